@@ -1,0 +1,67 @@
+/** The rules of the house: what may import what. */
+module.exports = {
+  forbidden: [
+    {
+      name: 'no-circular',
+      severity: 'error',
+      comment: 'A cycle cannot be understood, or taken out, in parts.',
+      from: {},
+      to: { circular: true },
+    },
+    {
+      name: 'no-orphans',
+      severity: 'error',
+      comment: 'A file that nothing imports is not used.',
+      from: {
+        orphan: true,
+        pathNot: ['\\.spec\\.ts$', '^src/(main|cli/main|shared/persistence/embedded-template)\\.ts$'],
+      },
+      to: {},
+    },
+    {
+      name: 'domain-imports-only-domain',
+      severity: 'error',
+      comment: 'The domain knows no package, no framework and no adapter.',
+      from: { path: '^src/.+/domain/', pathNot: '\\.spec\\.ts$' },
+      to: { pathNot: '^src/.+/domain/' },
+    },
+    {
+      name: 'http-and-persistence-never-meet',
+      severity: 'error',
+      from: { path: '^src/(.+)/(http|persistence)/' },
+      to: { path: '^src/$1/(http|persistence)/', pathNot: '^src/$1/$2/' },
+    },
+    {
+      name: 'services-know-no-adapter',
+      severity: 'error',
+      comment: 'Only a module file chooses adapters.',
+      from: { path: '^src/[^/]+/[^/]+\\.ts$', pathNot: ['\\.module\\.ts$', '\\.spec\\.ts$', '/index\\.ts$'] },
+      to: { path: '^src/[^/]+/(http|persistence|memory|redis)/', pathNot: '^src/shared/' },
+    },
+    {
+      name: 'modules-through-their-index',
+      severity: 'error',
+      comment: 'A module is imported through its index.ts only.',
+      from: { path: '^src/([^/]+)/' },
+      to: { path: '^src/(pets|auth|rate-limiting|versioning)/', pathNot: ['^src/$1/', '/index\\.ts$'] },
+    },
+    {
+      name: 'modules-through-their-index-from-the-top',
+      severity: 'error',
+      from: { path: '^src/[^/]+\\.ts$' },
+      to: { path: '^src/(pets|auth|rate-limiting|versioning)/', pathNot: '/index\\.ts$' },
+    },
+    {
+      name: 'shared-knows-no-module',
+      severity: 'error',
+      from: { path: '^src/shared/' },
+      to: { path: '^src/(pets|auth|rate-limiting|versioning)/' },
+    },
+  ],
+  options: {
+    tsConfig: { fileName: 'tsconfig.json' },
+    tsPreCompilationDeps: true,
+    doNotFollow: { path: 'node_modules' },
+    exclude: { path: '^dist/' },
+  },
+};

@@ -1,0 +1,35 @@
+import { type DynamicModule, Module } from '@nestjs/common';
+import { APP_FILTER, APP_GUARD, APP_INTERCEPTOR } from '@nestjs/core';
+import { ormConfig } from '../ormconfig';
+import { ApiKeyGuard, AuthModule } from './auth';
+import type { Settings } from './config/settings';
+import { HealthController } from './health/health.controller';
+import { PetsModule } from './pets';
+import { PlanGuard, RateLimitingModule } from './rate-limiting';
+import type { Clock } from './shared/domain/clock';
+import { ErrorFilter } from './shared/http/error.filter';
+import { RouteTable } from './shared/http/route-table';
+import { UnmatchedController } from './shared/http/unmatched.controller';
+import { SharedModule } from './shared/shared.module';
+import { DeprecationInterceptor } from './versioning';
+
+/** The modules that serve the operations of the interface. */
+const OPERATIONS = [PetsModule];
+
+@Module({
+  imports: [AuthModule, RateLimitingModule, ...OPERATIONS],
+  controllers: [HealthController, UnmatchedController],
+  providers: [
+    RouteTable,
+    // In this order: who is it, and is there any allowance left.
+    { provide: APP_GUARD, useClass: ApiKeyGuard },
+    { provide: APP_GUARD, useClass: PlanGuard },
+    { provide: APP_INTERCEPTOR, useClass: DeprecationInterceptor },
+    { provide: APP_FILTER, useClass: ErrorFilter },
+  ],
+})
+export class AppModule {
+  static forRoot(settings: Settings, clock: Clock): DynamicModule {
+    return { module: AppModule, imports: [SharedModule.forRoot(settings, clock, ormConfig(settings))] };
+  }
+}

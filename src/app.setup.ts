@@ -1,0 +1,152 @@
+import { randomUUID } from 'node:crypto';
+import { type IncomingMessage, METHODS, type Server } from 'node:http';
+import type { Socket } from 'node:net';
+import { type LogLevel, VersioningType } from '@nestjs/common';
+import { NestFactory } from '@nestjs/core';
+import { FastifyAdapter, type NestFastifyApplication } from '@nestjs/platform-fastify';
+import { SwaggerModule } from '@nestjs/swagger';
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import { AppModule } from './app.module';
+import type { Settings } from './config/settings';
+import { createOpenApiDocument } from './openapi';
+import { RateLimiter, rateLimitHeaders, setRateLimitHeaders } from './rate-limiting';
+import { type Clock, SystemClock } from './shared/domain/clock';
+import { ErrorResponse } from './shared/http/error.response';
+import { toPetStoreError } from './shared/http/error.filter';
+import { stringifyJson } from './shared/http/json';
+import { asksForV1, protocolError, type ProtocolFailure, writeError } from './shared/http/protocol-errors';
+import { RouteTable } from './shared/http/route-table';
+import { rewriteUrl } from './shared/http/url-check';
+
+/** A request id of a gateway that is worth keeping: short, and harmless in a log line. */
+const SANE_REQUEST_ID = /^[A-Za-z0-9._~+/=:-]{1,128}$/;
+const MAX_PARAMETER_LENGTH = 8_192;
+const EXPOSED_HEADERS = [
+  'Deprecation',
+  'Link',
+  'Location',
+  'Retry-After',
+  'Sunset',
+  'WWW-Authenticate',
+  'X-RateLimit-Limit',
+  'X-RateLimit-Remaining',
+  'X-RateLimit-Reset',
+  'X-Request-Id',
+];
+
+export interface AppOptions {
+  readonly clock?: Clock;
+  readonly logger?: LogLevel[];
+}
+
+/** Builds the application as it is served; nothing listens and no database is opened until it is initialised. */
+export async function createApp(
+  settings: Settings,
+  { clock = new SystemClock(), logger = ['fatal', 'error', 'warn'] }: AppOptions = {},
+): Promise<NestFastifyApplication> {
+  const adapter = new FastifyAdapter({
+    trustProxy: trustedProxies(settings.trustProxy),
+    genReqId: requestId,
+    rewriteUrl,
+    routerOptions: { maxParamLength: MAX_PARAMETER_LENGTH },
+    // No Express-style middleware is used.
+    skipMiddie: true,
+    return503OnClosing: false,
+    frameworkErrors: (error: Error, request: FastifyRequest, reply: FastifyReply) => {
+      const petStoreError = toPetStoreError(error);
+      void reply.header('x-request-id', request.id).status(petStoreError.status).send(new ErrorResponse(petStoreError));
+    },
+    clientErrorHandler: (failure, socket) => {
+      void answerProtocolFailure(failure, socket, app.get(RateLimiter));
+    },
+  });
+  const fastify = adapter.getInstance<FastifyInstance>();
+  // Every method reaches the guards, and the HTTP layer reads no body before them (see json-body.ts).
+  METHODS.forEach((method) => {
+    fastify.addHttpMethod(method, { hasBody: false, overrideExisting: true });
+  });
+  fastify.decorateRequest('principal', undefined);
+  fastify.setReplySerializer((payload) => stringifyJson(payload));
+
+  const app = await NestFactory.create<NestFastifyApplication>(AppModule.forRoot(settings, clock), adapter, {
+    bodyParser: false,
+    logger,
+    abortOnError: false,
+  });
+  app.get(RouteTable).observe(fastify);
+  // The adapter's own hook runs before every other, so that a CORS preflight carries the id too.
+  adapter.setOnRequestHook((request: FastifyRequest, reply: FastifyReply, done: () => void) => {
+    reply.header('x-request-id', request.id);
+    done();
+  });
+  fastify.addHook('onSend', (request, reply, payload, done) => {
+    void addMissingRateLimitHeaders(request, reply, app.get(RateLimiter)).then(
+      () => {
+        done(null, payload);
+      },
+      (error: unknown) => {
+        done(error as Error);
+      },
+    );
+  });
+  ignoreExpectations(fastify.server);
+  app.enableVersioning({ type: VersioningType.URI });
+  app.enableCors({ delegator: corsOptions });
+  app.enableShutdownHooks();
+  const document = createOpenApiDocument(app, settings);
+  SwaggerModule.setup('docs', app, document, {
+    jsonDocumentUrl: 'openapi.json',
+    customSiteTitle: 'Pet store',
+    swaggerOptions: { persistAuthorization: true },
+  });
+  return app;
+}
+
+const CORS = { origin: '*', exposedHeaders: EXPOSED_HEADERS, maxAge: 86_400, preflight: false };
+const CORS_PREFLIGHT = { ...CORS, preflight: true };
+
+/** Only what the Fetch standard calls a CORS preflight is answered without a key; any other OPTIONS goes to the guards. */
+function corsOptions({ method, headers }: FastifyRequest, done: (error: null, options: typeof CORS) => void): void {
+  const isPreflight = method === 'OPTIONS' && headers.origin && headers['access-control-request-method'];
+  done(null, isPreflight ? CORS_PREFLIGHT : CORS);
+}
+
+/** With n gateways in front, the n addresses nearest to the service are theirs, its own peer being number 0. */
+function trustedProxies(trustProxy: Settings['trustProxy']) {
+  return typeof trustProxy === 'number' ? (_address: string, hop: number) => hop < trustProxy : trustProxy;
+}
+
+function requestId({ headers }: Pick<IncomingMessage, 'headers'>): string {
+  const sent = headers['x-request-id'];
+  return typeof sent === 'string' && SANE_REQUEST_ID.test(sent) ? sent : randomUUID();
+}
+
+/**
+ * The three rate headers belong on every response under `/v1`. The guards set them; an answer that never met a guard,
+ * such as a CORS preflight or a 503 while the key could not be looked up, shows the window of the client's address.
+ */
+async function addMissingRateLimitHeaders(
+  request: FastifyRequest,
+  reply: FastifyReply,
+  limiter: RateLimiter,
+): Promise<void> {
+  if (/^\/v1(?![^/?])/.test(request.url) && !reply.hasHeader('x-ratelimit-limit')) {
+    setRateLimitHeaders(reply, await limiter.countAuthFailure(request.ip, 0));
+  }
+}
+
+async function answerProtocolFailure(failure: ProtocolFailure, socket: Socket, limiter: RateLimiter): Promise<void> {
+  const decision =
+    asksForV1(failure) ? await limiter.countAuthFailure(socket.remoteAddress ?? '', 0) : undefined;
+  writeError(socket, protocolError(failure), {
+    'x-request-id': randomUUID(),
+    ...(decision && rateLimitHeaders(decision)),
+  });
+}
+
+/** RFC 9110 section 10.1.1 allows to ignore an expectation that is not known; Node would answer 417 without a body. */
+function ignoreExpectations(server: Server): void {
+  server.on('checkExpectation', (request, response) => {
+    server.emit('request', request, response);
+  });
+}

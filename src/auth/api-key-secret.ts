@@ -1,0 +1,53 @@
+import { hash, randomBytes } from 'node:crypto';
+import { crc32 } from 'node:zlib';
+import type { Settings } from '../config/settings';
+
+const ALPHABET = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz';
+const SECRET_BYTES = 32;
+const SECRET_LENGTH = 43;
+const CHECKSUM_LENGTH = 6;
+const PATTERN = /^pets_(live|test)_[0-9A-Za-z]{49}$/;
+
+/** What every key of an environment begins with: keys of production and of other environments are told apart. */
+export function keyPrefix(environment: Settings['environment']): string {
+  return environment === 'production' ? 'pets_live_' : 'pets_test_';
+}
+
+/** Makes a new secret: the prefix, 32 random bytes in 43 base62 digits, and a CRC-32 over all of it in 6. */
+export function generateSecret(environment: Settings['environment']): string {
+  const random = BigInt(`0x${randomBytes(SECRET_BYTES).toString('hex')}`);
+  const unchecked = keyPrefix(environment) + base62(random, SECRET_LENGTH);
+  return unchecked + checksum(unchecked);
+}
+
+/** Whether the text can be a key of the environment; nothing that fails this is worth a look into the database. */
+export function isWellFormedSecret(text: string, environment: Settings['environment']): boolean {
+  return (
+    PATTERN.test(text) &&
+    text.startsWith(keyPrefix(environment)) &&
+    text.slice(-CHECKSUM_LENGTH) === checksum(text.slice(0, -CHECKSUM_LENGTH))
+  );
+}
+
+/** SHA-256 of the secret: enough for 256 random bits, which no dictionary holds. */
+export function hashSecret(secret: string): Buffer {
+  return hash('sha256', secret, 'buffer');
+}
+
+/** What is shown of a secret: its first 4 random characters. */
+export function firstCharacters(secret: string): string {
+  const prefixLength = secret.length - SECRET_LENGTH - CHECKSUM_LENGTH;
+  return secret.slice(prefixLength, prefixLength + 4);
+}
+
+function checksum(text: string): string {
+  return base62(BigInt(crc32(text)), CHECKSUM_LENGTH);
+}
+
+function base62(value: bigint, length: number): string {
+  let digits = '';
+  for (let rest = value; digits.length < length; rest /= 62n) {
+    digits = ALPHABET.charAt(Number(rest % 62n)) + digits;
+  }
+  return digits;
+}

@@ -1,0 +1,61 @@
+import { Injectable } from '@nestjs/common';
+import { Settings } from '../config/settings';
+import { Clock } from '../shared/domain/clock';
+import { ExpiringMap } from '../shared/domain/expiring-map';
+import { PetStoreError } from '../shared/domain/pet-store-error';
+import type { Principal } from '../shared/domain/principal';
+import { hashSecret, isWellFormedSecret } from './api-key-secret';
+import { allowanceOf } from './domain/account';
+import { ApiKeyRepository } from './domain/api-key.repository';
+
+/** How long a key that was found valid is not looked up again: revocation and plan changes must show within a second. */
+const REMEMBER_MS = 1_000;
+const REMEMBERED_KEYS = 100_000;
+
+interface RememberedKey {
+  readonly principal: Principal;
+  readonly expiresAt: number;
+}
+
+/** Tells who a bearer token belongs to. */
+@Injectable()
+export class Authenticator {
+  private readonly remembered = new ExpiringMap<string, RememberedKey>(REMEMBERED_KEYS);
+
+  constructor(
+    private readonly keys: ApiKeyRepository,
+    private readonly clock: Clock,
+    private readonly settings: Settings,
+  ) {}
+
+  /** @throws PetStoreError `invalid_api_key` or `expired_api_key`; ServiceUnavailable */
+  async authenticate(token: string): Promise<Principal> {
+    if (!isWellFormedSecret(token, this.settings.environment)) {
+      throw invalidApiKey();
+    }
+    const hash = hashSecret(token);
+    const memoryKey = hash.toString('latin1');
+    const now = this.clock.now();
+    const remembered = this.remembered.get(memoryKey, now);
+    if (remembered !== undefined) {
+      return remembered.principal;
+    }
+    const found = await this.keys.findByHash(hash);
+    if (found?.key.revokedAt !== null) {
+      throw invalidApiKey();
+    }
+    const { key, account } = found;
+    const keyExpiresAt = key.expiresAt?.getTime() ?? Infinity;
+    if (keyExpiresAt <= this.clock.now()) {
+      throw new PetStoreError('expired_api_key', 'The API key has expired. Use a newer key of the account.');
+    }
+    const principal = { keyId: key.id, accountId: account.id, allowance: allowanceOf(account) };
+    // Counted from before the look-up, so that what it read is never older than that.
+    this.remembered.set(memoryKey, { principal, expiresAt: Math.min(now + REMEMBER_MS, keyExpiresAt) }, now);
+    return principal;
+  }
+}
+
+export function invalidApiKey(): PetStoreError {
+  return new PetStoreError('invalid_api_key', 'The API key is not valid. Check that it is complete and not revoked.');
+}

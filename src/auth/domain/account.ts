@@ -1,0 +1,58 @@
+import type { Allowance } from '../../shared/domain/allowance';
+
+export const PLANS = ['free', 'pro', 'business', 'enterprise'] as const;
+
+export type Plan = (typeof PLANS)[number];
+
+/** What each plan allows (interface, Rate limits by plan); an enterprise account carries its own numbers. */
+export const PLAN_ALLOWANCES: Readonly<Record<Exclude<Plan, 'enterprise'>, Allowance>> = {
+  free: { perMinute: 60, perDay: 1_000 },
+  pro: { perMinute: 300, perDay: 10_000 },
+  business: { perMinute: 1_000, perDay: 100_000 },
+};
+
+/** Largest number of requests an enterprise account may be given, per minute or per day. */
+export const MAX_ALLOWANCE = 1_000_000_000;
+
+/** A customer: has one plan, whose allowance all of its API keys share. */
+export class Account {
+  constructor(
+    readonly id: bigint,
+    readonly name: string,
+    readonly plan: Plan,
+    /** The enterprise plan's numbers; null on every other plan. */
+    readonly perMinute: number | null,
+    readonly perDay: number | null,
+    readonly createdAt: Date,
+  ) {}
+}
+
+export type NewAccount = Omit<Account, 'id'>;
+
+/** How many requests the account may make. */
+export function allowanceOf({ plan, perMinute, perDay }: Pick<Account, 'plan' | 'perMinute' | 'perDay'>): Allowance {
+  if (plan !== 'enterprise') {
+    return PLAN_ALLOWANCES[plan];
+  }
+  if (perMinute === null || perDay === null) {
+    throw new InvalidAccount('The enterprise plan needs both numbers: requests per minute and requests per day.');
+  }
+  return { perMinute, perDay };
+}
+
+/** The account breaks a rule; the message says which. */
+export class InvalidAccount extends Error {}
+
+/** @throws InvalidAccount */
+export function newAccount(name: string, plan: Plan, allowance: Partial<Allowance>, now: number): NewAccount {
+  if (!/\S/.test(name) || name.length > 100 || name.includes('\0')) {
+    throw new InvalidAccount('The name must be 1 to 100 characters long and not only white space.');
+  }
+  const { perMinute = null, perDay = null } = allowance;
+  if (plan !== 'enterprise' && (perMinute !== null || perDay !== null)) {
+    throw new InvalidAccount(`The numbers of the ${plan} plan are fixed; only the enterprise plan takes its own.`);
+  }
+  const account = { name, plan, perMinute, perDay, createdAt: new Date(now) };
+  allowanceOf(account);
+  return account;
+}

@@ -1,0 +1,17 @@
+import type { Account } from './account';
+import type { ApiKey, NewApiKey } from './api-key';
+
+export interface KeyOfAccount {
+  readonly key: ApiKey;
+  readonly account: Account;
+}
+
+export abstract class ApiKeyRepository {
+  abstract add(key: NewApiKey): Promise<ApiKey>;
+  /** The key with this SHA-256 and its account, in one query. */
+  abstract findByHash(hash: Buffer): Promise<KeyOfAccount | null>;
+  /** All keys of an account by ascending id. */
+  abstract listOf(accountId: bigint): Promise<ApiKey[]>;
+  /** Revokes a key; one that is revoked already keeps its time. @returns null when no key has this id. */
+  abstract revoke(id: bigint, at: Date): Promise<ApiKey | null>;
+}

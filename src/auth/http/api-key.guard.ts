@@ -1,0 +1,99 @@
+import { type ExecutionContext, Injectable } from '@nestjs/common';
+import { Reflector } from '@nestjs/core';
+import { AuthGuard } from '@nestjs/passport';
+import type { FastifyReply, FastifyRequest } from 'fastify';
+import { RateLimiter, setRateLimitHeaders, TOO_MANY_REQUESTS_MESSAGES } from '../../rate-limiting';
+import type { Principal } from '../../shared/domain/principal';
+import { PetStoreError } from '../../shared/domain/pet-store-error';
+import { isPublic } from '../../shared/http/public';
+import { invalidApiKey } from '../authenticator';
+
+/** RFC 6750 section 2.1: the scheme in any case (RFC 9110 section 11.1), one or more spaces, a b64token. */
+const BEARER_CREDENTIALS = /^bearer +([A-Za-z0-9._~+/-]+=*)$/i;
+const BEARER_SCHEME = /^bearer( |$)/i;
+const CHALLENGE = 'Bearer realm="petstore"';
+
+/**
+ * Lets nobody in without a valid API key, save where a route says that it is `@Public()`. A refusal counts against the
+ * client's address; an address that was refused too often gets 429 instead of 401, which never holds up a valid key.
+ */
+@Injectable()
+export class ApiKeyGuard extends AuthGuard('bearer') {
+  constructor(
+    private readonly reflector: Reflector,
+    private readonly limiter: RateLimiter,
+  ) {
+    super();
+  }
+
+  override async canActivate(context: ExecutionContext): Promise<boolean> {
+    if (isPublic(this.reflector, context)) {
+      return true;
+    }
+    try {
+      return (await super.canActivate(context)) as boolean;
+    } catch (error) {
+      if (error instanceof PetStoreError && error.status === 401) {
+        await this.refuse(context, error);
+      }
+      throw error;
+    }
+  }
+
+  /**
+   * What the strategy sees of the request: one well-formed `Authorization` header and nothing else, as it would also
+   * take `access_token` from the query or the body.
+   */
+  override getRequest(context: ExecutionContext): object {
+    const token = bearerTokenOf(context.switchToHttp().getRequest<FastifyRequest>());
+    return { headers: { authorization: token && `Bearer ${token}` } };
+  }
+
+  override handleRequest<TUser>(error: unknown, user: TUser, _info: unknown, context: ExecutionContext): TUser {
+    if (error) {
+      throw error as Error;
+    }
+    const request = context.switchToHttp().getRequest<FastifyRequest>();
+    if (!user) {
+      throw sendsBearerToken(request) ? invalidApiKey() : missingApiKey();
+    }
+    request.principal = user as TUser & Principal;
+    return user;
+  }
+
+  private async refuse(context: ExecutionContext, error: PetStoreError): Promise<void> {
+    const http = context.switchToHttp();
+    const request = http.getRequest<FastifyRequest>();
+    const reply = http.getResponse<FastifyReply>();
+    const decision = await this.limiter.countAuthFailure(request.ip, 1);
+    setRateLimitHeaders(reply, decision);
+    if (decision.refusal !== undefined) {
+      throw new PetStoreError(decision.refusal, TOO_MANY_REQUESTS_MESSAGES[decision.refusal]);
+    }
+    const withToken = error.code !== 'missing_api_key';
+    reply.header('www-authenticate', withToken ? `${CHALLENGE}, error="invalid_token"` : CHALLENGE);
+  }
+}
+
+/** Node keeps the first of two `Authorization` headers; which of them was meant cannot be known, so neither counts. */
+function authorizationsOf(request: FastifyRequest): readonly string[] {
+  return request.raw.headersDistinct.authorization ?? [];
+}
+
+function bearerTokenOf(request: FastifyRequest): string | undefined {
+  const [authorization = '', ...others] = authorizationsOf(request);
+  return others.length > 0 ? undefined : BEARER_CREDENTIALS.exec(authorization)?.[1];
+}
+
+function sendsBearerToken(request: FastifyRequest): boolean {
+  return authorizationsOf(request).some(
+    (authorization) => BEARER_SCHEME.test(authorization) && authorization.includes(' '),
+  );
+}
+
+function missingApiKey(): PetStoreError {
+  return new PetStoreError(
+    'missing_api_key',
+    'An API key is required. Send it in the header Authorization: Bearer <API_KEY>.',
+  );
+}

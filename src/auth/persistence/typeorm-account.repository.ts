@@ -1,0 +1,32 @@
+import { Injectable } from '@nestjs/common';
+import { DataSource, type Repository } from 'typeorm';
+import { insertedId } from '../../shared/persistence/bigint-column';
+import { orUnavailable } from '../../shared/persistence/unavailable';
+import { Account, type NewAccount } from '../domain/account';
+import { AccountRepository } from '../domain/account.repository';
+
+@Injectable()
+export class TypeOrmAccountRepository extends AccountRepository {
+  constructor(private readonly dataSource: DataSource) {
+    super();
+  }
+
+  add(account: NewAccount): Promise<Account> {
+    return orUnavailable(async () => {
+      const id = insertedId(await this.accounts.insert(account));
+      return new Account(id, account.name, account.plan, account.perMinute, account.perDay, account.createdAt);
+    });
+  }
+
+  find(id: bigint): Promise<Account | null> {
+    return orUnavailable(() => this.accounts.findOneBy({ id }));
+  }
+
+  list(): Promise<Account[]> {
+    return orUnavailable(() => this.accounts.find({ order: { id: 'ASC' } }));
+  }
+
+  private get accounts(): Repository<Account> {
+    return this.dataSource.getRepository(Account);
+  }
+}

@@ -1,0 +1,159 @@
+import { isIP } from 'node:net';
+import { resolve } from 'node:path';
+import { z } from 'zod';
+
+/** What an operator sets through the environment; docs/settings.md lists each setting for users. */
+export abstract class Settings {
+  abstract readonly environment: 'development' | 'staging' | 'production';
+  abstract readonly host: string;
+  abstract readonly port: number;
+  /** Where the embedded database and the demo key live. */
+  abstract readonly dataDir: string;
+  /** A PostgreSQL connection string; without one the embedded database in `dataDir` is used. */
+  abstract readonly databaseUrl: string | undefined;
+  abstract readonly publicBaseUrl: string | undefined;
+  abstract readonly stagingBaseUrl: string | undefined;
+  /** The address clients reach this process at, without a trailing slash, ending in `/v1`; links are built from it. */
+  abstract readonly baseUrl: string;
+  /** The gateways whose `X-Forwarded-For` is believed: none, a number of hops, or their addresses. */
+  abstract readonly trustProxy: false | number | string[];
+  abstract readonly rateLimits: RateLimitSettings;
+}
+
+export interface RateLimitSettings {
+  /** Failed authentications an address may send per minute. */
+  readonly authFailuresPerMinute: number;
+  /** How long refusals of a key are counted together, in seconds. */
+  readonly banWindowSeconds: number;
+  /** How long the first, second, ... ban lasts, in seconds; the last one repeats. */
+  readonly banDurationsSeconds: readonly number[];
+  /** How long after a ban's end the next ban is a longer one, in seconds. */
+  readonly banMemorySeconds: number;
+}
+
+/** The settings are wrong; the message has one line for each. */
+export class InvalidSettings extends Error {}
+
+const WEEK_SECONDS = 604_800;
+
+function integer(min: number, max: number, fallback: number) {
+  const error = `must be a whole number from ${min} to ${max}`;
+  return z
+    .string()
+    .regex(/^\d{1,9}$/, { error })
+    .transform(Number)
+    .pipe(z.number({ error }).min(min, { error }).max(max, { error }))
+    .default(fallback);
+}
+
+function optionalUrl(error: string, accepts: (url: URL) => boolean) {
+  return z
+    .string()
+    .refine((text) => URL.canParse(text) && accepts(new URL(text)), { error })
+    .optional();
+}
+
+const baseUrl = optionalUrl(
+  'must be an http or https address that ends in /v1, such as https://api.example.com/v1',
+  (url) => /^https?:$/.test(url.protocol) && url.pathname.endsWith('/v1') && !url.search && !url.hash && !url.username,
+);
+
+const environmentSchema = z
+  .object({
+    APP_ENV: z
+      .enum(['development', 'staging', 'production'], { error: 'must be development, staging or production' })
+      .default('development'),
+    HOST: z
+      .string()
+      .regex(/^[A-Za-z0-9.:_-]{1,255}$/, { error: 'must be an IP address or a host name to listen on' })
+      .default('127.0.0.1'),
+    PORT: integer(1, 65_535, 3000),
+    DATA_DIR: z.string().default('.data'),
+    DATABASE_URL: optionalUrl(
+      'must be a PostgreSQL address, such as postgres://user:password@host:5432/petstore',
+      (url) => /^postgres(ql)?:$/.test(url.protocol),
+    ),
+    PUBLIC_BASE_URL: baseUrl,
+    STAGING_BASE_URL: baseUrl,
+    TRUST_PROXY: z
+      .string()
+      .transform(parseTrustProxy)
+      .refine((value) => value !== undefined, {
+        error: 'must be the number of gateways (0 to 10) or their addresses (CIDRs, separated by commas)',
+      })
+      .default(false),
+    AUTH_FAILURES_PER_MINUTE: integer(1, 1_000_000, 60),
+    BAN_WINDOW_SECONDS: integer(1, WEEK_SECONDS, 600),
+    BAN_DURATIONS_SECONDS: z
+      .string()
+      .regex(/^[1-9]\d{0,5}(,[1-9]\d{0,5}){0,9}$/, {
+        error: 'must be one to ten whole numbers of seconds from 1 to 999999, separated by commas',
+      })
+      .transform((text) => text.split(',').map(Number))
+      .default([900, 3600, 86_400]),
+    BAN_MEMORY_SECONDS: integer(1, WEEK_SECONDS, 86_400),
+  })
+  .check(({ value, issues }) => {
+    if (value.APP_ENV !== 'development' && value.DATABASE_URL === undefined) {
+      issues.push({
+        code: 'custom',
+        input: value,
+        path: ['DATABASE_URL'],
+        message: `is required when APP_ENV is ${value.APP_ENV}`,
+      });
+    }
+  });
+
+/**
+ * Reads and checks the settings. An empty variable counts as one that is not set.
+ * @throws InvalidSettings with one readable line per wrong setting; values are not repeated, they may be secret.
+ */
+export function loadSettings(env: Readonly<Record<string, string | undefined>>): Settings {
+  const present = Object.fromEntries(Object.entries(env).filter(([, value]) => value !== undefined && value !== ''));
+  const result = environmentSchema.safeParse(present);
+  if (!result.success) {
+    throw new InvalidSettings(
+      result.error.issues.map(({ path, message }) => `${path.join('.')} ${message}.`).join('\n'),
+    );
+  }
+  const values = result.data;
+  const ownBaseUrl = values.APP_ENV === 'staging' ? values.STAGING_BASE_URL : values.PUBLIC_BASE_URL;
+  return {
+    environment: values.APP_ENV,
+    host: values.HOST,
+    port: values.PORT,
+    dataDir: resolve(values.DATA_DIR),
+    databaseUrl: values.DATABASE_URL,
+    publicBaseUrl: values.PUBLIC_BASE_URL,
+    stagingBaseUrl: values.STAGING_BASE_URL,
+    // A relative reference (RFC 8288 section 3) is right wherever the service is deployed without being told where.
+    baseUrl: ownBaseUrl ?? (values.APP_ENV === 'development' ? localBaseUrl(values.HOST, values.PORT) : '/v1'),
+    trustProxy: values.TRUST_PROXY,
+    rateLimits: {
+      authFailuresPerMinute: values.AUTH_FAILURES_PER_MINUTE,
+      banWindowSeconds: values.BAN_WINDOW_SECONDS,
+      banDurationsSeconds: values.BAN_DURATIONS_SECONDS,
+      banMemorySeconds: values.BAN_MEMORY_SECONDS,
+    },
+  };
+}
+
+function localBaseUrl(host: string, port: number): string {
+  const reachable = host === '0.0.0.0' || host === '::' ? '127.0.0.1' : host;
+  return `http://${reachable.includes(':') ? `[${reachable}]` : reachable}:${port}/v1`;
+}
+
+function parseTrustProxy(text: string): false | number | string[] | undefined {
+  if (/^\d+$/.test(text)) {
+    const hops = Number(text);
+    return hops > 10 ? undefined : hops || false;
+  }
+  const addresses = text.split(',').map((address) => address.trim());
+  return addresses.every(isCidr) ? addresses : undefined;
+}
+
+function isCidr(text: string): boolean {
+  const [address = '', prefix = '0', ...rest] = text.split('/');
+  const bits = { 0: -1, 4: 32, 6: 128 }[isIP(address)] ?? -1;
+  return rest.length === 0 && /^\d{1,3}$/.test(prefix) && Number(prefix) <= bits;
+}

@@ -1,0 +1,107 @@
+import type { INestApplication } from '@nestjs/common';
+import {
+  DocumentBuilder,
+  type OpenAPIObject,
+  type OperationObject,
+  type ResponseObject,
+  type SchemaObject,
+  SwaggerModule,
+} from '@nestjs/swagger';
+import type { Settings } from './config/settings';
+import { errorResponses } from './shared/http/api-errors';
+import { CHALLENGE_HEADER, COMMON_HEADERS, DEPRECATION_HEADERS, RETRY_AFTER_HEADER } from './shared/http/api-headers';
+import { ErrorResponse } from './shared/http/error.response';
+
+const VERSION_PREFIX = '/v1';
+
+/** The OpenAPI document of version 1: what the controllers declare, and what holds for every operation. */
+export function createOpenApiDocument(app: INestApplication, settings: Settings): OpenAPIObject {
+  const builder = new DocumentBuilder()
+    .setOpenAPIVersion('3.1.0')
+    .setTitle('Pet store')
+    .setDescription(
+      'Manage the animals of a pet store. Send an API key with every request, as a bearer credential: ' +
+        '`Authorization: Bearer <API_KEY>`. Every response says how much of the plan is left.',
+    )
+    .setVersion('1.0.0')
+    .addBearerAuth({ type: 'http', scheme: 'bearer', description: 'An API key.' }, 'apiKey')
+    .addSecurityRequirements('apiKey')
+    .addTag('pets', 'The animals of the store.');
+  serversOf(settings).forEach(([url, description]) => builder.addServer(url, description));
+  const document = SwaggerModule.createDocument(app, builder.build(), { extraModels: [ErrorResponse] });
+  const schemas = (document.components ??= {}).schemas ?? {};
+  document.paths = Object.fromEntries(
+    Object.entries(document.paths)
+      .filter(([path]) => path.startsWith(`${VERSION_PREFIX}/`))
+      .map(([path, item]) => [path.slice(VERSION_PREFIX.length), item]),
+  );
+  for (const operation of operationsOf(document)) {
+    operation.deprecated = 'x-deprecated-sunset' in operation || undefined;
+    addCommonResponses(operation);
+    nameTitledSchemas(operation, schemas);
+  }
+  return document;
+}
+
+function serversOf({ environment, publicBaseUrl, stagingBaseUrl, baseUrl }: Settings): [string, string][] {
+  const servers: [string | undefined, string][] = [
+    [environment === 'development' ? baseUrl : undefined, 'Local'],
+    [publicBaseUrl, 'Production'],
+    [stagingBaseUrl, 'Staging'],
+  ];
+  const known = servers.filter((server): server is [string, string] => server[0] !== undefined);
+  return known.length > 0 ? known : [[baseUrl, 'This service']];
+}
+
+function operationsOf(document: OpenAPIObject): OperationObject[] {
+  return Object.values(document.paths).flatMap(({ get, post, put, patch, delete: remove }) =>
+    [get, post, put, patch, remove].filter((operation) => operation !== undefined),
+  );
+}
+
+/** What every operation can answer, and the headers every answer carries. */
+function addCommonResponses(operation: OperationObject): void {
+  const common = errorResponses(
+    'missing_api_key',
+    'invalid_api_key',
+    'expired_api_key',
+    'rate_limit_exceeded',
+    'daily_quota_exceeded',
+    'key_temporarily_banned',
+    'too_many_auth_failures',
+    'internal_error',
+    'service_unavailable',
+  );
+  const responses = { ...operation.responses, ...common };
+  operation.responses = Object.fromEntries(
+    Object.entries(responses).map(([status, response]) => {
+      const { headers, ...rest } = response as ResponseObject;
+      return [
+        status,
+        {
+          ...rest,
+          headers: {
+            ...COMMON_HEADERS,
+            ...headers,
+            ...(status === '401' && CHALLENGE_HEADER),
+            ...((status === '429' || status === '503') && RETRY_AFTER_HEADER),
+            ...(operation.deprecated && !['401', '429'].includes(status) && DEPRECATION_HEADERS),
+          },
+        },
+      ];
+    }),
+  );
+}
+
+/** Moves a response's schema that has a title to the document's named schemas, where clients find it by that name. */
+function nameTitledSchemas(operation: OperationObject, schemas: Record<string, unknown>): void {
+  for (const response of Object.values(operation.responses) as ResponseObject[]) {
+    for (const content of Object.values(response.content ?? {})) {
+      const schema = content.schema as SchemaObject;
+      if (schema.title !== undefined) {
+        schemas[schema.title] = schema;
+        content.schema = { $ref: `#/components/schemas/${schema.title}` };
+      }
+    }
+  }
+}

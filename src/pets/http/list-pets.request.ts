@@ -1,0 +1,40 @@
+import { ApiPropertyOptional } from '@nestjs/swagger';
+import { IsIn, IsOptional } from 'class-validator';
+import { PET_STATUSES, type PetStatus } from '../domain/pet';
+import { IsPageLimit } from '../../shared/http/is-page-limit';
+
+export class ListPetsRequest {
+  @ApiPropertyOptional({
+    description: 'Maximum number of animals returned.',
+    type: 'integer',
+    minimum: 1,
+    maximum: 100,
+    default: 20,
+    example: 20,
+  })
+  @IsPageLimit()
+  readonly limit: string = '20';
+
+  @ApiPropertyOptional({
+    description: 'Only animals with this status are listed.',
+    enum: PET_STATUSES,
+    enumName: 'PetStatus',
+    example: 'available',
+  })
+  @IsOptional()
+  @IsIn(PET_STATUSES, { message: `status must be one of ${PET_STATUSES.join(', ')}, given once` })
+  readonly status: PetStatus | undefined;
+
+  @ApiPropertyOptional({
+    description: 'Where the page begins: taken unchanged from the `Link` header of the page before.',
+    type: 'string',
+    pattern: '^[A-Za-z0-9_-]{16}$',
+  })
+  readonly cursor: unknown;
+
+  constructor(query: Readonly<Record<string, unknown>>) {
+    this.limit = (query.limit ?? this.limit) as string;
+    this.status = query.status as PetStatus | undefined;
+    this.cursor = query.cursor;
+  }
+}

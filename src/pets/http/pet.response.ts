@@ -1,0 +1,41 @@
+import { ApiProperty, ApiSchema } from '@nestjs/swagger';
+import { type Pet, PET_NAME_MAX_LENGTH, PET_STATUSES, type PetStatus } from '../domain/pet';
+
+/** What clients see of an animal: a field of the domain stays private until it is added here. */
+@ApiSchema({ name: 'Pet', description: 'An animal of the store.' })
+export class PetResponse {
+  @ApiProperty({
+    description: 'Unique identifier, assigned by the service on creation.',
+    type: 'integer',
+    format: 'int64',
+    minimum: 1,
+    example: 1,
+  })
+  readonly id: bigint;
+
+  @ApiProperty({ description: "The animal's name.", minLength: 1, maxLength: PET_NAME_MAX_LENGTH, example: 'Rex' })
+  readonly name: string;
+
+  @ApiProperty({
+    description: 'Identifier of the category the animal belongs to.',
+    type: 'integer',
+    format: 'int64',
+    example: 3,
+  })
+  readonly categoryId: bigint;
+
+  @ApiProperty({
+    description: 'Availability of the animal.',
+    enum: PET_STATUSES,
+    enumName: 'PetStatus',
+    example: 'available',
+  })
+  readonly status: PetStatus;
+
+  constructor(pet: Pet) {
+    this.id = pet.id;
+    this.name = pet.name;
+    this.categoryId = pet.categoryId;
+    this.status = pet.status;
+  }
+}

@@ -1,0 +1,106 @@
+import { Controller, Get, HttpStatus, Param, Post, Query, Res } from '@nestjs/common';
+import { ApiBody, ApiOperation, ApiParam, ApiResponse, ApiTags, getSchemaPath } from '@nestjs/swagger';
+import type { FastifyReply } from 'fastify';
+import { Settings } from '../../config/settings';
+import { ApiErrors } from '../../shared/http/api-errors';
+import { LINK_NEXT_HEADER, LOCATION_HEADER } from '../../shared/http/api-headers';
+import { parsePositiveInt64 } from '../../shared/domain/int64';
+import { JsonBody } from '../../shared/http/json-body';
+import { QueryPipe } from '../../shared/http/query.pipe';
+import { Deprecated } from '../../versioning';
+import { PetNotFound } from '../domain/pet-not-found';
+import { PetsService } from '../pets.service';
+import { decodeCursor, encodeCursor } from './cursor';
+import { ListPetsRequest } from './list-pets.request';
+import { NewPetRequest } from './new-pet.request';
+import { PetResponse } from './pet.response';
+
+@ApiTags('pets')
+@Controller({ path: 'pets', version: '1' })
+export class PetsController {
+  constructor(
+    private readonly pets: PetsService,
+    private readonly settings: Settings,
+  ) {}
+
+  @Get()
+  @ApiOperation({
+    operationId: 'listPets',
+    summary: 'List animals',
+    description:
+      'Animals in ascending order of `id`, one page at a time. When more follow, the `Link` header names the next page; ' +
+      'a walk from page to page neither skips nor repeats an animal while others are added.',
+  })
+  @ApiResponse({
+    status: HttpStatus.OK,
+    description: 'A page of animals.',
+    headers: LINK_NEXT_HEADER,
+    schema: { title: 'Pets', type: 'array', maxItems: 100, items: { $ref: getSchemaPath(PetResponse) } },
+  })
+  @ApiErrors('invalid_parameter', 'invalid_cursor')
+  async list(
+    @Query(QueryPipe) query: ListPetsRequest,
+    @Res({ passthrough: true }) reply: FastifyReply,
+  ): Promise<PetResponse[]> {
+    const { status } = query;
+    const after = query.cursor === undefined ? 0n : decodeCursor(query.cursor, status ?? '');
+    const { pets, next } = await this.pets.list({ status, after, limit: Number(query.limit) });
+    if (next !== undefined) {
+      const parameters = new URLSearchParams({
+        limit: query.limit,
+        ...(status && { status }),
+        cursor: encodeCursor(next, status ?? ''),
+      });
+      reply.header('link', `<${this.settings.baseUrl}/pets?${parameters.toString()}>; rel="next"`);
+    }
+    return pets.map((pet) => new PetResponse(pet));
+  }
+
+  @Post()
+  @ApiOperation({
+    operationId: 'createPet',
+    summary: 'Add an animal',
+    description: 'Stores an animal and gives it its `id`.',
+  })
+  @ApiBody({ type: NewPetRequest })
+  @ApiResponse({
+    status: HttpStatus.CREATED,
+    description: 'The stored animal.',
+    headers: LOCATION_HEADER,
+    type: PetResponse,
+  })
+  @ApiErrors('invalid_json', 'invalid_body', 'body_too_large', 'unsupported_media_type')
+  async create(@JsonBody() body: NewPetRequest, @Res({ passthrough: true }) reply: FastifyReply): Promise<PetResponse> {
+    const pet = await this.pets.add(body);
+    reply.header('location', `${this.settings.baseUrl}/pets/${pet.id}`);
+    return new PetResponse(pet);
+  }
+
+  @Get(':petId')
+  @Deprecated({
+    since: '2026-11-21',
+    sunset: '2030-12-05',
+    successor: '/pets',
+    documentation: '#/pets/getPet',
+  })
+  @ApiOperation({
+    operationId: 'getPet',
+    summary: 'Get an animal',
+    description: 'Deprecated, to be removed on 2030-12-05: use `GET /pets` with the `status` filter instead.',
+  })
+  @ApiParam({
+    name: 'petId',
+    description: 'Identifier of the animal.',
+    schema: { type: 'integer', format: 'int64' },
+    example: 1,
+  })
+  @ApiResponse({ status: HttpStatus.OK, description: 'The animal.', type: PetResponse })
+  @ApiErrors('pet_not_found')
+  async get(@Param('petId') petId: string): Promise<PetResponse> {
+    const id = parsePositiveInt64(petId);
+    if (id === undefined) {
+      throw new PetNotFound();
+    }
+    return new PetResponse(await this.pets.get(id));
+  }
+}

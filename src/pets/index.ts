@@ -1,0 +1,1 @@
+export { PetsModule } from './pets.module';

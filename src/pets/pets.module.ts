@@ -1,0 +1,12 @@
+import { Module } from '@nestjs/common';
+import { PetRepository } from './domain/pet.repository';
+import { PetsController } from './http/pets.controller';
+import { TypeOrmPetRepository } from './persistence/typeorm-pet.repository';
+import { PetsService } from './pets.service';
+
+@Module({
+  controllers: [PetsController],
+  providers: [PetsService, { provide: PetRepository, useClass: TypeOrmPetRepository }],
+  exports: [PetsService],
+})
+export class PetsModule {}

@@ -1,0 +1,33 @@
+import type { Principal } from '../../shared/domain/principal';
+
+export type Refusal =
+  'rate_limit_exceeded' | 'daily_quota_exceeded' | 'key_temporarily_banned' | 'too_many_auth_failures';
+
+/** What the limiter says of one request, and the window that the three rate headers describe. Times in ms since the epoch. */
+export interface RateDecision {
+  readonly limit: number;
+  readonly remaining: number;
+  readonly resetAt: number;
+  /** When it was decided, by the limiter's own clock. */
+  readonly decidedAt: number;
+  /** Why the request is refused; undefined when it passes. */
+  readonly refusal: Refusal | undefined;
+}
+
+/**
+ * Decides whether a request passes, in one atomic step that is exact for all replicas that share the adapter's store.
+ *
+ * An account has two fixed windows: a minute that opens at its first counted request, and the UTC calendar day. A
+ * request is counted in both or, when either is exhausted, refused and counted in none. A key with more refusals
+ * within the ban window than its allowance per minute is banned, longer each time.
+ */
+export abstract class RateLimiter {
+  /** Counts a request of a valid key, or refuses it. */
+  abstract countRequest(principal: Principal): RateDecision | Promise<RateDecision>;
+
+  /**
+   * Counts a failed authentication of an address (cost 1), or only looks at its window (cost 0). IPv6 addresses count by
+   * their /64 network.
+   */
+  abstract countAuthFailure(address: string, cost: 0 | 1): RateDecision | Promise<RateDecision>;
+}

@@ -1,0 +1,48 @@
+import { type ExecutionContext, Injectable } from '@nestjs/common';
+import { Reflector } from '@nestjs/core';
+import {
+  InjectThrottlerOptions,
+  InjectThrottlerStorage,
+  ThrottlerGuard,
+  type ThrottlerModuleOptions,
+  type ThrottlerRequest,
+  type ThrottlerStorage,
+} from '@nestjs/throttler';
+import type { FastifyReply, FastifyRequest } from 'fastify';
+import { PetStoreError } from '../../shared/domain/pet-store-error';
+import { isPublic } from '../../shared/http/public';
+import { RateLimiter } from '../domain/rate-limiter';
+import { setRateLimitHeaders, TOO_MANY_REQUESTS_MESSAGES } from './rate-limit-headers';
+
+/**
+ * Holds every account to its plan. The throttler's storage counts one window per call and route; here one call to the
+ * RateLimiter decides about all windows of the account and the ban of the key.
+ */
+@Injectable()
+export class PlanGuard extends ThrottlerGuard {
+  constructor(
+    @InjectThrottlerOptions() options: ThrottlerModuleOptions,
+    @InjectThrottlerStorage() storage: ThrottlerStorage,
+    reflector: Reflector,
+    private readonly limiter: RateLimiter,
+  ) {
+    super(options, storage, reflector);
+  }
+
+  protected override shouldSkip(context: ExecutionContext): Promise<boolean> {
+    return Promise.resolve(isPublic(this.reflector, context));
+  }
+
+  protected override async handleRequest({ context }: ThrottlerRequest): Promise<boolean> {
+    const { req, res } = this.getRequestResponse(context) as unknown as { req: FastifyRequest; res: FastifyReply };
+    if (req.principal === undefined) {
+      throw new Error('PlanGuard needs to know whose request it is: put a guard that authenticates before it.');
+    }
+    const decision = await this.limiter.countRequest(req.principal);
+    setRateLimitHeaders(res, decision);
+    if (decision.refusal !== undefined) {
+      throw new PetStoreError(decision.refusal, TOO_MANY_REQUESTS_MESSAGES[decision.refusal]);
+    }
+    return true;
+  }
+}

@@ -1,0 +1,20 @@
+import { Module } from '@nestjs/common';
+import { ThrottlerModule } from '@nestjs/throttler';
+import { Settings } from '../config/settings';
+import { Clock } from '../shared/domain/clock';
+import { RateLimiter } from './domain/rate-limiter';
+import { MemoryRateLimiter } from './memory/memory-rate-limiter';
+
+@Module({
+  // One entry makes the guard ask once per request; its numbers are not used, the account's plan has them.
+  imports: [ThrottlerModule.forRoot([{ name: 'plan', limit: 0, ttl: 0 }])],
+  providers: [
+    {
+      provide: RateLimiter,
+      inject: [Clock, Settings],
+      useFactory: (clock: Clock, settings: Settings) => new MemoryRateLimiter(clock, settings.rateLimits),
+    },
+  ],
+  exports: [RateLimiter, ThrottlerModule],
+})
+export class RateLimitingModule {}

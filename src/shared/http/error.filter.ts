@@ -1,0 +1,62 @@
+import { type ArgumentsHost, Catch, type ExceptionFilter, HttpException, Logger } from '@nestjs/common';
+import type { FastifyReply } from 'fastify';
+import type { ErrorCode } from '../domain/error-codes';
+import { PetStoreError } from '../domain/pet-store-error';
+import { ErrorResponse } from './error.response';
+
+/** How long a client waits before it tries again while the database is away. */
+const UNAVAILABLE_RETRY_SECONDS = 1;
+
+/** What the framework's own refusals mean to a client. */
+const FRAMEWORK_ERRORS: Readonly<Record<number, [ErrorCode, string]>> = {
+  400: ['malformed_request', 'The request is not well-formed HTTP.'],
+  404: ['route_not_found', 'Nothing is served at this URL. All operations are below /v1.'],
+  413: ['body_too_large', 'The body is too large.'],
+  414: ['uri_too_long', 'The URL is too long.'],
+  415: ['unsupported_media_type', 'The body must be application/json.'],
+  503: ['service_unavailable', 'The service is shutting down. Retry after the time in Retry-After.'],
+};
+
+const logger = new Logger('ErrorFilter');
+
+/** Turns whatever was thrown into the Error body: domain errors by their code, the framework's by status, the rest as 500. */
+@Catch()
+export class ErrorFilter implements ExceptionFilter {
+  catch(thrown: unknown, host: ArgumentsHost): void {
+    const error = toPetStoreError(thrown);
+    const reply = host.switchToHttp().getResponse<FastifyReply>();
+    if (error.code === 'service_unavailable') {
+      reply.header('retry-after', UNAVAILABLE_RETRY_SECONDS);
+    }
+    void reply.status(error.status).send(new ErrorResponse(error));
+  }
+}
+
+export function toPetStoreError(thrown: unknown): PetStoreError {
+  if (thrown instanceof PetStoreError) {
+    return thrown;
+  }
+  if (isCode(thrown, 'FST_ERR_BAD_URL')) {
+    return new PetStoreError('malformed_url', 'The URL has a malformed percent-encoding.');
+  }
+  const framework = FRAMEWORK_ERRORS[statusOf(thrown)];
+  if (framework !== undefined) {
+    return new PetStoreError(...framework);
+  }
+  logger.error(thrown);
+  return new PetStoreError(
+    'internal_error',
+    'Something went wrong inside the service. Report it with the X-Request-Id.',
+  );
+}
+
+function statusOf(thrown: unknown): number {
+  if (thrown instanceof HttpException) {
+    return thrown.getStatus();
+  }
+  return (thrown as { statusCode?: number } | undefined)?.statusCode ?? 500;
+}
+
+function isCode(thrown: unknown, code: string): boolean {
+  return thrown instanceof Error && (thrown as NodeJS.ErrnoException).code === code;
+}

@@ -1,0 +1,32 @@
+import { ApiProperty, ApiSchema } from '@nestjs/swagger';
+import { ERROR_STATUS, type ErrorCode } from '../domain/error-codes';
+import type { PetStoreError } from '../domain/pet-store-error';
+
+/** The body of every error, from every layer (interface, Errors). */
+@ApiSchema({ name: 'Error', description: 'The body of every error.' })
+export class ErrorResponse {
+  @ApiProperty({
+    description: 'Machine-readable error code. Codes may be added.',
+    type: 'string',
+    examples: Object.keys(ERROR_STATUS),
+  })
+  readonly code: ErrorCode;
+
+  @ApiProperty({ description: 'Human-readable description.', example: 'No animal has this petId.' })
+  readonly message: string;
+
+  @ApiProperty({
+    description: 'The HTTP status code of the response.',
+    type: 'integer',
+    minimum: 400,
+    maximum: 599,
+    example: 404,
+  })
+  readonly status: number;
+
+  constructor({ code, message, status }: Pick<PetStoreError, 'code' | 'message' | 'status'>) {
+    this.code = code;
+    this.message = message;
+    this.status = status;
+  }
+}

@@ -1,0 +1,96 @@
+import type { IncomingMessage } from 'node:http';
+import {
+  type ArgumentMetadata,
+  createParamDecorator,
+  type ExecutionContext,
+  Injectable,
+  type PipeTransform,
+} from '@nestjs/common';
+import type { FastifyRequest } from 'fastify';
+import { PetStoreError } from '../domain/pet-store-error';
+import { parseJson } from './json';
+import { type RequestClass, validated } from './validated';
+
+export const MAX_BODY_BYTES = 65_536;
+
+/**
+ * Reads and checks a JSON body. It is read here, behind the guards, and not by the HTTP layer, so that nobody without a
+ * key, or over its limit, is told anything about a body.
+ */
+@Injectable()
+class JsonBodyPipe implements PipeTransform<IncomingMessage, Promise<object>> {
+  async transform(request: IncomingMessage, { metatype }: ArgumentMetadata): Promise<object> {
+    const body = parseObject(await readText(request));
+    return validated(metatype as RequestClass, body, 'invalid_body');
+  }
+}
+
+const RawRequest = createParamDecorator(
+  (_: unknown, context: ExecutionContext) => context.switchToHttp().getRequest<FastifyRequest>().raw,
+);
+
+/** The JSON object in the request's body, checked by the class of the handler's parameter; unknown fields are ignored. */
+export function JsonBody(): ParameterDecorator {
+  return RawRequest(JsonBodyPipe);
+}
+
+async function readText(request: IncomingMessage): Promise<string> {
+  const {
+    'content-type': contentType,
+    'content-length': length,
+    'transfer-encoding': transferEncoding,
+  } = request.headers;
+  const isEmpty = (length === undefined || length === '0') && transferEncoding === undefined;
+  if (contentType === undefined ? !isEmpty : !isJson(contentType)) {
+    throw new PetStoreError('unsupported_media_type', 'The body must be application/json in UTF-8.');
+  }
+  if ((request.headers['content-encoding'] ?? 'identity') !== 'identity') {
+    throw new PetStoreError('unsupported_media_type', 'The body must not be compressed.');
+  }
+  const bytes = await readBytes(request);
+  try {
+    return new TextDecoder('utf-8', { fatal: true }).decode(bytes);
+  } catch {
+    throw new PetStoreError('invalid_json', 'The body is not valid UTF-8.');
+  }
+}
+
+function isJson(contentType: string): boolean {
+  const [mediaType = '', ...parameters] = contentType.split(';').map((part) => part.trim().toLowerCase());
+  const charset = parameters.find((parameter) => parameter.startsWith('charset='))?.slice('charset='.length);
+  return mediaType === 'application/json' && (charset === undefined || /^("?)utf-8\1$/.test(charset));
+}
+
+async function readBytes(request: IncomingMessage): Promise<Buffer> {
+  const tooLarge = () => new PetStoreError('body_too_large', `The body must be at most ${MAX_BODY_BYTES} bytes.`);
+  if (Number(request.headers['content-length']) > MAX_BODY_BYTES) {
+    throw tooLarge();
+  }
+  const chunks: Buffer[] = [];
+  let size = 0;
+  // The request is left whole when reading stops early: destroying it would take the connection, and the answer, along.
+  for await (const chunk of request.iterator({ destroyOnReturn: false }) as AsyncIterable<Buffer>) {
+    size += chunk.length;
+    if (size > MAX_BODY_BYTES) {
+      throw tooLarge();
+    }
+    chunks.push(chunk);
+  }
+  return Buffer.concat(chunks);
+}
+
+function parseObject(text: string): object {
+  if (text.trim() === '') {
+    throw new PetStoreError('invalid_json', 'The body is empty. Send a JSON object.');
+  }
+  let value: unknown;
+  try {
+    value = parseJson(text);
+  } catch {
+    throw new PetStoreError('invalid_json', 'The body is not valid JSON.');
+  }
+  if (typeof value !== 'object' || value === null || Array.isArray(value)) {
+    throw new PetStoreError('invalid_json', 'The body must be a JSON object.');
+  }
+  return value;
+}

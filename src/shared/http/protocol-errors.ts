@@ -1,0 +1,43 @@
+import { STATUS_CODES } from 'node:http';
+import type { Socket } from 'node:net';
+import { PetStoreError } from '../domain/pet-store-error';
+import { ErrorResponse } from './error.response';
+
+/** What Node's HTTP parser reports with a request that it gives up on. */
+export type ProtocolFailure = Error & { readonly code?: string; readonly rawPacket?: unknown };
+
+/** What is wrong with bytes that never became a request. */
+export function protocolError({ code, rawPacket }: ProtocolFailure): PetStoreError {
+  switch (code) {
+    case 'HPE_HEADER_OVERFLOW':
+      return Buffer.isBuffer(rawPacket) && !rawPacket.includes('\r\n')
+        ? new PetStoreError('uri_too_long', 'The URL is too long.')
+        : new PetStoreError('headers_too_large', 'The request header fields are too large.');
+    case 'ERR_HTTP_REQUEST_TIMEOUT':
+      return new PetStoreError('request_timeout', 'The request did not arrive in time.');
+    default:
+      return new PetStoreError('malformed_request', 'The request is not well-formed HTTP.');
+  }
+}
+
+/** Whether the bytes ask for something under `/v1`. */
+export function asksForV1({ rawPacket }: ProtocolFailure): boolean {
+  return Buffer.isBuffer(rawPacket) && /^\S+ \/v1[/? ]/.test(rawPacket.toString('latin1', 0, 100));
+}
+
+/** Writes an Error to a connection without the HTTP layer's help, and ends the connection. */
+export function writeError(socket: Socket, error: PetStoreError, headers: Readonly<Record<string, string>>): void {
+  if (!socket.writable) {
+    socket.destroy();
+    return;
+  }
+  const body = JSON.stringify(new ErrorResponse(error));
+  const fields = {
+    ...headers,
+    'content-type': 'application/json; charset=utf-8',
+    'content-length': Buffer.byteLength(body),
+    connection: 'close',
+  };
+  const lines = Object.entries(fields).map(([name, value]) => `${name}: ${value}`);
+  socket.end(`HTTP/1.1 ${error.status} ${STATUS_CODES[error.status] ?? ''}\r\n${lines.join('\r\n')}\r\n\r\n${body}`);
+}

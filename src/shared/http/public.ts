@@ -1,0 +1,13 @@
+import { type CustomDecorator, type ExecutionContext, SetMetadata } from '@nestjs/common';
+import type { Reflector } from '@nestjs/core';
+
+const PUBLIC = 'petstore:public';
+
+/** Opens a route to everybody: no API key, no rate limit. Every other route is closed. */
+export function Public(): CustomDecorator {
+  return SetMetadata(PUBLIC, true);
+}
+
+export function isPublic(reflector: Reflector, context: ExecutionContext): boolean {
+  return reflector.getAllAndOverride<boolean>(PUBLIC, [context.getHandler(), context.getClass()]);
+}

@@ -1,0 +1,26 @@
+import type { FastifyInstance, RouteOptions } from 'fastify';
+
+/** The methods that each path answers to; the HTTP layer's router only knows whether one method of a path does. */
+export class RouteTable {
+  private readonly routes: { readonly url: string; readonly path: RegExp; readonly method: string }[] = [];
+
+  /** Takes note of every route that is registered from now on. */
+  observe(fastify: FastifyInstance): void {
+    fastify.addHook('onRoute', ({ url, method }: RouteOptions) => {
+      if (!url.includes('*')) {
+        const path = new RegExp(`^${url.replace(/:[^/]+/g, '[^/]+')}$`);
+        this.routes.push(...[method].flat().map((one) => ({ url, path, method: one })));
+      }
+    });
+  }
+
+  /** The methods of the routes that match a path, for the `Allow` header. */
+  methodsAt(path: string): string[] {
+    return [...new Set(this.routes.filter((route) => route.path.test(path)).map(({ method }) => method))].sort();
+  }
+
+  /** Every method and path pattern, for the test that walks them. */
+  all(): { readonly url: string; readonly method: string }[] {
+    return this.routes;
+  }
+}

@@ -1,0 +1,37 @@
+import { All, Controller, Req, Res } from '@nestjs/common';
+import { ApiExcludeController } from '@nestjs/swagger';
+import type { FastifyReply, FastifyRequest } from 'fastify';
+import { PetStoreError } from '../domain/pet-store-error';
+import { RouteTable } from './route-table';
+import { urlProblem } from './url-check';
+
+/**
+ * Answers whatever no other route under `/v1` does, so that the guards come before 404 and 405 too. Its module must be
+ * imported last.
+ */
+@ApiExcludeController()
+@Controller({ version: '1' })
+export class UnmatchedController {
+  constructor(private readonly routes: RouteTable) {}
+
+  @All(['/', '*'])
+  refuse(@Req() request: FastifyRequest, @Res({ passthrough: true }) reply: FastifyReply): never {
+    const problem = urlProblem(request.raw);
+    if (problem !== undefined) {
+      throw problem;
+    }
+    const path = request.url.split('?', 1)[0] ?? '';
+    const allowed = this.routes.methodsAt(path);
+    if (allowed.length > 0) {
+      reply.header('allow', allowed.join(', '));
+      throw new PetStoreError(
+        'method_not_allowed',
+        `${request.method} is not allowed here. Use ${allowed.join(' or ')}.`,
+      );
+    }
+    throw new PetStoreError(
+      'route_not_found',
+      'No operation has this path. Paths have no trailing slash, and case matters.',
+    );
+  }
+}

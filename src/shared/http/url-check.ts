@@ -1,0 +1,48 @@
+import type { IncomingMessage } from 'node:http';
+import { PetStoreError } from '../domain/pet-store-error';
+
+/** RFC 9110 section 4.1 recommends to support at least 8000 octets. */
+const MAX_URL_LENGTH = 8_000;
+const REFUSED_PATH = '/v1/-';
+
+const problems = new WeakMap<IncomingMessage, PetStoreError>();
+
+/**
+ * Runs before routing: a URL under `/v1` that the router would refuse by itself is sent to the catch-all route instead,
+ * behind the guards, which then answers with `urlProblem`.
+ */
+export function rewriteUrl(request: IncomingMessage): string {
+  const url = originForm(request.url ?? '/');
+  if (!url.startsWith('/v1/') && !url.startsWith('/v1?')) {
+    return url;
+  }
+  const problem = findProblem(url);
+  if (problem === undefined) {
+    return url;
+  }
+  problems.set(request, problem);
+  return REFUSED_PATH;
+}
+
+export function urlProblem(request: IncomingMessage): PetStoreError | undefined {
+  return problems.get(request);
+}
+
+function findProblem(url: string): PetStoreError | undefined {
+  if (url.length > MAX_URL_LENGTH) {
+    return new PetStoreError('uri_too_long', `The URL must be at most ${MAX_URL_LENGTH} characters long.`);
+  }
+  if (url.includes('%')) {
+    try {
+      decodeURIComponent(url);
+    } catch {
+      return new PetStoreError('malformed_url', 'The URL has a malformed percent-encoding.');
+    }
+  }
+  return undefined;
+}
+
+/** A proxy's absolute form (RFC 9112 section 3.2.2) names the same resource as the path in it. */
+function originForm(url: string): string {
+  return /^https?:\/\//i.test(url) ? url.replace(/^https?:\/\/[^/?#]*\/?/i, '/') : url;
+}

@@ -1,0 +1,73 @@
+import { Injectable, Logger, type OnApplicationShutdown, type OnModuleInit } from '@nestjs/common';
+import { DataSource } from 'typeorm';
+import { Settings } from '../../config/settings';
+import { EmbeddedDatabase } from './embedded-database';
+import { migrate } from './migrate';
+import { isDatabaseUnavailable } from './unavailable';
+
+const RETRY_MS = 1_000;
+
+/** The database cannot be used as it is set up; the message says why. */
+export class DatabaseSetupError extends Error {}
+
+/**
+ * Opens the database when the application starts (the embedded one where no `DATABASE_URL` is set), migrates it, and
+ * closes it after the last request. Away from development, a database that cannot be reached yet is tried again
+ * every second: the replica lives, and is not ready.
+ */
+@Injectable()
+export class Database implements OnModuleInit, OnApplicationShutdown {
+  private readonly logger = new Logger(Database.name);
+  private embedded: EmbeddedDatabase | undefined;
+  private retry: NodeJS.Timeout | undefined;
+  private opening: Promise<void> | undefined;
+
+  constructor(
+    private readonly settings: Settings,
+    private readonly dataSource: DataSource,
+  ) {}
+
+  async onModuleInit(): Promise<void> {
+    if (this.settings.databaseUrl === undefined) {
+      this.embedded = await EmbeddedDatabase.open(this.settings.dataDir);
+    }
+    await this.open();
+  }
+
+  async onApplicationShutdown(): Promise<void> {
+    clearTimeout(this.retry);
+    await this.opening?.catch(() => undefined);
+    if (this.dataSource.isInitialized) {
+      await this.dataSource.destroy();
+    }
+    await this.embedded?.close();
+  }
+
+  /** Whether the database answers. */
+  async isReady(): Promise<boolean> {
+    try {
+      await this.dataSource.query('SELECT 1');
+      return true;
+    } catch {
+      return false;
+    }
+  }
+
+  private async open(): Promise<void> {
+    try {
+      await migrate(this.dataSource.options);
+      await this.dataSource.initialize();
+    } catch (error) {
+      const reason = error instanceof Error ? error.message || (error as NodeJS.ErrnoException).code : String(error);
+      if (this.settings.environment === 'development' || !isDatabaseUnavailable(error)) {
+        throw new DatabaseSetupError(`The database cannot be used: ${reason}.`, { cause: error });
+      }
+      this.logger.warn(`The database cannot be reached (${reason}); trying again every second.`);
+      this.retry = setTimeout(() => {
+        this.opening = this.open().catch((failure: unknown) => {
+          this.logger.error(failure);
+        });
+      }, RETRY_MS);
+    }
+  }
+}

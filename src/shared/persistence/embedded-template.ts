@@ -1,0 +1,3 @@
+import { makeEmbeddedTemplate } from './embedded-database';
+
+void makeEmbeddedTemplate();
