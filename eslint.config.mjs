@@ -21,9 +21,6 @@ export default tseslint.config(
       '@typescript-eslint/no-extraneous-class': ['error', { allowWithDecorator: true }],
     },
   },
-  {
-    files: ['**/*.{mjs,cjs}'],
-    ...tseslint.configs.disableTypeChecked,
-    languageOptions: { globals: { module: 'writable' } },
-  },
+  { files: ['**/*.{mjs,cjs}'], ...tseslint.configs.disableTypeChecked },
+  { files: ['**/*.cjs'], languageOptions: { globals: { module: 'writable' } } },
 );

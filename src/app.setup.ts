@@ -48,6 +48,8 @@ export async function createApp(
     trustProxy: trustedProxies(settings.trustProxy),
     genReqId: requestId,
     rewriteUrl,
+    // Node would answer a request without Host by itself, without an Error (see url-check.ts).
+    http: { requireHostHeader: false },
     routerOptions: { maxParamLength: MAX_PARAMETER_LENGTH },
     // No Express-style middleware is used.
     skipMiddie: true,
@@ -136,8 +138,7 @@ async function addMissingRateLimitHeaders(
 }
 
 async function answerProtocolFailure(failure: ProtocolFailure, socket: Socket, limiter: RateLimiter): Promise<void> {
-  const decision =
-    asksForV1(failure) ? await limiter.countAuthFailure(socket.remoteAddress ?? '', 0) : undefined;
+  const decision = asksForV1(failure) ? await limiter.countAuthFailure(socket.remoteAddress ?? '', 0) : undefined;
   writeError(socket, protocolError(failure), {
     'x-request-id': randomUUID(),
     ...(decision && rateLimitHeaders(decision)),

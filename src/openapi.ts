@@ -45,7 +45,7 @@ export function createOpenApiDocument(app: INestApplication, settings: Settings)
 
 function serversOf({ environment, publicBaseUrl, stagingBaseUrl, baseUrl }: Settings): [string, string][] {
   const servers: [string | undefined, string][] = [
-    [environment === 'development' ? baseUrl : undefined, 'Local'],
+    [environment === 'development' && baseUrl !== publicBaseUrl ? baseUrl : undefined, 'Local'],
     [publicBaseUrl, 'Production'],
     [stagingBaseUrl, 'Staging'],
   ];

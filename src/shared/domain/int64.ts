@@ -16,8 +16,8 @@ export function parsePositiveInt64(text: string): bigint | undefined {
 }
 
 /**
- * The value of a JSON number, exactly: a bigint when it is an integer (`5.0` and `5e0` are 5), otherwise a number.
- * Integers of more than 40 digits come back as the nearest number, so that `1e999999999` allocates nothing.
+ * The value of a JSON number that is an integer, exactly (`5.0` and `5e0` are 5). Any other, and one of more than 40
+ * digits, is NaN: rounded it could pass for an integer, and `1e999999999` must not be written out.
  */
 export function exactJsonNumber(text: string): bigint | number {
   const [, sign, whole = '', fraction = '', exponent = '0'] =
@@ -29,7 +29,7 @@ export function exactJsonNumber(text: string): bigint | number {
   }
   const scale = Number(exponent) - fraction.length + (digits.length - significant.length);
   if (scale < 0 || significant.length + scale > 40) {
-    return Number(text);
+    return NaN;
   }
   return BigInt(`${sign ?? ''}${significant}${'0'.repeat(scale)}`);
 }

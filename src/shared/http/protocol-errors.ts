@@ -2,6 +2,7 @@ import { STATUS_CODES } from 'node:http';
 import type { Socket } from 'node:net';
 import { PetStoreError } from '../domain/pet-store-error';
 import { ErrorResponse } from './error.response';
+import { MAX_URL_LENGTH } from './url-check';
 
 /** What Node's HTTP parser reports with a request that it gives up on. */
 export type ProtocolFailure = Error & { readonly code?: string; readonly rawPacket?: unknown };
@@ -10,7 +11,7 @@ export type ProtocolFailure = Error & { readonly code?: string; readonly rawPack
 export function protocolError({ code, rawPacket }: ProtocolFailure): PetStoreError {
   switch (code) {
     case 'HPE_HEADER_OVERFLOW':
-      return Buffer.isBuffer(rawPacket) && !rawPacket.includes('\r\n')
+      return firstLine(rawPacket).length > MAX_URL_LENGTH
         ? new PetStoreError('uri_too_long', 'The URL is too long.')
         : new PetStoreError('headers_too_large', 'The request header fields are too large.');
     case 'ERR_HTTP_REQUEST_TIMEOUT':
@@ -20,9 +21,14 @@ export function protocolError({ code, rawPacket }: ProtocolFailure): PetStoreErr
   }
 }
 
-/** Whether the bytes ask for something under `/v1`. */
+/** Whether the bytes ask for something under `/v1`, as far as can be told: they may begin in the middle of a request. */
 export function asksForV1({ rawPacket }: ProtocolFailure): boolean {
-  return Buffer.isBuffer(rawPacket) && /^\S+ \/v1[/? ]/.test(rawPacket.toString('latin1', 0, 100));
+  const [, target] = /^[A-Z-]+ (\S*)/.exec(firstLine(rawPacket)) ?? [];
+  return target === undefined || /^\/v1([/?]|$)/.test(target);
+}
+
+function firstLine(bytes: unknown): string {
+  return Buffer.isBuffer(bytes) ? (bytes.toString('latin1').split('\r\n', 1)[0] ?? '') : '';
 }
 
 /** Writes an Error to a connection without the HTTP layer's help, and ends the connection. */

@@ -7,9 +7,9 @@ export class RouteTable {
   /** Takes note of every route that is registered from now on. */
   observe(fastify: FastifyInstance): void {
     fastify.addHook('onRoute', ({ url, method }: RouteOptions) => {
-      if (!url.includes('*')) {
-        const path = new RegExp(`^${url.replace(/:[^/]+/g, '[^/]+')}$`);
-        this.routes.push(...[method].flat().map((one) => ({ url, path, method: one })));
+      // Neither the catch-all, which takes every method, nor the preflight route of CORS stands for an operation.
+      if (typeof method === 'string' && url !== '*') {
+        this.routes.push({ url, method, path: new RegExp(`^${url.replace(/:[^/]+/g, '[^/]+').replace('*', '.*')}$`) });
       }
     });
   }

@@ -2,21 +2,21 @@ import type { IncomingMessage } from 'node:http';
 import { PetStoreError } from '../domain/pet-store-error';
 
 /** RFC 9110 section 4.1 recommends to support at least 8000 octets. */
-const MAX_URL_LENGTH = 8_000;
+export const MAX_URL_LENGTH = 8_000;
 const REFUSED_PATH = '/v1/-';
 
 const problems = new WeakMap<IncomingMessage, PetStoreError>();
 
 /**
- * Runs before routing: a URL under `/v1` that the router would refuse by itself is sent to the catch-all route instead,
- * behind the guards, which then answers with `urlProblem`.
+ * Runs before routing: a request under `/v1` that the HTTP layer would refuse by itself is sent to the catch-all route
+ * instead, behind the guards, which then answers with `urlProblem`.
  */
 export function rewriteUrl(request: IncomingMessage): string {
   const url = originForm(request.url ?? '/');
   if (!url.startsWith('/v1/') && !url.startsWith('/v1?')) {
     return url;
   }
-  const problem = findProblem(url);
+  const problem = findProblem(url, request);
   if (problem === undefined) {
     return url;
   }
@@ -28,7 +28,10 @@ export function urlProblem(request: IncomingMessage): PetStoreError | undefined 
   return problems.get(request);
 }
 
-function findProblem(url: string): PetStoreError | undefined {
+function findProblem(url: string, { httpVersion, headers }: IncomingMessage): PetStoreError | undefined {
+  if (headers.host === undefined && httpVersion !== '1.0') {
+    return new PetStoreError('malformed_request', 'The Host header is missing.');
+  }
   if (url.length > MAX_URL_LENGTH) {
     return new PetStoreError('uri_too_long', `The URL must be at most ${MAX_URL_LENGTH} characters long.`);
   }

@@ -1,0 +1,24 @@
+import { RouteTable } from '../../src/shared/http/route-table';
+import { TestService } from '../support/service';
+
+/** Every route that is open to everybody. Anything else has to refuse who has no key. */
+const PUBLIC = [/^\/healthz$/, /^\/readyz$/, /^\/openapi\.json$/, /^\/docs(-yaml)?(\/|$)/, /^\/v1\/?$/];
+
+describe('Access', () => {
+  it('is closed on every route that does not say it is public', async () => {
+    const service = await TestService.start({ AUTH_FAILURES_PER_MINUTE: '1000000' });
+    try {
+      const closed = service.app
+        .get(RouteTable)
+        .all()
+        .filter(({ url }) => !PUBLIC.some((pattern) => pattern.test(url)));
+      expect(closed).toContainEqual(expect.objectContaining({ url: '/v1/pets', method: 'GET' }));
+      for (const { url, method } of closed) {
+        const answer = await service.call(method, url.replace(/:\w+/g, '1'));
+        expect([method, url, answer.status]).toEqual([method, url, 401]);
+      }
+    } finally {
+      await service.close();
+    }
+  });
+});

@@ -1,0 +1,172 @@
+import { AccountsService, KeysService } from '../../src/auth';
+import { codeOf, rate, TestService } from '../support/service';
+
+describe('Authentication', () => {
+  let service: TestService;
+  let key: string;
+
+  beforeAll(async () => {
+    service = await TestService.start({ AUTH_FAILURES_PER_MINUTE: '1000000' });
+    key = await service.createKey();
+  });
+  afterAll(() => service.close());
+
+  const withAuthorization = (authorization: string | string[]) =>
+    service.get('/v1/pets', { headers: { authorization } });
+  const damaged = (text: string) => (text.endsWith('A') ? `${text.slice(0, -1)}B` : `${text.slice(0, -1)}A`);
+
+  describe('lets in', () => {
+    it.each(['Bearer ', 'bearer ', 'BEARER ', 'bEaReR   '])('a valid key after "%s"', async (scheme) => {
+      expect((await withAuthorization(scheme + key)).status).toBe(200);
+    });
+
+    it('a key until the moment it expires, then answers 401 expired_api_key', async () => {
+      const account = await service.app.get(AccountsService).create('Test', 'pro');
+      const expiresAt = new Date(service.clock.now() + 10_500);
+      const { secret } = await service.app.get(KeysService).create(account.id, expiresAt);
+      service.clock.advance(10_400);
+      expect((await service.get('/v1/pets', { key: secret })).status).toBe(200);
+      service.clock.advance(100);
+      const answer = await service.get('/v1/pets', { key: secret });
+      expect([answer.status, codeOf(answer)]).toEqual([401, 'expired_api_key']);
+      expect(answer.headers['www-authenticate']).toBe('Bearer realm="petstore", error="invalid_token"');
+    });
+
+    it('a revoked key no longer than a second', async () => {
+      const account = await service.app.get(AccountsService).create('Test', 'pro');
+      const issued = await service.app.get(KeysService).create(account.id);
+      expect((await service.get('/v1/pets', { key: issued.secret })).status).toBe(200);
+      await service.app.get(KeysService).revoke(issued.key.id);
+      service.clock.advance(1_000);
+      expect(codeOf(await service.get('/v1/pets', { key: issued.secret }))).toBe('invalid_api_key');
+    });
+  });
+
+  describe('401 missing_api_key, with a bare challenge', () => {
+    it.each([
+      ['no header', undefined],
+      ['another scheme', 'Basic dXNlcjpwYXNz'],
+      ['no token', 'Bearer'],
+      ['an empty header', ''],
+    ])('%s', async (_, authorization) => {
+      const answer = await service.get('/v1/pets', authorization === undefined ? {} : { headers: { authorization } });
+      expect([answer.status, codeOf(answer)]).toEqual([401, 'missing_api_key']);
+      expect(answer.headers['www-authenticate']).toBe('Bearer realm="petstore"');
+    });
+
+    it.each(['GET', 'POST'])(
+      'a key as access_token in the query or the body of %s is no credential',
+      async (method) => {
+        const answer = await service.call(method, `/v1/pets?access_token=${key}`, {
+          ...(method === 'POST' && {
+            body: `access_token=${key}`,
+            headers: { 'content-type': 'application/x-www-form-urlencoded' },
+          }),
+        });
+        expect([answer.status, codeOf(answer)]).toEqual([401, 'missing_api_key']);
+      },
+    );
+  });
+
+  describe('401 invalid_api_key, with error="invalid_token"', () => {
+    it.each<[string, (key: string) => string | string[]]>([
+      ['an unknown text', () => 'Bearer x'],
+      ['a key with a damaged checksum', (valid) => `Bearer ${damaged(valid)}`],
+      ['a key of production', (valid) => `Bearer ${valid.replace('pets_test_', 'pets_live_')}`],
+      ['a key in other case', (valid) => `Bearer ${valid.toUpperCase()}`],
+      ['a key cut short', (valid) => `Bearer ${valid.slice(0, -1)}`],
+      ['two tokens', (valid) => `Bearer ${valid} ${valid}`],
+      ['no b64token', (valid) => `Bearer "${valid}"`],
+      ['a tab instead of a space', (valid) => `Bearer \t${valid}`],
+      ['two Authorization headers', (valid) => [`Bearer ${valid}`, `Bearer ${valid}`]],
+      ['a header too many', (valid) => [`Bearer ${valid}`, 'Basic dXNlcjpwYXNz']],
+      ['a list', (valid) => `Bearer ${valid}, Bearer ${valid}`],
+    ])('%s', async (_, authorization) => {
+      const answer = await withAuthorization(authorization(key));
+      expect([answer.status, codeOf(answer)]).toEqual([401, 'invalid_api_key']);
+      expect(answer.headers['www-authenticate']).toBe('Bearer realm="petstore", error="invalid_token"');
+    });
+
+    it('a well-formed key that nobody was given', async () => {
+      const other = await TestService.start({ AUTH_FAILURES_PER_MINUTE: '1000000' });
+      try {
+        // Starting emptied the database: the key is well-formed, and unknown now.
+        service.clock.advance(1_000);
+        expect(codeOf(await withAuthorization(`Bearer ${key}`))).toBe('invalid_api_key');
+        key = await service.createKey();
+      } finally {
+        await other.close();
+      }
+    });
+  });
+
+  describe('comes before everything else under /v1', () => {
+    it.each([
+      ['GET', '/v1/nowhere', undefined],
+      ['GET', '/v1', undefined],
+      ['GET', '/v1/', undefined],
+      ['DELETE', '/v1/pets', undefined],
+      ['PROPFIND', '/v1/pets', undefined],
+      ['OPTIONS', '/v1/pets', undefined],
+      ['GET', '/v1/pets?limit=0', undefined],
+      ['GET', '/v1/pets/%zz', undefined],
+      ['GET', `/v1/pets?x=${'a'.repeat(9_000)}`, undefined],
+      ['POST', '/v1/pets', '{"broken'],
+      ['POST', '/v1/pets', 'a'.repeat(100_000)],
+      ['POST', '/v1/nowhere', '{}'],
+    ])('%s %.30s without a key is 401', async (method, path, body) => {
+      const answer = await service.call(method, path, { body });
+      expect(answer.status).toBe(401);
+    });
+  });
+});
+
+describe('Too many failed authentications from one address', () => {
+  let service: TestService;
+
+  beforeAll(async () => {
+    service = await TestService.start({ TRUST_PROXY: '1' });
+  });
+  afterAll(() => service.close());
+
+  const from = (address: string, key?: string) =>
+    service.get('/v1/pets', { key, headers: { 'x-forwarded-for': address } });
+
+  it('60 a minute are 401 and show what is left; then 429 until the minute ends', async () => {
+    const start = service.clock.now();
+    for (let left = 59; left >= 0; left--) {
+      const answer = await from('192.0.2.1');
+      expect([answer.status, rate(answer)]).toEqual([401, { limit: 60, remaining: left, reset: start / 1_000 + 60 }]);
+    }
+    const refused = await from('192.0.2.1');
+    expect([refused.status, codeOf(refused)]).toEqual([429, 'too_many_auth_failures']);
+    expect(refused.headers['retry-after']).toBe('60');
+    expect(rate(refused)).toEqual({ limit: 60, remaining: 0, reset: start / 1_000 + 60 });
+    expect((await from('192.0.2.2')).status).toBe(401);
+    service.clock.advance(60_000);
+    expect((await from('192.0.2.1')).status).toBe(401);
+  });
+
+  it('never hold up a valid key', async () => {
+    const key = await service.createKey();
+    for (let count = 0; count < 61; count++) {
+      await from('192.0.2.3');
+    }
+    expect((await from('192.0.2.3')).status).toBe(429);
+    expect((await from('192.0.2.3', key)).status).toBe(200);
+  });
+
+  it('count by the address the gateway saw, not by one the client made up', async () => {
+    const first = await from('198.51.100.1, 192.0.2.4');
+    const second = await from('198.51.100.2, 192.0.2.4');
+    expect(rate(second).remaining).toBe(rate(first).remaining - 1);
+  });
+
+  it('count by /64 for IPv6, and together for both spellings of IPv4', async () => {
+    expect(rate(await from('2001:db8::1')).remaining).toBe(59);
+    expect(rate(await from('2001:db8::ffff:1')).remaining).toBe(58);
+    expect(rate(await from('2001:db8:0:1::1')).remaining).toBe(59);
+    expect(rate(await from('192.0.2.5')).remaining).toBe(59);
+    expect(rate(await from('::ffff:192.0.2.5')).remaining).toBe(58);
+  });
+});

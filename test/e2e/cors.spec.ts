@@ -1,0 +1,35 @@
+import { rate, TestService } from '../support/service';
+
+describe('CORS', () => {
+  let service: TestService;
+
+  beforeAll(async () => {
+    service = await TestService.start();
+  });
+  afterAll(() => service.close());
+
+  it.each(['/v1/pets', '/v1/pets/1'])('a preflight of %s needs no key and costs nothing', async (path) => {
+    const headers = {
+      origin: 'https://shop.example',
+      'access-control-request-method': 'POST',
+      'access-control-request-headers': 'authorization,content-type',
+    };
+    const answer = await service.call('OPTIONS', path, { headers });
+    expect(answer.status).toBe(204);
+    expect(answer.headers['access-control-allow-origin']).toBe('*');
+    expect(answer.headers['access-control-allow-methods']).toContain('POST');
+    expect(answer.headers['access-control-allow-headers']).toBe('authorization,content-type');
+    expect(answer.headers['x-request-id']).toBeDefined();
+    expect(rate(answer).remaining).toBe(60);
+    expect(rate(await service.call('OPTIONS', path, { headers })).remaining).toBe(60);
+  });
+
+  it('lets a page of another origin read every header, of errors too', async () => {
+    const { status, headers } = await service.get('/v1/pets', { headers: { origin: 'https://shop.example' } });
+    expect(status).toBe(401);
+    expect(headers['access-control-allow-origin']).toBe('*');
+    expect(headers['access-control-expose-headers']?.split(', ')).toEqual(
+      expect.arrayContaining(['X-RateLimit-Remaining', 'Retry-After', 'Link', 'Location', 'X-Request-Id']),
+    );
+  });
+});

@@ -1,0 +1,227 @@
+import fc from 'fast-check';
+import { BASE_URL, codeOf, TestService } from '../support/service';
+
+describe('POST /v1/pets', () => {
+  let service: TestService;
+  let key: string;
+
+  beforeAll(async () => {
+    service = await TestService.start();
+    key = await service.createKey('enterprise', { perMinute: 100_000, perDay: 100_000 });
+  });
+  afterAll(() => service.close());
+
+  const create = (body: unknown) => service.post('/v1/pets', { key, body });
+  const messageOf = (answer: { body: unknown }) => (answer.body as { message: string }).message;
+
+  describe('201', () => {
+    it('gives back the stored animal with its id, and where to find it', async () => {
+      const answer = await create({ name: 'Rex', categoryId: 3, status: 'pending' });
+      const { id } = answer.body as { id: number };
+      expect(answer.status).toBe(201);
+      expect(answer.body).toEqual({ id, name: 'Rex', categoryId: 3, status: 'pending' });
+      expect(answer.headers.location).toBe(`${BASE_URL}/pets/${id}`);
+      expect((await service.get(`/v1/pets/${id}`, { key })).body).toEqual(answer.body);
+    });
+
+    it('makes an animal available when status is left out', async () => {
+      expect((await create({ name: 'Rex', categoryId: 3 })).body).toMatchObject({ status: 'available' });
+    });
+
+    it('assigns the id itself, and stores no unknown field', async () => {
+      const answer = await create({
+        id: 1_000_000,
+        name: 'Rex',
+        categoryId: 3,
+        colour: 'red',
+        __proto__: { status: 'sold' },
+      });
+      expect(Object.keys(answer.body as object)).toEqual(['id', 'name', 'categoryId', 'status']);
+      expect((answer.body as { id: number }).id).toBeLessThan(1_000);
+    });
+
+    it.each([
+      ['9223372036854775807', '9223372036854775807'],
+      ['-9223372036854775808', '-9223372036854775808'],
+      ['9007199254740993', '9007199254740993'],
+      ['9223372036854775807.0', '9223372036854775807'],
+      ['5.0', '5'],
+      ['5e0', '5'],
+      ['1.23456789012345678e17', '123456789012345678'],
+      ['1.5e3', '1500'],
+      ['-0', '0'],
+      ['0', '0'],
+    ])('stores categoryId %s and answers with the digits %s', async (sent, digits) => {
+      const answer = await create(`{"name":"Rex","categoryId":${sent}}`);
+      expect(answer.status).toBe(201);
+      expect(answer.text).toContain(`"categoryId":${digits},`);
+      const { id } = answer.body as { id: number };
+      expect((await service.get(`/v1/pets/${id}`, { key })).text).toContain(`"categoryId":${digits},`);
+    });
+
+    it('keeps any int64 exactly, from the JSON text to the database and back', async () => {
+      await fc.assert(
+        fc.asyncProperty(fc.bigInt({ min: -(2n ** 63n), max: 2n ** 63n - 1n }), async (categoryId) => {
+          const answer = await create(`{"name":"Rex","categoryId":${categoryId}}`);
+          expect(answer.text).toContain(`"categoryId":${categoryId},`);
+        }),
+        { numRuns: 50 },
+      );
+    });
+
+    it.each([
+      'x',
+      ' Rex ',
+      'Ünïcödé 🐕',
+      '🐕'.repeat(255),
+      'a'.repeat(255),
+      '\u00a0x',
+      "Robert'); DROP TABLE pets;--",
+      '\ufeffRex',
+      '12',
+    ])('keeps the name %j as sent', async (name) => {
+      const answer = await create({ name, categoryId: 1 });
+      expect([answer.status, (answer.body as { name: string }).name]).toEqual([201, name]);
+    });
+
+    it('takes application/json in utf-8 however it is written, and a body in chunks', async () => {
+      for (const type of [
+        'application/json; charset=utf-8',
+        'Application/JSON;charset="UTF-8"',
+        'application/json ;x=y',
+      ]) {
+        const answer = await service.post('/v1/pets', {
+          key,
+          body: { name: 'Rex', categoryId: 1 },
+          headers: { 'content-type': type },
+        });
+        expect(answer.status).toBe(201);
+      }
+      const body = '{"name":"Rex","categoryId":1}';
+      const chunked = await service.raw(
+        `POST /v1/pets HTTP/1.1\r\nHost: x\r\nConnection: close\r\nAuthorization: Bearer ${key}\r\nContent-Type: application/json\r\n` +
+          `Transfer-Encoding: chunked\r\n\r\n${body.length.toString(16)}\r\n${body}\r\n0\r\n\r\n`,
+      );
+      expect(chunked).toContain('HTTP/1.1 201 Created');
+    });
+  });
+
+  describe('400', () => {
+    it.each<[object, string]>([
+      [{}, 'name is required; categoryId is required.'],
+      [{ name: 'Rex' }, 'categoryId is required.'],
+      [{ categoryId: 1 }, 'name is required.'],
+      [{ name: null, categoryId: 1 }, 'name must be a string.'],
+      [{ name: 5, categoryId: 1 }, 'name must be a string.'],
+      [{ name: ['Rex'], categoryId: 1 }, 'name must be a string.'],
+      [{ name: '', categoryId: 1 }, 'name must be 1 to 255 characters long.'],
+      [{ name: 'a'.repeat(256), categoryId: 1 }, 'name must be 1 to 255 characters long.'],
+      [{ name: '🐕'.repeat(256), categoryId: 1 }, 'name must be 1 to 255 characters long.'],
+      [{ name: ' \t\n\u00a0\u2003', categoryId: 1 }, 'name must not be only white space.'],
+      [{ name: 'a\0b', categoryId: 1 }, 'name must not contain NUL or a lone surrogate.'],
+      [{ name: 'a\ud800b', categoryId: 1 }, 'name must not contain NUL or a lone surrogate.'],
+      [{ name: 'Rex', categoryId: 1, status: 'lost' }, 'status must be one of available, pending, sold.'],
+      [{ name: 'Rex', categoryId: 1, status: null }, 'status must be one of available, pending, sold.'],
+      [{ name: 'Rex', categoryId: 1, status: ['sold'] }, 'status must be one of available, pending, sold.'],
+    ])('refuses %j, naming the field', async (body, message) => {
+      const answer = await create(body);
+      expect([answer.status, codeOf(answer), messageOf(answer)]).toEqual([400, 'invalid_body', message]);
+    });
+
+    it.each([
+      '9223372036854775808',
+      '-9223372036854775809',
+      '5.5',
+      '"5"',
+      'true',
+      'null',
+      '[]',
+      '{}',
+      '1e19',
+      '1e999999999',
+      '0.1e-400',
+      '5.00000000000000000001',
+      '9223372036854775807.5',
+    ])('refuses categoryId %s', async (categoryId) => {
+      const answer = await create(`{"name":"Rex","categoryId":${categoryId}}`);
+      expect([answer.status, messageOf(answer)]).toEqual([
+        400,
+        'categoryId must be an integer from -9223372036854775808 to 9223372036854775807.',
+      ]);
+    });
+
+    it.each([
+      '',
+      '   ',
+      '{',
+      '{"name":"Rex",}',
+      "{'name':1}",
+      'nope',
+      '[]',
+      'null',
+      '5',
+      '"text"',
+      '{"a":01}',
+      '\ufeff',
+      '['.repeat(60_000),
+    ])('refuses the body %#, which is no JSON object', async (body) => {
+      const answer = await create(body);
+      expect([answer.status, codeOf(answer)]).toEqual([400, 'invalid_json']);
+    });
+
+    it('refuses bytes that are not UTF-8', async () => {
+      const answer = await service.raw(
+        `POST /v1/pets HTTP/1.1\r\nHost: x\r\nConnection: close\r\nAuthorization: Bearer ${key}\r\nContent-Type: application/json\r\nContent-Length: 3\r\n\r\n"\xff"`,
+      );
+      expect(answer).toContain('"code":"invalid_json"');
+    });
+
+    it('refuses a request without any body', async () => {
+      expect(codeOf(await service.post('/v1/pets', { key }))).toBe('invalid_json');
+    });
+  });
+
+  describe('413', () => {
+    const ofSize = (bytes: number) => `{"name":"Rex","categoryId":1,"x":"${'a'.repeat(bytes - 36)}"}`.padEnd(bytes);
+
+    it('takes 65536 bytes and refuses 65537', async () => {
+      expect((await create(ofSize(65_536))).status).toBe(201);
+      const answer = await create(ofSize(65_537));
+      expect([answer.status, codeOf(answer)]).toEqual([413, 'body_too_large']);
+    });
+
+    it('refuses a body in chunks as soon as it is too large', async () => {
+      const chunk = `${(70_000).toString(16)}\r\n${'a'.repeat(70_000)}\r\n`;
+      const answer = await service.raw(
+        `POST /v1/pets HTTP/1.1\r\nHost: x\r\nConnection: close\r\nAuthorization: Bearer ${key}\r\nContent-Type: application/json\r\nTransfer-Encoding: chunked\r\n\r\n${chunk}0\r\n\r\n`,
+      );
+      expect(answer).toContain('HTTP/1.1 413');
+      expect(answer).toContain('"code":"body_too_large"');
+    });
+  });
+
+  describe('415', () => {
+    it.each([
+      'text/plain',
+      'application/xml',
+      'application/json; charset=latin1',
+      'application/jsonx',
+      'garbage',
+      'multipart/form-data; boundary=x',
+      'application/x-www-form-urlencoded',
+      'application/merge-patch+json',
+    ])('refuses the media type %s', async (type) => {
+      const answer = await service.post('/v1/pets', {
+        key,
+        body: { name: 'Rex', categoryId: 1 },
+        headers: { 'content-type': type },
+      });
+      expect([answer.status, codeOf(answer)]).toEqual([415, 'unsupported_media_type']);
+    });
+
+    it('refuses a compressed body', async () => {
+      const answer = await service.post('/v1/pets', { key, body: '{}', headers: { 'content-encoding': 'gzip' } });
+      expect(answer.status).toBe(415);
+    });
+  });
+});

@@ -1,0 +1,67 @@
+import type { OpenAPIObject } from '@nestjs/swagger';
+import { TestService } from '../support/service';
+
+describe('Outside /v1', () => {
+  let service: TestService;
+
+  beforeAll(async () => {
+    service = await TestService.start({ STAGING_BASE_URL: 'https://staging.example.com/v1' });
+  });
+  afterAll(() => service.close());
+
+  it.each(['/healthz', '/readyz', '/docs', '/docs/swagger-ui.css', '/openapi.json'])(
+    '%s needs no key and has no limit',
+    async (path) => {
+      const answer = await service.get(path);
+      expect(answer.status).toBe(200);
+      expect(answer.headers['x-ratelimit-limit']).toBeUndefined();
+    },
+  );
+
+  it('the OpenAPI 3.1 document names the operations, the schemas and the servers', async () => {
+    const document = (await service.get('/openapi.json')).body as OpenAPIObject;
+    expect(document.openapi).toBe('3.1.0');
+    expect(document.info.version).toBe('1.0.0');
+    expect(Object.keys(document.paths)).toEqual(['/pets', '/pets/{petId}']);
+    expect(document.paths['/pets']?.get?.operationId).toBe('listPets');
+    expect(document.paths['/pets']?.post?.operationId).toBe('createPet');
+    expect(document.paths['/pets/{petId}']?.get).toMatchObject({
+      operationId: 'getPet',
+      deprecated: true,
+      'x-deprecated-sunset': '2030-12-05',
+    });
+    expect(document.paths['/pets']?.get?.deprecated).toBeUndefined();
+    expect(Object.keys(document.components?.schemas ?? {}).sort()).toEqual([
+      'Error',
+      'NewPet',
+      'Pet',
+      'PetStatus',
+      'Pets',
+    ]);
+    expect(document.servers?.map(({ url }) => url)).toEqual([
+      'https://api.example.com/v1',
+      'https://staging.example.com/v1',
+    ]);
+    expect(document.components?.securitySchemes).toMatchObject({ apiKey: { type: 'http', scheme: 'bearer' } });
+    expect(document.security).toEqual([{ apiKey: [] }]);
+  });
+
+  it('documents the statuses of each operation, with an example of every code', async () => {
+    const { body, text } = await service.get('/openapi.json');
+    const document = body as OpenAPIObject;
+    const statuses = (path: string, method: 'get' | 'post') =>
+      Object.keys(document.paths[path]?.[method]?.responses ?? {});
+    expect(statuses('/pets', 'get')).toEqual(['200', '400', '401', '429', '500', '503']);
+    expect(statuses('/pets', 'post')).toEqual(['201', '400', '401', '413', '415', '429', '500', '503']);
+    expect(statuses('/pets/{petId}', 'get')).toEqual(['200', '401', '404', '429', '500', '503']);
+    for (const code of [
+      'invalid_cursor',
+      'expired_api_key',
+      'key_temporarily_banned',
+      'body_too_large',
+      'pet_not_found',
+    ]) {
+      expect(text).toContain(`"code":"${code}"`);
+    }
+  });
+});

@@ -1,0 +1,151 @@
+import { codeOf, TestService } from '../support/service';
+
+describe('Errors', () => {
+  let service: TestService;
+  let key: string;
+
+  beforeAll(async () => {
+    service = await TestService.start({ AUTH_FAILURES_PER_MINUTE: '1000000' });
+    key = await service.createKey('enterprise', { perMinute: 100_000, perDay: 100_000 });
+  });
+  afterAll(() => service.close());
+
+  it.each([
+    '/v1',
+    '/v1/',
+    '/v1/pets/',
+    '/v1/Pets',
+    '/v1/pets//1',
+    '/v1/pets/1/',
+    '/v1/store/orders',
+    '/v1/-',
+    '/v1?x=1',
+  ])('404 route_not_found: %s is no operation', async (path) => {
+    const answer = await service.get(path, { key });
+    expect([answer.status, codeOf(answer)]).toEqual([404, 'route_not_found']);
+  });
+
+  it.each(['/', '/v2/pets', '/pets', '/v1x', '/favicon.ico'])(
+    '404 route_not_found: nothing is served at %s',
+    async (path) => {
+      const answer = await service.get(path);
+      expect([answer.status, codeOf(answer)]).toEqual([404, 'route_not_found']);
+      expect(answer.headers['x-ratelimit-limit']).toBeUndefined();
+    },
+  );
+
+  it.each(['PUT', 'PATCH', 'DELETE', 'OPTIONS', 'TRACE', 'PROPFIND', 'SEARCH', 'QUERY', 'PURGE', 'M-SEARCH'])(
+    '405 method_not_allowed: %s, with Allow',
+    async (method) => {
+      const onList = await service.call(method, '/v1/pets', { key });
+      expect([onList.status, codeOf(onList), onList.headers.allow]).toEqual([
+        405,
+        'method_not_allowed',
+        'GET, HEAD, POST',
+      ]);
+      const onOne = await service.call(method, '/v1/pets/1?x=1', { key });
+      expect([onOne.status, onOne.headers.allow]).toEqual([405, 'GET, HEAD']);
+    },
+  );
+
+  it.each(['/v1/pets/%zz', '/v1/pets/%', '/v1/pets/%ff', '/v1/pets?status=%E0%A4%A', '/v1/%c0%ae', '/v1/%'])(
+    '400 malformed_url: %s',
+    async (path) => {
+      const answer = await service.get(path, { key });
+      expect([answer.status, codeOf(answer)]).toEqual([400, 'malformed_url']);
+      expect(answer.headers['x-ratelimit-remaining']).toBeDefined();
+    },
+  );
+
+  it('400 malformed_url outside /v1 too', async () => {
+    expect(codeOf(await service.get('/%zz'))).toBe('malformed_url');
+  });
+
+  it('414 uri_too_long: a URL of more than 8000 characters', async () => {
+    const ofLength = (length: number) => '/v1/pets?x='.padEnd(length, 'a');
+    expect((await service.get(ofLength(8_000), { key })).status).toBe(200);
+    const answer = await service.get(ofLength(8_001), { key });
+    expect([answer.status, codeOf(answer)]).toEqual([414, 'uri_too_long']);
+  });
+
+  describe('what never becomes a request is answered with an Error and the rate headers too', () => {
+    it.each([
+      [
+        'a URL beyond what the HTTP layer reads',
+        `GET /v1/pets?${'a'.repeat(20_000)} HTTP/1.1\r\nHost: x\r\n\r\n`,
+        'uri_too_long',
+        414,
+      ],
+      [
+        'headers beyond it',
+        `GET /v1/pets HTTP/1.1\r\nHost: x\r\nX: ${'a'.repeat(20_000)}\r\n\r\n`,
+        'headers_too_large',
+        431,
+      ],
+      ['an unknown method', 'NONSENSE /v1/pets HTTP/1.1\r\nHost: x\r\n\r\n', 'malformed_request', 400],
+      ['a malformed header', 'GET /v1/pets HTTP/1.1\r\nHost: x\r\nbad header\r\n\r\n', 'malformed_request', 400],
+      [
+        'two lengths',
+        'POST /v1/pets HTTP/1.1\r\nHost: x\r\nContent-Length: 3\r\nContent-Length: 4\r\n\r\nabc',
+        'malformed_request',
+        400,
+      ],
+    ])('%s', async (_, bytes, code, status) => {
+      const answer = await service.raw(bytes);
+      const [head = '', body = ''] = answer.split('\r\n\r\n');
+      expect(head).toContain(`HTTP/1.1 ${status} `);
+      expect(head.toLowerCase()).toMatch(/x-request-id: .+/);
+      expect(head.toLowerCase()).toMatch(
+        /x-ratelimit-limit: 1000000\r\nx-ratelimit-remaining: \d+\r\nx-ratelimit-reset: \d+/,
+      );
+      expect(head.toLowerCase()).toContain('content-type: application/json');
+      expect(JSON.parse(body)).toEqual({ code, message: expect.any(String) as string, status });
+    });
+
+    it('no rate headers where the bytes do not ask for /v1', async () => {
+      expect(await service.raw('NONSENSE /docs HTTP/1.1\r\n\r\n')).not.toContain('x-ratelimit');
+    });
+  });
+
+  it('400 malformed_request: a request without Host', async () => {
+    const answer = await service.raw(
+      `GET /v1/pets HTTP/1.1\r\nConnection: close\r\nAuthorization: Bearer ${key}\r\n\r\n`,
+    );
+    expect(answer).toContain('HTTP/1.1 400');
+    expect(answer).toContain('"code":"malformed_request"');
+    expect(answer).toContain('x-ratelimit-limit: 100000');
+  });
+
+  it('an expectation that is not known is ignored', async () => {
+    const answer = await service.get('/v1/pets', { key, headers: { expect: 'the-unexpected' } });
+    expect(answer.status).toBe(200);
+  });
+
+  it('an absolute-form target is its path', async () => {
+    const answer = await service.raw(
+      `GET http://proxy.example/v1/pets HTTP/1.1\r\nHost: x\r\nConnection: close\r\nAuthorization: Bearer ${key}\r\n\r\n`,
+    );
+    expect(answer).toContain('HTTP/1.1 200 OK');
+    expect(answer).toContain('x-ratelimit-limit: 100000');
+  });
+
+  describe('X-Request-Id', () => {
+    it.each(['abc-123', 'a'.repeat(128), '5f2c:1/2+3=4'])('keeps %.20s from the gateway', async (id) => {
+      expect((await service.get('/v1/pets', { key, headers: { 'x-request-id': id } })).headers['x-request-id']).toBe(
+        id,
+      );
+    });
+
+    it.each(['', 'a'.repeat(129), 'with space', 'a"b', '<script>'])('replaces %.20s', async (id) => {
+      const { headers } = await service.get('/v1/pets', { key, headers: { 'x-request-id': id } });
+      expect(headers['x-request-id']).toMatch(/^[\da-f-]{36}$/);
+    });
+
+    it.each(['/v1/pets', '/healthz', '/nowhere', '/%zz', '/docs', '/openapi.json'])(
+      'is on the answer of %s',
+      async (path) => {
+        expect((await service.get(path)).headers['x-request-id']).toBeDefined();
+      },
+    );
+  });
+});

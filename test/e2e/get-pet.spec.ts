@@ -1,0 +1,61 @@
+import { BASE_URL, codeOf, TestService } from '../support/service';
+
+describe('GET /v1/pets/{petId}', () => {
+  let service: TestService;
+  let key: string;
+  let pet: { id: number };
+
+  beforeAll(async () => {
+    service = await TestService.start();
+    key = await service.createKey();
+    pet = (await service.post('/v1/pets', { key, body: { name: 'Rex', categoryId: 3 } })).body as { id: number };
+  });
+  afterAll(() => service.close());
+
+  const expectDeprecation = (headers: Readonly<Record<string, string>>) => {
+    expect(headers.deprecation).toBe('@1795219200');
+    expect(headers.sunset).toBe('Thu, 05 Dec 2030 00:00:00 GMT');
+    expect(headers.link).toBe(
+      `<https://api.example.com/docs#/pets/getPet>; rel="deprecation"; type="text/html", <${BASE_URL}/pets>; rel="successor-version"`,
+    );
+  };
+
+  it('200: gives the animal, and announces the removal of the operation', async () => {
+    const answer = await service.get(`/v1/pets/${pet.id}`, { key });
+    expect([answer.status, answer.body]).toEqual([200, pet]);
+    expectDeprecation(answer.headers);
+  });
+
+  it('200: answers HEAD as GET, without the body', async () => {
+    const answer = await service.call('HEAD', `/v1/pets/${pet.id}`, { key });
+    expect([answer.status, answer.text]).toEqual([200, '']);
+    expectDeprecation(answer.headers);
+  });
+
+  it.each([
+    '999',
+    '0',
+    '-1',
+    '01',
+    '+1',
+    '1.0',
+    '1e0',
+    '0x1',
+    'abc',
+    '9223372036854775807',
+    '9223372036854775808',
+    '%31%20',
+    '٣',
+    'a'.repeat(5_000),
+  ])('404: no animal is named by %s', async (petId) => {
+    const answer = await service.get(`/v1/pets/${encodeURI(petId).replace(/%25/g, '%')}`, { key });
+    expect([answer.status, codeOf(answer)]).toEqual([404, 'pet_not_found']);
+    expectDeprecation(answer.headers);
+  });
+
+  it('401: says nothing of the deprecation to who has no key', async () => {
+    const answer = await service.get(`/v1/pets/${pet.id}`);
+    expect(answer.status).toBe(401);
+    expect(answer.headers.deprecation).toBeUndefined();
+  });
+});

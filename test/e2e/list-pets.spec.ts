@@ -1,0 +1,138 @@
+import { DataSource } from 'typeorm';
+import { BASE_URL, codeOf, TestService } from '../support/service';
+
+describe('GET /v1/pets', () => {
+  let service: TestService;
+  let key: string;
+
+  beforeAll(async () => {
+    service = await TestService.start();
+    key = await service.createKey('enterprise', { perMinute: 100_000, perDay: 100_000 });
+    await service.app.get(DataSource).query(
+      `INSERT INTO pets (name, category_id, status)
+       SELECT 'Pet ' || n, n, (ARRAY['available', 'pending', 'sold'])[1 + n % 3] FROM generate_series(1, 250) AS n`,
+    );
+  });
+  afterAll(() => service.close());
+
+  const list = (query = '') => service.get(`/v1/pets${query}`, { key });
+  const ids = (body: unknown) => (body as { id: number }[]).map(({ id }) => id);
+  const range = (from: number, to: number) => Array.from({ length: to - from + 1 }, (_, index) => from + index);
+
+  describe('200', () => {
+    it('lists the first 20 animals by ascending id when limit is omitted', async () => {
+      const answer = await list();
+      expect(answer.status).toBe(200);
+      expect(ids(answer.body)).toEqual(range(1, 20));
+      expect((answer.body as unknown[])[0]).toEqual({ id: 1, name: 'Pet 1', categoryId: 1, status: 'pending' });
+    });
+
+    it.each([1, 7, 99, 100])('lists at most limit=%d animals', async (limit) => {
+      expect(ids((await list(`?limit=${limit}`)).body)).toEqual(range(1, limit));
+    });
+
+    it.each(['available', 'pending', 'sold'])('lists only animals with the status %s', async (status) => {
+      const { body } = await list(`?status=${status}&limit=100`);
+      expect(body).toHaveLength(status === 'available' ? 83 : status === 'pending' ? 84 : 83);
+      expect(new Set((body as { status: string }[]).map((pet) => pet.status))).toEqual(new Set([status]));
+    });
+
+    it('names the next page in Link, below the configured base address whatever Host says', async () => {
+      const { headers } = await service.get('/v1/pets?limit=5&status=sold', { key, headers: { host: 'evil.example' } });
+      expect(headers.link).toMatch(
+        /^<https:\/\/api\.example\.com\/v1\/pets\?limit=5&status=sold&cursor=[\w-]{16}>; rel="next"$/,
+      );
+    });
+
+    it('has no Link on the last page, also when it is full', async () => {
+      expect((await list('?limit=83&status=sold')).headers.link).toBeUndefined();
+    });
+
+    it.each(['', '&status=sold'])(
+      'walks over every animal once by Link, while animals are added (filter "%s")',
+      async (filter) => {
+        const expected = ids((await list(`?limit=100${filter}`)).body);
+        const seen: number[] = [];
+        let next: string | undefined = `/v1/pets?limit=7${filter}`;
+        while (next !== undefined) {
+          const answer = await service.get(next, { key });
+          seen.push(...ids(answer.body));
+          await service.post('/v1/pets', { key, body: { name: 'Late', categoryId: 1, status: 'sold' } });
+          next = seen.length > 400 ? undefined : nextPath(answer.headers.link);
+        }
+        expect(new Set(seen).size).toBe(seen.length);
+        expect(seen.slice(0, expected.length)).toEqual(expected);
+      },
+    );
+
+    it('ignores unknown query parameters', async () => {
+      expect((await list('?limit=2&offset=50&page=9')).body).toHaveLength(2);
+    });
+
+    it('answers HEAD as GET, without the body', async () => {
+      const get = await list('?limit=3');
+      const head = await service.call('HEAD', '/v1/pets?limit=3', { key });
+      expect(head.status).toBe(200);
+      expect(head.text).toBe('');
+      expect(head.headers['content-length']).toBe(get.headers['content-length']);
+      expect(head.headers.link).toBe(get.headers.link);
+    });
+  });
+
+  describe('400', () => {
+    it.each([
+      '0',
+      '101',
+      '-1',
+      '1.5',
+      '1e1',
+      '%2B5',
+      '+5',
+      'abc',
+      '',
+      '05',
+      ' 5',
+      '0x10',
+      '%D9%A5',
+      '1000',
+      '9999999999999999999',
+    ])('refuses limit=%s, never clamping it', async (limit) => {
+      const answer = await list(`?limit=${limit.replace(' ', '%20')}`);
+      expect([answer.status, codeOf(answer)]).toEqual([400, 'invalid_parameter']);
+      expect((answer.body as { message: string }).message).toContain('limit must be an integer from 1 to 100');
+    });
+
+    it.each([
+      'limit=5&limit=5',
+      'status=sold&status=sold',
+      'status=Sold',
+      'status=',
+      'status=lost',
+      'status[]=sold&status=',
+    ])('refuses %s', async (query) => {
+      const answer = await list(`?${query}`);
+      expect([answer.status, codeOf(answer)]).toEqual([400, 'invalid_parameter']);
+    });
+
+    it.each(['', 'x', 'AAAAAAAAAAAAAAAA', '____________________', '1'])('refuses the cursor "%s"', async (cursor) => {
+      const answer = await list(`?cursor=${cursor}`);
+      expect([answer.status, codeOf(answer)]).toEqual([400, 'invalid_cursor']);
+    });
+
+    it('refuses a cursor of another status filter, and one given twice', async () => {
+      const cursor = /cursor=([\w-]+)/.exec((await list('?limit=1&status=sold')).headers.link ?? '')?.[1] ?? '';
+      expect((await list(`?status=sold&cursor=${cursor}`)).status).toBe(200);
+      for (const query of [
+        `cursor=${cursor}`,
+        `status=pending&cursor=${cursor}`,
+        `status=sold&cursor=${cursor}&cursor=${cursor}`,
+      ]) {
+        expect(codeOf(await list(`?${query}`))).toBe('invalid_cursor');
+      }
+    });
+  });
+
+  function nextPath(link: string | undefined): string | undefined {
+    return link && /<([^>]+)>; rel="next"/.exec(link)?.[1]?.replace(BASE_URL, '/v1');
+  }
+});

@@ -1,0 +1,141 @@
+import { type Answer, codeOf, rate, TestService } from '../support/service';
+
+const MINUTE = 60_000;
+
+describe('Rate limits', () => {
+  let service: TestService;
+
+  beforeEach(async () => {
+    service = await TestService.start();
+  });
+  afterEach(() => service.close());
+
+  const list = (key: string) => service.get('/v1/pets', { key });
+  const many = (count: number, key: string) => Promise.all(Array.from({ length: count }, () => list(key)));
+
+  it.each([
+    ['free', 60],
+    ['pro', 300],
+    ['business', 1_000],
+  ] as const)('plan %s shows its %d requests a minute, and how many are left', async (plan, perMinute) => {
+    const key = await service.createKey(plan);
+    const now = service.clock.now() / 1_000;
+    expect(rate(await list(key))).toEqual({ limit: perMinute, remaining: perMinute - 1, reset: now + 60 });
+    expect(rate(await list(key))).toEqual({ limit: perMinute, remaining: perMinute - 2, reset: now + 60 });
+  });
+
+  it('plan enterprise has the numbers of its account', async () => {
+    const key = await service.createKey('enterprise', { perMinute: 3, perDay: 50 });
+    expect((await many(5, key)).map(({ status }) => status).sort()).toEqual([200, 200, 200, 429, 429]);
+  });
+
+  it('of 200 requests at once on a free key exactly 60 pass, with 59 to 0 left, once each', async () => {
+    const key = await service.createKey('free');
+    const answers = await many(200, key);
+    const passed = answers.filter(({ status }) => status === 200);
+    expect(passed.map((answer) => rate(answer).remaining).sort((a, b) => b - a)).toEqual(
+      Array.from({ length: 60 }, (_, index) => 59 - index),
+    );
+    expect(answers.filter(({ status }) => status === 429)).toHaveLength(140);
+  });
+
+  it('429 says when to come back, and the request then passes', async () => {
+    const key = await service.createKey('free');
+    await many(60, key);
+    service.clock.advance(20_500);
+    const refused = await list(key);
+    expect([refused.status, codeOf(refused), refused.headers['retry-after']]).toEqual([
+      429,
+      'rate_limit_exceeded',
+      '40',
+    ]);
+    expect(rate(refused)).toEqual({ limit: 60, remaining: 0, reset: service.clock.now() / 1_000 + 39.5 });
+    service.clock.advance(40_000);
+    expect((await list(key)).status).toBe(200);
+  });
+
+  it('all keys of an account draw on one allowance', async () => {
+    const [first = '', second = ''] = await service.createKeys(2, 'free');
+    await many(59, first);
+    expect(rate(await list(second)).remaining).toBe(0);
+    expect((await list(first)).status).toBe(429);
+  });
+
+  it('accounts do not touch each other', async () => {
+    const [busy, quiet] = [await service.createKey('free'), await service.createKey('free')];
+    await many(80, busy);
+    expect((await list(quiet)).status).toBe(200);
+  });
+
+  it('every answer but 429 counts, whatever its status', async () => {
+    const key = await service.createKey('free');
+    const answers: Answer[] = [
+      await service.get('/v1/pets', { key }),
+      await service.get('/v1/pets?limit=0', { key }),
+      await service.get('/v1/pets/1', { key }),
+      await service.get('/v1/nowhere', { key }),
+      await service.call('DELETE', '/v1/pets', { key }),
+      await service.post('/v1/pets', { key, body: '{' }),
+      await service.post('/v1/pets', { key, body: 'a'.repeat(70_000) }),
+      await service.post('/v1/pets', { key, body: '{}', headers: { 'content-type': 'text/plain' } }),
+      await service.get('/v1/pets/%zz', { key }),
+      await service.get(`/v1/pets?${'a'.repeat(9_000)}`, { key }),
+    ];
+    expect(answers.map(({ status }) => status)).toEqual([200, 400, 404, 404, 405, 400, 413, 415, 400, 414]);
+    expect(answers.map((answer) => rate(answer).remaining)).toEqual([59, 58, 57, 56, 55, 54, 53, 52, 51, 50]);
+  });
+
+  it('the headers show the window with the fewest requests left, on a tie the one that ends later', async () => {
+    const key = await service.createKey('enterprise', { perMinute: 10, perDay: 12 });
+    const endOfDay = Date.UTC(2026, 10, 22) / 1_000;
+    expect(rate(await list(key)).limit).toBe(10);
+    service.clock.advance(MINUTE);
+    // 9 of the minute left, 10 of the day.
+    expect(rate(await list(key))).toEqual({ limit: 10, remaining: 9, reset: service.clock.now() / 1_000 + 60 });
+    service.clock.advance(MINUTE);
+    // 9 of each.
+    expect(rate(await list(key))).toEqual({ limit: 12, remaining: 9, reset: endOfDay });
+  });
+
+  it('a used up day is 429 daily_quota_exceeded until midnight UTC, and costs the minute nothing', async () => {
+    const key = await service.createKey('enterprise', { perMinute: 10, perDay: 5 });
+    await many(5, key);
+    const refused = await list(key);
+    expect([refused.status, codeOf(refused)]).toEqual([429, 'daily_quota_exceeded']);
+    expect(rate(refused)).toEqual({ limit: 5, remaining: 0, reset: Date.UTC(2026, 10, 22) / 1_000 });
+    expect(refused.headers['retry-after']).toBe(`${12 * 3_600}`);
+    service.clock.set(Date.UTC(2026, 10, 22));
+    expect(rate(await list(key))).toMatchObject({ limit: 5, remaining: 4 });
+  });
+
+  it('on 429 the headers show the exhausted window that ends last', async () => {
+    const key = await service.createKey('enterprise', { perMinute: 2, perDay: 2 });
+    service.clock.set(Date.UTC(2026, 10, 21, 23, 59, 30));
+    await many(2, key);
+    const refused = await list(key);
+    expect(codeOf(refused)).toBe('rate_limit_exceeded');
+    expect(rate(refused).reset).toBe(Date.UTC(2026, 10, 22, 0, 0, 30) / 1_000);
+  });
+
+  it('a key that does not stop after 429 is banned for 15 minutes, then 1 hour, then 24 hours', async () => {
+    const [key = '', other = ''] = await service.createKeys(2, 'enterprise', { perMinute: 3, perDay: 1_000 });
+    for (const seconds of [900, 3_600, 86_400, 86_400]) {
+      await many(3, key);
+      expect((await many(3, key)).map(codeOf)).toEqual(Array(3).fill('rate_limit_exceeded'));
+      const banned = await list(key);
+      const end = service.clock.now() / 1_000 + seconds;
+      expect([banned.status, codeOf(banned)]).toEqual([429, 'key_temporarily_banned']);
+      expect(rate(banned)).toEqual({ limit: 3, remaining: 0, reset: end });
+      expect(banned.headers['retry-after']).toBe(`${seconds}`);
+
+      service.clock.advance(seconds * 1_000 - 1);
+      const stillBanned = await list(key);
+      expect([codeOf(stillBanned), rate(stillBanned).reset]).toEqual(['key_temporarily_banned', end]);
+      expect((await list(other)).status).toBe(200);
+      service.clock.advance(MINUTE + 1);
+    }
+    service.clock.advance(86_400_000);
+    await many(6, key);
+    expect((await list(key)).headers['retry-after']).toBe('900');
+  });
+});

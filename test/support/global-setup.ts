@@ -1,0 +1,17 @@
+import type { Config } from 'jest';
+import { embeddedDatabase, serverDatabase, type TestDatabase } from './databases';
+
+declare global {
+  var testDatabases: TestDatabase[];
+}
+
+/** Gives every worker a migrated database: on the server of `TEST_DATABASE_URL` where it is set, else embedded. */
+export default async function globalSetup({ maxWorkers }: Pick<Required<Config>, 'maxWorkers'>): Promise<void> {
+  const serverUrl = process.env.TEST_DATABASE_URL;
+  globalThis.testDatabases = [];
+  for (let worker = 1; worker <= Number(maxWorkers); worker++) {
+    const database = await (serverUrl ? serverDatabase(serverUrl, `petstore_test_${worker}`) : embeddedDatabase());
+    process.env[`WORKER_${worker}_DATABASE_URL`] = database.url;
+    globalThis.testDatabases.push(database);
+  }
+}

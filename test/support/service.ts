@@ -1,0 +1,148 @@
+import { request as httpRequest } from 'node:http';
+import { connect } from 'node:net';
+import type { NestFastifyApplication } from '@nestjs/platform-fastify';
+import { DataSource } from 'typeorm';
+import { createApp } from '../../src/app.setup';
+import { AccountsService, KeysService, type Plan } from '../../src/auth';
+import { loadSettings } from '../../src/config/settings';
+import { createOpenApiDocument } from '../../src/openapi';
+import type { Allowance } from '../../src/shared/domain/allowance';
+import { parseJson } from '../../src/shared/http/json';
+import { Conformance } from './conformance';
+import { TestClock } from './test-clock';
+
+export const BASE_URL = 'https://api.example.com/v1';
+
+export interface Answer {
+  readonly status: number;
+  readonly headers: Readonly<Record<string, string>>;
+  /** The body as it came. */
+  readonly text: string;
+  /** The body's JSON, integers beyond 2^53 as bigint; undefined without a body. */
+  readonly body: unknown;
+}
+
+export interface Call {
+  readonly key?: string | undefined;
+  readonly headers?: Readonly<Record<string, string | string[]>>;
+  /** Sent as it is when it is a string, else as JSON. */
+  readonly body?: unknown;
+}
+
+/** The service, as it is in production, on a port and a database of the test's own; every answer is held to OpenAPI. */
+export class TestService {
+  private constructor(
+    readonly app: NestFastifyApplication,
+    readonly clock: TestClock,
+    readonly port: number,
+    private readonly conformance: Conformance,
+  ) {}
+
+  static async start(env: Readonly<Record<string, string>> = {}): Promise<TestService> {
+    const clock = new TestClock();
+    const settings = loadSettings({
+      DATABASE_URL: process.env[`WORKER_${process.env.JEST_WORKER_ID ?? '1'}_DATABASE_URL`],
+      PUBLIC_BASE_URL: BASE_URL,
+      ...env,
+    });
+    const app = await createApp(settings, { clock, logger: ['fatal'] });
+    await app.listen(0, '127.0.0.1');
+    await app.get(DataSource).query('TRUNCATE pets, api_keys, accounts RESTART IDENTITY');
+    const port = Number(new URL(await app.getUrl()).port);
+    return new TestService(app, clock, port, new Conformance(createOpenApiDocument(app, settings)));
+  }
+
+  async close(): Promise<void> {
+    await this.app.close();
+  }
+
+  /** A key of a new account. */
+  async createKey(plan: Plan = 'business', allowance?: Allowance): Promise<string> {
+    return (await this.createKeys(1, plan, allowance))[0] ?? '';
+  }
+
+  /** Several keys of one new account. */
+  async createKeys(count: number, plan: Plan = 'business', allowance?: Allowance): Promise<string[]> {
+    const account = await this.app.get(AccountsService).create('Test', plan, allowance);
+    const issued = [];
+    for (let index = 0; index < count; index++) {
+      issued.push(await this.app.get(KeysService).create(account.id));
+    }
+    return issued.map(({ secret }) => secret);
+  }
+
+  async call(method: string, path: string, { key, headers = {}, body }: Call = {}): Promise<Answer> {
+    const payload = body === undefined || typeof body === 'string' ? body : JSON.stringify(body);
+    const answer = await new Promise<Answer>((resolve, reject) => {
+      const request = httpRequest(
+        {
+          port: this.port,
+          host: '127.0.0.1',
+          method,
+          path,
+          headers: {
+            ...(key !== undefined && { authorization: `Bearer ${key}` }),
+            ...(payload !== undefined && {
+              'content-type': 'application/json',
+              'content-length': Buffer.byteLength(payload),
+            }),
+            ...headers,
+          },
+        },
+        (response) => {
+          const chunks: Buffer[] = [];
+          response.on('data', (chunk: Buffer) => chunks.push(chunk));
+          response.on('error', reject);
+          response.on('end', () => {
+            const text = Buffer.concat(chunks).toString();
+            resolve({
+              status: response.statusCode ?? 0,
+              headers: response.headers as Record<string, string>,
+              text,
+              body: text === '' || !response.headers['content-type']?.includes('json') ? undefined : parseJson(text),
+            });
+          });
+        },
+      );
+      request.on('error', reject);
+      request.end(payload);
+    });
+    this.conformance.check(method, path, answer);
+    return answer;
+  }
+
+  get(path: string, call?: Call): Promise<Answer> {
+    return this.call('GET', path, call);
+  }
+
+  post(path: string, call?: Call): Promise<Answer> {
+    return this.call('POST', path, call);
+  }
+
+  /** Sends bytes no HTTP client would, and gives back all that is answered until the connection ends. */
+  raw(bytes: string): Promise<string> {
+    return new Promise((resolve, reject) => {
+      let answer = '';
+      const socket = connect(this.port, '127.0.0.1', () => socket.write(bytes, 'latin1'));
+      socket.setEncoding('latin1');
+      socket.on('data', (data: string) => (answer += data));
+      socket.on('error', reject);
+      socket.on('close', () => {
+        resolve(answer);
+      });
+    });
+  }
+}
+
+/** The rate headers of an answer, as numbers. */
+export function rate({ headers }: Answer): { limit: number; remaining: number; reset: number } {
+  return {
+    limit: Number(headers['x-ratelimit-limit']),
+    remaining: Number(headers['x-ratelimit-remaining']),
+    reset: Number(headers['x-ratelimit-reset']),
+  };
+}
+
+export function codeOf({ body }: Answer): unknown {
+  return (body as { code?: unknown } | undefined)?.code;
+}
