@@ -1,0 +1,76 @@
+import { InvalidSettings, loadSettings } from './settings';
+
+describe('Settings', () => {
+  it('need nothing in development', () => {
+    const settings = loadSettings({});
+    expect(settings).toMatchObject({
+      environment: 'development',
+      host: '127.0.0.1',
+      port: 3000,
+      databaseUrl: undefined,
+      baseUrl: 'http://127.0.0.1:3000/v1',
+      trustProxy: false,
+      rateLimits: {
+        authFailuresPerMinute: 60,
+        banWindowSeconds: 600,
+        banDurationsSeconds: [900, 3_600, 86_400],
+        banMemorySeconds: 86_400,
+      },
+    });
+  });
+
+  it('count an empty variable as not set', () => {
+    expect(loadSettings({ PORT: '', DATABASE_URL: '' }).port).toBe(3000);
+  });
+
+  it.each<[Record<string, string>, string]>([
+    [{ APP_ENV: 'prod' }, 'APP_ENV must be development, staging or production.'],
+    [{ PORT: '0' }, 'PORT must be a whole number from 1 to 65535.'],
+    [{ PORT: '65536' }, 'PORT must be a whole number from 1 to 65535.'],
+    [{ PORT: '3000.5' }, 'PORT must be a whole number from 1 to 65535.'],
+    [{ PORT: 'abc' }, 'PORT must be a whole number from 1 to 65535.'],
+    [{ HOST: 'a b' }, 'HOST must be an IP address or a host name to listen on.'],
+    [{ DATABASE_URL: 'mysql://x' }, 'DATABASE_URL must be a PostgreSQL address'],
+    [{ DATABASE_URL: 'localhost' }, 'DATABASE_URL must be a PostgreSQL address'],
+    [
+      { PUBLIC_BASE_URL: 'https://api.example.com' },
+      'PUBLIC_BASE_URL must be an http or https address that ends in /v1',
+    ],
+    [{ STAGING_BASE_URL: 'ftp://x/v1' }, 'STAGING_BASE_URL must be an http or https address'],
+    [{ TRUST_PROXY: 'true' }, 'TRUST_PROXY must be the number of gateways'],
+    [{ TRUST_PROXY: '10.0.0.0/33' }, 'TRUST_PROXY must be the number of gateways'],
+    [{ AUTH_FAILURES_PER_MINUTE: '0' }, 'AUTH_FAILURES_PER_MINUTE must be a whole number from 1 to 1000000.'],
+    [{ BAN_DURATIONS_SECONDS: '1,,2' }, 'BAN_DURATIONS_SECONDS must be one to ten whole numbers'],
+    [{ APP_ENV: 'production' }, 'DATABASE_URL is required when APP_ENV is production.'],
+    [{ APP_ENV: 'staging' }, 'DATABASE_URL is required when APP_ENV is staging.'],
+  ])('refuse %j in one readable line', (env, message) => {
+    expect(() => loadSettings(env)).toThrow(InvalidSettings);
+    expect(() => loadSettings(env)).toThrow(message);
+    expect(() => loadSettings(env)).not.toThrow(/\n/);
+  });
+
+  it('name every wrong setting, one line each, and repeat no value', () => {
+    expect(() => loadSettings({ PORT: 'x', DATABASE_URL: 'secret', TRUST_PROXY: 'y' })).toThrow(
+      /^PORT .+\nDATABASE_URL .+\nTRUST_PROXY .+$/,
+    );
+    expect(() => loadSettings({ DATABASE_URL: 'secret' })).not.toThrow(/secret/);
+  });
+
+  it.each([
+    ['0', false],
+    ['2', 2],
+    ['10.0.0.0/8, 2001:db8::/32,192.0.2.1', ['10.0.0.0/8', '2001:db8::/32', '192.0.2.1']],
+  ])('read TRUST_PROXY=%s', (text, expected) => {
+    expect(loadSettings({ TRUST_PROXY: text }).trustProxy).toEqual(expected);
+  });
+
+  it('take the base address of the environment; without one links are relative', () => {
+    const both = { PUBLIC_BASE_URL: 'https://a.example/v1', STAGING_BASE_URL: 'https://b.example/x/v1' };
+    const database = { DATABASE_URL: 'postgres://h/d' };
+    expect(loadSettings({ ...both, ...database, APP_ENV: 'production' }).baseUrl).toBe('https://a.example/v1');
+    expect(loadSettings({ ...both, ...database, APP_ENV: 'staging' }).baseUrl).toBe('https://b.example/x/v1');
+    expect(loadSettings({ ...database, APP_ENV: 'production' }).baseUrl).toBe('/v1');
+    expect(loadSettings({ HOST: '::', PORT: '80' }).baseUrl).toBe('http://127.0.0.1:80/v1');
+    expect(loadSettings({ HOST: '::1', PORT: '80' }).baseUrl).toBe('http://[::1]:80/v1');
+  });
+});

@@ -1,0 +1,48 @@
+import fc from 'fast-check';
+import { exactJsonNumber, isInt64, parsePositiveInt64 } from './int64';
+
+const int64 = fc.bigInt({ min: -(2n ** 63n), max: 2n ** 63n - 1n });
+
+describe('int64', () => {
+  it('covers exactly -2^63 to 2^63 - 1, of bigint alone', () => {
+    expect([-(2n ** 63n), 2n ** 63n - 1n, 0n].every(isInt64)).toBe(true);
+    expect([-(2n ** 63n) - 1n, 2n ** 63n, 5, '5', null, undefined].some(isInt64)).toBe(false);
+  });
+
+  it('reads the canonical form of every positive int64, and no other', () => {
+    fc.assert(
+      fc.property(fc.bigInt({ min: 1n, max: 2n ** 63n - 1n }), (value) => {
+        expect(parsePositiveInt64(value.toString())).toBe(value);
+        expect(parsePositiveInt64(`0${value}`)).toBeUndefined();
+        expect(parsePositiveInt64((value + 2n ** 63n).toString())).toBeUndefined();
+      }),
+    );
+  });
+
+  it('reads any spelling of an integer as JSON number exactly', () => {
+    fc.assert(
+      fc.property(int64, fc.nat(18), (value, shift) => {
+        const digits = value.toString().padEnd(1, '0');
+        const negative = digits.startsWith('-');
+        const unsigned = (negative ? digits.slice(1) : digits).padStart(shift + 1, '0');
+        const whole = unsigned.slice(0, unsigned.length - shift) || '0';
+        const shifted = `${negative ? '-' : ''}${whole}.${unsigned.slice(unsigned.length - shift) || '0'}e${shift}`;
+        for (const text of [digits, `${digits}.0`, `${digits}e0`, `${digits}00E-2`, shifted]) {
+          expect([text, exactJsonNumber(text)]).toEqual([text, value]);
+        }
+      }),
+    );
+  });
+
+  it('never takes a fraction for an integer, however small it is', () => {
+    fc.assert(
+      fc.property(int64, fc.integer({ min: 1, max: 50 }), (value, zeros) => {
+        expect(exactJsonNumber(`${value}.${'0'.repeat(zeros)}1`)).toBeNaN();
+      }),
+    );
+  });
+
+  it.each(['1e41', '1e999999999', '1e-999999999', '0.5'])('gives %s up at once', (text) => {
+    expect(exactJsonNumber(text)).toBeNaN();
+  });
+});

@@ -1,0 +1,56 @@
+import fc from 'fast-check';
+import { MemoryRateLimiter } from '../../src/rate-limiting/memory/memory-rate-limiter';
+import { TestClock } from '../support/test-clock';
+import { describeRateLimiter, LIMITS } from './rate-limiter.contract';
+
+describeRateLimiter('memory', (clock, settings) => new MemoryRateLimiter(clock, settings));
+
+describe('The limiter in memory', () => {
+  const principal = (id: bigint) => ({ accountId: id, keyId: id, allowance: { perMinute: 1, perDay: 2 } });
+
+  it('stays bounded under a million distinct accounts, keys and addresses', () => {
+    const limiter = new MemoryRateLimiter(new TestClock(), LIMITS, 1_000);
+    for (let id = 0; id < 1_000_000; id++) {
+      limiter.countRequest(principal(BigInt(id)));
+      limiter.countAuthFailure(`${id}`, 1);
+    }
+    expect(limiter.size).toBeLessThanOrEqual(3_000);
+  });
+
+  it('forgets what has expired', () => {
+    const clock = new TestClock();
+    const limiter = new MemoryRateLimiter(clock, LIMITS);
+    for (let id = 0n; id < 10_000n; id++) {
+      limiter.countRequest(principal(id));
+      limiter.countRequest(principal(id));
+      limiter.countAuthFailure(id.toString(), 1);
+    }
+    clock.advance(3 * 86_400_000);
+    limiter.countRequest(principal(1n));
+    limiter.countRequest(principal(1n));
+    limiter.countAuthFailure('x', 1);
+    expect(limiter.size).toBe(3);
+  });
+
+  it('never lets more than the allowance through within a minute or a day, nor closes for longer, when the clock is set back and forth', () => {
+    fc.assert(
+      fc.property(fc.array(fc.integer({ min: -7_200_000, max: 7_200_000 }), { maxLength: 50 }), (moves) => {
+        const clock = new TestClock();
+        const limiter = new MemoryRateLimiter(clock, LIMITS);
+        const allowance = { perMinute: 2, perDay: 1_000 };
+        for (const move of moves) {
+          clock.advance(move);
+          const decisions = Array.from({ length: 3 }, () =>
+            limiter.countRequest({ accountId: 1n, keyId: 1n, allowance }),
+          );
+          expect(decisions.filter(({ refusal }) => refusal === undefined).length).toBeLessThanOrEqual(2);
+          for (const { refusal, resetAt } of decisions) {
+            if (refusal === 'rate_limit_exceeded') {
+              expect(resetAt - clock.now()).toBeLessThanOrEqual(60_000);
+            }
+          }
+        }
+      }),
+    );
+  });
+});

@@ -1,0 +1,94 @@
+import fc from 'fast-check';
+import type { RateLimitSettings } from '../../src/config/settings';
+import type { RateDecision, RateLimiter } from '../../src/rate-limiting/domain/rate-limiter';
+import { TestClock } from '../support/test-clock';
+import { ModelRateLimiter } from './rate-limiter.model';
+
+export const LIMITS: RateLimitSettings = {
+  authFailuresPerMinute: 5,
+  banWindowSeconds: 600,
+  banDurationsSeconds: [900, 3_600, 86_400],
+  banMemorySeconds: 86_400,
+};
+
+/** One step of a story: some time passes, then a request of one of two keys of one of two accounts, or a failed login. */
+const step = fc.record({
+  wait: fc.oneof(
+    fc.constant(0),
+    fc.integer({ min: 1, max: 30_000 }),
+    fc.constantFrom(59_999, 60_000, 600_000, 3_600_000, 86_400_000),
+  ),
+  call: fc.oneof(
+    { weight: 4, arbitrary: fc.record({ account: fc.constantFrom(1n, 2n), key: fc.constantFrom(1n, 2n) }) },
+    {
+      weight: 1,
+      arbitrary: fc.record({
+        address: fc.constantFrom('192.0.2.1', '2001:db8::1'),
+        cost: fc.constantFrom<0 | 1>(0, 1),
+      }),
+    },
+  ),
+  times: fc.integer({ min: 1, max: 9 }),
+});
+
+/** What every adapter of the limiter promises. */
+export function describeRateLimiter(
+  name: string,
+  create: (clock: TestClock, settings: RateLimitSettings) => RateLimiter,
+): void {
+  describe(`RateLimiter (${name})`, () => {
+    it('decides every story of calls and passing time as the model does', async () => {
+      await fc.assert(
+        fc.asyncProperty(
+          fc.array(step, { maxLength: 60 }),
+          fc.integer({ min: 1, max: 6 }),
+          fc.integer({ min: 1, max: 12 }),
+          async (steps, perMinute, perDay) => {
+            const clock = new TestClock();
+            const [limiter, model] = [create(clock, LIMITS), new ModelRateLimiter(clock, LIMITS)];
+            for (const { wait, call, times } of steps) {
+              clock.advance(wait);
+              for (let time = 0; time < times; time++) {
+                const decide = (subject: RateLimiter): RateDecision | Promise<RateDecision> =>
+                  'address' in call
+                    ? subject.countAuthFailure(call.address, call.cost)
+                    : subject.countRequest({
+                        accountId: call.account,
+                        keyId: call.account * 10n + call.key,
+                        allowance: { perMinute, perDay },
+                      });
+                expect(await decide(limiter)).toEqual(await decide(model));
+              }
+            }
+          },
+        ),
+        { numRuns: 300 },
+      );
+    });
+
+    it('lets exactly the allowance through, however many come at once', async () => {
+      const limiter = create(new TestClock(), LIMITS);
+      const principal = { accountId: 1n, keyId: 1n, allowance: { perMinute: 60, perDay: 1_000 } };
+      const decisions = await Promise.all(Array.from({ length: 100 }, () => limiter.countRequest(principal)));
+      const passed = decisions.filter(({ refusal }) => refusal === undefined);
+      expect(passed.map(({ remaining }) => remaining).sort((a, b) => a - b)).toEqual(
+        Array.from({ length: 60 }, (_, n) => n),
+      );
+    });
+
+    it('shows a change of plan in the next decision, keeping what was used', async () => {
+      const limiter = create(new TestClock(), LIMITS);
+      const withAllowance = (perMinute: number) => ({
+        accountId: 1n,
+        keyId: 1n,
+        allowance: { perMinute, perDay: 1_000 },
+      });
+      await limiter.countRequest(withAllowance(2));
+      expect(await limiter.countRequest(withAllowance(10))).toMatchObject({ limit: 10, remaining: 8 });
+      expect(await limiter.countRequest(withAllowance(1))).toMatchObject({
+        remaining: 0,
+        refusal: 'rate_limit_exceeded',
+      });
+    });
+  });
+}

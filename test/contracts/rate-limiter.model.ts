@@ -1,0 +1,105 @@
+import type { RateLimitSettings } from '../../src/config/settings';
+import { type RateDecision, RateLimiter, type Refusal } from '../../src/rate-limiting/domain/rate-limiter';
+import type { Clock } from '../../src/shared/domain/clock';
+import type { Principal } from '../../src/shared/domain/principal';
+
+/**
+ * The rules of docs/limits.md once more, as plainly as they can be written: it remembers every event and looks at all
+ * of them each time. For a clock that only goes forward.
+ */
+export class ModelRateLimiter extends RateLimiter {
+  private readonly admitted: { account: bigint; at: number; opens: boolean }[] = [];
+  private readonly refusals: { key: bigint; at: number; opens: boolean }[] = [];
+  private readonly bans: { key: bigint; from: number; to: number; rank: number }[] = [];
+  private readonly failures: { address: string; at: number; opens: boolean }[] = [];
+
+  constructor(
+    private readonly clock: Clock,
+    private readonly settings: RateLimitSettings,
+  ) {
+    super();
+  }
+
+  countRequest({ accountId, keyId, allowance }: Principal): RateDecision {
+    const now = this.clock.now();
+    const ban = this.bans.findLast(({ key, to }) => key === keyId && to > now);
+    if (ban) {
+      return this.answer(allowance.perMinute, 0, ban.to, 'key_temporarily_banned');
+    }
+    const mine = this.admitted.filter(({ account }) => account === accountId);
+    const opening = mine.findLast(({ opens, at }) => opens && at + 60_000 > now);
+    const minute = {
+      limit: allowance.perMinute,
+      used: opening ? mine.filter(({ at }) => at >= opening.at).length - earlierAt(mine, opening) : 0,
+      end: (opening?.at ?? now) + 60_000,
+    };
+    const midnight = new Date(now);
+    midnight.setUTCHours(24, 0, 0, 0);
+    const day = {
+      limit: allowance.perDay,
+      used: mine.filter(({ at }) => at >= midnight.getTime() - 86_400_000).length,
+      end: midnight.getTime(),
+    };
+    const exhausted = [minute, day].filter(({ used, limit }) => used >= limit);
+    if (exhausted.length > 0) {
+      const banEnd = this.refuse(keyId, allowance.perMinute, now);
+      if (banEnd !== undefined) {
+        return this.answer(allowance.perMinute, 0, banEnd, 'key_temporarily_banned');
+      }
+      const shown = exhausted.sort((a, b) => a.end - b.end).at(-1) ?? day;
+      // Should both end at the same moment, the day is the greater trouble.
+      const isDay = shown === day || (exhausted.includes(day) && day.end === shown.end);
+      return this.answer(
+        isDay ? day.limit : minute.limit,
+        0,
+        shown.end,
+        isDay ? 'daily_quota_exceeded' : 'rate_limit_exceeded',
+      );
+    }
+    this.admitted.push({ account: accountId, at: now, opens: opening === undefined });
+    const left = [minute, day].map(({ limit, used, end }) => ({ limit, remaining: limit - used - 1, end }));
+    const [tightest] = left.sort((a, b) => a.remaining - b.remaining || b.end - a.end);
+    return this.answer(tightest?.limit ?? 0, tightest?.remaining ?? 0, tightest?.end ?? 0);
+  }
+
+  countAuthFailure(address: string, cost: 0 | 1): RateDecision {
+    const now = this.clock.now();
+    const limit = this.settings.authFailuresPerMinute;
+    const mine = this.failures.filter((failure) => failure.address === address);
+    const opening = mine.findLast(({ opens, at }) => opens && at + 60_000 > now);
+    const used = opening ? mine.length - mine.indexOf(opening) : 0;
+    const end = (opening?.at ?? now) + 60_000;
+    if (cost === 1 && used >= limit) {
+      return this.answer(limit, 0, end, 'too_many_auth_failures');
+    }
+    if (cost === 1) {
+      this.failures.push({ address, at: now, opens: opening === undefined });
+    }
+    return this.answer(limit, limit - used - cost, end);
+  }
+
+  private refuse(keyId: bigint, perMinute: number, now: number): number | undefined {
+    const { banWindowSeconds, banDurationsSeconds, banMemorySeconds } = this.settings;
+    const lastBan = this.bans.findLast(({ key }) => key === keyId);
+    const mine = this.refusals.filter(({ key, at }) => key === keyId && at >= (lastBan?.to ?? 0));
+    const opening = mine.findLast(({ opens, at }) => opens && at + banWindowSeconds * 1_000 > now);
+    this.refusals.push({ key: keyId, at: now, opens: opening === undefined });
+    const count = opening ? mine.length - mine.indexOf(opening) + 1 : 1;
+    if (count <= perMinute) {
+      return undefined;
+    }
+    const rank = lastBan && now < lastBan.to + banMemorySeconds * 1_000 ? lastBan.rank + 1 : 0;
+    const to = now + (banDurationsSeconds[rank] ?? banDurationsSeconds.at(-1) ?? 0) * 1_000;
+    this.bans.push({ key: keyId, from: now, to, rank });
+    return to;
+  }
+
+  private answer(limit: number, remaining: number, resetAt: number, refusal?: Refusal): RateDecision {
+    return { limit, remaining, resetAt, decidedAt: this.clock.now(), refusal };
+  }
+}
+
+/** How many of the events at the very moment of the opening one came before it. */
+function earlierAt<T extends { at: number }>(events: T[], opening: T): number {
+  return events.filter(({ at }, index) => at === opening.at && index < events.indexOf(opening)).length;
+}
