@@ -94,7 +94,6 @@ export async function createApp(
   ignoreExpectations(fastify.server);
   app.enableVersioning({ type: VersioningType.URI });
   app.enableCors({ delegator: corsOptions });
-  app.enableShutdownHooks();
   const document = createOpenApiDocument(app, settings);
   SwaggerModule.setup('docs', app, document, {
     jsonDocumentUrl: 'openapi.json',

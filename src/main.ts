@@ -1,6 +1,7 @@
 import 'reflect-metadata';
+import type { NestFastifyApplication } from '@nestjs/platform-fastify';
 import { createApp } from './app.setup';
-import { InvalidSettings, loadSettings, type Settings } from './config/settings';
+import { InvalidSettings, loadSettings, localOrigin, type Settings } from './config/settings';
 import { demoKey } from './demo';
 import { DatabaseSetupError } from './shared/persistence/database';
 import { EmbeddedDatabaseError } from './shared/persistence/embedded-database';
@@ -11,7 +12,8 @@ async function start(): Promise<void> {
   try {
     await app.init();
     const key = settings.environment === 'development' ? await demoKey(app, settings.dataDir) : undefined;
-    await app.listen(settings.port, settings.host);
+    // Nest's own listen would log the error of a port in use before it is explained below.
+    await app.getHttpAdapter().getInstance().listen({ port: settings.port, host: settings.host });
     process.stdout.write(
       key === undefined ? `Listening on ${settings.host}:${settings.port}.\n` : welcome(settings, key),
     );
@@ -19,10 +21,21 @@ async function start(): Promise<void> {
     await app.close();
     throw error;
   }
+  (['SIGTERM', 'SIGINT'] as const).forEach((signal) => {
+    process.once(signal, () => {
+      void stop(app);
+    });
+  });
 }
 
-function welcome({ baseUrl }: Settings, key: string): string {
-  const address = baseUrl.slice(0, -'/v1'.length);
+/** Lets requests in flight end, then closes the database. */
+async function stop(app: NestFastifyApplication): Promise<void> {
+  await app.close();
+  process.exit();
+}
+
+function welcome(settings: Settings, key: string): string {
+  const address = localOrigin(settings);
   return `
   Pet store, listening on ${address}
 

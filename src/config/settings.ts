@@ -127,7 +127,9 @@ export function loadSettings(env: Readonly<Record<string, string | undefined>>):
     publicBaseUrl: values.PUBLIC_BASE_URL,
     stagingBaseUrl: values.STAGING_BASE_URL,
     // A relative reference (RFC 8288 section 3) is right wherever the service is deployed without being told where.
-    baseUrl: ownBaseUrl ?? (values.APP_ENV === 'development' ? localBaseUrl(values.HOST, values.PORT) : '/v1'),
+    baseUrl:
+      ownBaseUrl ??
+      (values.APP_ENV === 'development' ? `${localOrigin({ host: values.HOST, port: values.PORT })}/v1` : '/v1'),
     trustProxy: values.TRUST_PROXY,
     rateLimits: {
       authFailuresPerMinute: values.AUTH_FAILURES_PER_MINUTE,
@@ -138,9 +140,10 @@ export function loadSettings(env: Readonly<Record<string, string | undefined>>):
   };
 }
 
-function localBaseUrl(host: string, port: number): string {
+/** The origin at which this process is reached from its own machine. */
+export function localOrigin({ host, port }: Pick<Settings, 'host' | 'port'>): string {
   const reachable = host === '0.0.0.0' || host === '::' ? '127.0.0.1' : host;
-  return `http://${reachable.includes(':') ? `[${reachable}]` : reachable}:${port}/v1`;
+  return `http://${reachable.includes(':') ? `[${reachable}]` : reachable}:${port}`;
 }
 
 function parseTrustProxy(text: string): false | number | string[] | undefined {

@@ -69,7 +69,7 @@ export function describeRateLimiter(
     it('lets exactly the allowance through, however many come at once', async () => {
       const limiter = create(new TestClock(), LIMITS);
       const principal = { accountId: 1n, keyId: 1n, allowance: { perMinute: 60, perDay: 1_000 } };
-      const decisions = await Promise.all(Array.from({ length: 100 }, () => limiter.countRequest(principal)));
+      const decisions = await Promise.all(Array.from({ length: 100 }, async () => limiter.countRequest(principal)));
       const passed = decisions.filter(({ refusal }) => refusal === undefined);
       expect(passed.map(({ remaining }) => remaining).sort((a, b) => a - b)).toEqual(
         Array.from({ length: 60 }, (_, n) => n),

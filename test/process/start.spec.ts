@@ -1,0 +1,151 @@
+import { readFile, stat, writeFile } from 'node:fs/promises';
+import { createServer } from 'node:net';
+import { join } from 'node:path';
+import { freePort, Program, startServer, temporaryDirectory } from '../support/process';
+
+describe('npm start', () => {
+  let directory: Awaited<ReturnType<typeof temporaryDirectory>>;
+  let env: Record<string, string>;
+  const running: Program[] = [];
+
+  beforeEach(async () => {
+    directory = await temporaryDirectory();
+    env = { DATA_DIR: join(directory.path, 'data'), PORT: await freePort() };
+  });
+  afterEach(async () => {
+    await Promise.all(running.splice(0).map((program) => program.kill('SIGKILL')));
+    await directory.remove();
+  });
+
+  const start = async () => {
+    const server = await startServer(env);
+    running.push(server);
+    return server;
+  };
+  const pets = (path: string, key: string, init: RequestInit = {}) =>
+    fetch(`http://127.0.0.1:${env.PORT}/v1/pets${path}`, {
+      ...init,
+      headers: { authorization: `Bearer ${key}`, 'content-type': 'application/json' },
+    });
+  const add = (name: string, key: string) =>
+    pets('', key, { method: 'POST', body: JSON.stringify({ name, categoryId: 1 }) });
+  const fails = async (changes: Record<string, string>) => new Program('main.js', [], { ...env, ...changes }).exit;
+
+  it('welcomes with the address of Swagger UI, a key, and a curl line that works', async () => {
+    const server = await start();
+    const address = `http://127.0.0.1:${env.PORT}`;
+    expect(server.stdout).toContain(`Swagger UI  ${address}/docs`);
+    expect(server.stdout).toContain(`curl -i ${address}/v1/pets -H 'Authorization: Bearer ${server.key}'`);
+    expect((await pets('', server.key)).headers.get('x-ratelimit-limit')).toBe('300');
+    expect(server.stderr).toBe('');
+  });
+
+  it('keeps the demo key for its owner alone, and shows the same one at the next start', async () => {
+    const first = await start();
+    const file = join(env.DATA_DIR ?? '', 'demo-key');
+    expect((await stat(file)).mode & 0o777).toBe(0o600);
+    expect((await stat(env.DATA_DIR ?? '')).mode & 0o777).toBe(0o700);
+    expect((await readFile(file, 'utf8')).trim()).toBe(first.key);
+    expect((await first.kill('SIGTERM')).code).toBe(0);
+    expect((await start()).key).toBe(first.key);
+  });
+
+  it('makes another demo key when the kept one is lost', async () => {
+    const first = await start();
+    await first.kill('SIGTERM');
+    await writeFile(join(env.DATA_DIR ?? '', 'demo-key'), 'damaged');
+    const second = await start();
+    expect(second.key).not.toBe(first.key);
+    expect((await pets('', second.key)).status).toBe(200);
+  });
+
+  it('loses no animal over a restart', async () => {
+    const first = await start();
+    expect((await add('Rex', first.key)).status).toBe(201);
+    await first.kill('SIGTERM');
+    const second = await start();
+    expect(await (await pets('', second.key)).json()).toMatchObject([{ id: 1, name: 'Rex' }]);
+  });
+
+  it('loses no acknowledged animal to kill -9 in the middle of writes', async () => {
+    const server = await start();
+    const acknowledged: string[] = [];
+    const writer = async (writerName: string) => {
+      for (let count = 0; count < 1_000; count++) {
+        const name = `${writerName}-${count}`;
+        if (!(await add(name, server.key)).ok) {
+          return;
+        }
+        acknowledged.push(name);
+        if (acknowledged.length === 120) {
+          void server.kill('SIGKILL');
+        }
+      }
+    };
+    await Promise.allSettled(['a', 'b', 'c', 'd'].map(writer));
+    expect(acknowledged.length).toBeGreaterThanOrEqual(120);
+    const again = await start();
+    const stored: string[] = [];
+    let next: string | undefined = '?limit=100';
+    while (next !== undefined) {
+      const page: Response = await pets(next, again.key);
+      stored.push(...((await page.json()) as { name: string }[]).map(({ name }) => name));
+      next = /(\?[^>]+)>/.exec(page.headers.get('link') ?? '')?.[1];
+    }
+    expect(stored).toEqual(expect.arrayContaining(acknowledged));
+  });
+
+  describe('ends with one clear line and a non-zero exit', () => {
+    it('for each wrong setting', async () => {
+      const { code, stderr } = await fails({ PORT: 'abc', APP_ENV: 'prod' });
+      expect(code).toBe(1);
+      expect(stderr).toBe(
+        'APP_ENV must be development, staging or production.\nPORT must be a whole number from 1 to 65535.\n',
+      );
+    });
+
+    it('without DATABASE_URL in production', async () => {
+      const { code, stdout, stderr } = await fails({ APP_ENV: 'production' });
+      expect([code, stdout, stderr]).toEqual([1, '', 'DATABASE_URL is required when APP_ENV is production.\n']);
+    });
+
+    it('when the port is in use', async () => {
+      const other = createServer();
+      await new Promise<void>((listening) => other.listen(Number(env.PORT), '127.0.0.1', listening));
+      const { code, stderr } = await fails({});
+      other.close();
+      expect(code).toBe(1);
+      expect(stderr).toBe(
+        `Port ${env.PORT} on 127.0.0.1 is in use. Stop the process that uses it, or set PORT to another port.\n`,
+      );
+    });
+
+    it('when another process holds the data directory, which it does not disturb', async () => {
+      const server = await start();
+      const { code, stderr } = await fails({ PORT: await freePort() });
+      expect(code).toBe(1);
+      expect(stderr).toMatch(/^The data directory \S+ is in use by another running process\. .+\n$/);
+      expect((await add('Rex', server.key)).status).toBe(201);
+    });
+
+    it('when the data directory cannot be written', async () => {
+      await writeFile(join(directory.path, 'file'), '');
+      const { code, stderr } = await fails({ DATA_DIR: join(directory.path, 'file', 'data') });
+      expect(code).toBe(1);
+      expect(stderr).toMatch(/^The data directory \S+ cannot be written \(ENOTDIR\)\. .+\n$/);
+    });
+
+    it('when the database cannot be reached', async () => {
+      const { code, stderr } = await fails({ DATABASE_URL: `postgres://u:secret@127.0.0.1:${await freePort()}/d` });
+      expect(code).toBe(1);
+      expect(stderr).toMatch(/^The database cannot be used: .*ECONNREFUSED.*\n$/);
+      expect(stderr).not.toContain('secret');
+    });
+  });
+
+  it('works in a directory whose path is too long for a socket', async () => {
+    env.DATA_DIR = join(directory.path, 'long'.repeat(30), 'data');
+    const server = await start();
+    expect((await add('Rex', server.key)).status).toBe(201);
+  });
+});

@@ -1,0 +1,81 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { createServer } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+
+const DIST = join(__dirname, '../../dist/src');
+
+export interface Exit {
+  readonly code: number | null;
+  readonly stdout: string;
+  readonly stderr: string;
+}
+
+/** A built program of the project as a process of its own, with nothing of this one's environment but the path. */
+export class Program {
+  stdout = '';
+  stderr = '';
+  readonly exit: Promise<Exit>;
+  private readonly child: ChildProcess;
+
+  constructor(script: 'main.js' | 'cli/main.js', args: readonly string[], env: Readonly<Record<string, string>>) {
+    this.child = spawn(process.execPath, [join(DIST, script), ...args], {
+      env: { PATH: process.env.PATH, ...env },
+      stdio: ['ignore', 'pipe', 'pipe'],
+    });
+    this.child.stdout?.on('data', (data: Buffer) => (this.stdout += data.toString()));
+    this.child.stderr?.on('data', (data: Buffer) => (this.stderr += data.toString()));
+    this.exit = new Promise((resolve) => {
+      this.child.on('close', (code) => {
+        resolve({ code, stdout: this.stdout, stderr: this.stderr });
+      });
+    });
+  }
+
+  /** Waits until the program has printed the text. */
+  async prints(text: string): Promise<void> {
+    await new Promise<void>((resolve, reject) => {
+      const look = () => {
+        if (this.stdout.includes(text)) {
+          resolve();
+        }
+      };
+      this.child.stdout?.on('data', look);
+      look();
+      void this.exit.then(({ code, stderr }) => {
+        reject(new Error(`ended with ${code} before it printed "${text}": ${stderr}`));
+      });
+    });
+  }
+
+  async kill(signal: NodeJS.Signals): Promise<Exit> {
+    this.child.kill(signal);
+    return this.exit;
+  }
+}
+
+export function petstore(args: readonly string[], env: Readonly<Record<string, string>>): Promise<Exit> {
+  return new Program('cli/main.js', args, env).exit;
+}
+
+/** Starts the server and waits until it serves. */
+export async function startServer(env: Readonly<Record<string, string>>): Promise<Program & { key: string }> {
+  const server = new Program('main.js', [], env);
+  await server.prints('curl');
+  return Object.assign(server, { key: /Demo key\s+(\S+)/.exec(server.stdout)?.[1] ?? '' });
+}
+
+export async function freePort(): Promise<string> {
+  const server = createServer();
+  await new Promise<void>((listening) => server.listen(0, '127.0.0.1', listening));
+  const address = server.address();
+  await new Promise((closed) => server.close(closed));
+  return String(typeof address === 'object' && address !== null ? address.port : 0);
+}
+
+/** A new empty directory, removed by the function that comes with it. */
+export async function temporaryDirectory(): Promise<{ path: string; remove: () => Promise<void> }> {
+  const path = await mkdtemp(join(tmpdir(), 'petstore-test-'));
+  return { path, remove: () => rm(path, { recursive: true, force: true }) };
+}
