@@ -21,6 +21,9 @@ import { rewriteUrl } from './shared/http/url-check';
 /** A request id of a gateway that is worth keeping: short, and harmless in a log line. */
 const SANE_REQUEST_ID = /^[A-Za-z0-9._~+/=:-]{1,128}$/;
 const MAX_PARAMETER_LENGTH = 8_192;
+/** How long a client may take to send its header fields, and its whole request. */
+const HEADERS_TIMEOUT_MS = 10_000;
+const REQUEST_TIMEOUT_MS = 20_000;
 const EXPOSED_HEADERS = [
   'Deprecation',
   'Link',
@@ -49,13 +52,14 @@ export async function createApp(
     genReqId: requestId,
     rewriteUrl,
     // Node would answer a request without Host by itself, without an Error (see url-check.ts).
-    http: { requireHostHeader: false },
+    http: { requireHostHeader: false, headersTimeout: HEADERS_TIMEOUT_MS, connectionsCheckingInterval: 1_000 },
+    requestTimeout: REQUEST_TIMEOUT_MS,
     routerOptions: { maxParamLength: MAX_PARAMETER_LENGTH },
     // No Express-style middleware is used.
     skipMiddie: true,
     return503OnClosing: false,
     frameworkErrors: (error: Error, request: FastifyRequest, reply: FastifyReply) => {
-      const petStoreError = toPetStoreError(error);
+      const petStoreError = toPetStoreError(error, request.id);
       void reply.header('x-request-id', request.id).status(petStoreError.status).send(new ErrorResponse(petStoreError));
     },
     clientErrorHandler: (failure, socket) => {

@@ -2,7 +2,7 @@ import { isIP } from 'node:net';
 import { resolve } from 'node:path';
 import { z } from 'zod';
 
-/** What an operator sets through the environment; docs/settings.md lists each setting for users. */
+/** What an operator sets through the environment; the README lists each setting for users. */
 export abstract class Settings {
   abstract readonly environment: 'development' | 'staging' | 'production';
   abstract readonly host: string;

@@ -109,6 +109,8 @@ describe('Authentication', () => {
       ['PROPFIND', '/v1/pets', undefined],
       ['OPTIONS', '/v1/pets', undefined],
       ['GET', '/v1/pets?limit=0', undefined],
+      ['GET', '/v1/pets/', undefined],
+      ['GET', '/v1//pets', undefined],
       ['GET', '/v1/pets/%zz', undefined],
       ['GET', `/v1/pets?x=${'a'.repeat(9_000)}`, undefined],
       ['POST', '/v1/pets', '{"broken'],

@@ -74,6 +74,7 @@ describe('Rate limits', () => {
       await service.get('/v1/pets?limit=0', { key }),
       await service.get('/v1/pets/1', { key }),
       await service.get('/v1/nowhere', { key }),
+      await service.get('/v1/pets/', { key }),
       await service.call('DELETE', '/v1/pets', { key }),
       await service.post('/v1/pets', { key, body: '{' }),
       await service.post('/v1/pets', { key, body: 'a'.repeat(70_000) }),
@@ -81,8 +82,8 @@ describe('Rate limits', () => {
       await service.get('/v1/pets/%zz', { key }),
       await service.get(`/v1/pets?${'a'.repeat(9_000)}`, { key }),
     ];
-    expect(answers.map(({ status }) => status)).toEqual([200, 400, 404, 404, 405, 400, 413, 415, 400, 414]);
-    expect(answers.map((answer) => rate(answer).remaining)).toEqual([59, 58, 57, 56, 55, 54, 53, 52, 51, 50]);
+    expect(answers.map(({ status }) => status)).toEqual([200, 400, 404, 404, 404, 405, 400, 413, 415, 400, 414]);
+    expect(answers.map((answer) => rate(answer).remaining)).toEqual([59, 58, 57, 56, 55, 54, 53, 52, 51, 50, 49]);
   });
 
   it('the headers show the window with the fewest requests left, on a tie the one that ends later', async () => {

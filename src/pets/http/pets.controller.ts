@@ -29,7 +29,7 @@ export class PetsController {
     summary: 'List animals',
     description:
       'Animals in ascending order of `id`, one page at a time. When more follow, the `Link` header names the next page; ' +
-      'a walk from page to page neither skips nor repeats an animal while others are added.',
+      'while others are added, a walk from page to page repeats no animal and skips none that was there when it began.',
   })
   @ApiResponse({
     status: HttpStatus.OK,

@@ -23,8 +23,8 @@ const logger = new Logger('ErrorFilter');
 @Catch()
 export class ErrorFilter implements ExceptionFilter {
   catch(thrown: unknown, host: ArgumentsHost): void {
-    const error = toPetStoreError(thrown);
     const reply = host.switchToHttp().getResponse<FastifyReply>();
+    const error = toPetStoreError(thrown, reply.request.id);
     if (error.code === 'service_unavailable') {
       reply.header('retry-after', UNAVAILABLE_RETRY_SECONDS);
     }
@@ -32,7 +32,8 @@ export class ErrorFilter implements ExceptionFilter {
   }
 }
 
-export function toPetStoreError(thrown: unknown): PetStoreError {
+/** What a client is told about something thrown; what it is not told about is logged. */
+export function toPetStoreError(thrown: unknown, requestId: string): PetStoreError {
   if (thrown instanceof PetStoreError) {
     return thrown;
   }
@@ -43,7 +44,8 @@ export function toPetStoreError(thrown: unknown): PetStoreError {
   if (framework !== undefined) {
     return new PetStoreError(...framework);
   }
-  logger.error(thrown);
+  // The stack alone: an error object may hold a query with its parameters.
+  logger.error(`Request ${requestId} failed: ${thrown instanceof Error ? thrown.stack : String(thrown)}`);
   return new PetStoreError(
     'internal_error',
     'Something went wrong inside the service. Report it with the X-Request-Id.',

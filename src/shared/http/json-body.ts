@@ -68,13 +68,19 @@ async function readBytes(request: IncomingMessage): Promise<Buffer> {
   }
   const chunks: Buffer[] = [];
   let size = 0;
-  // The request is left whole when reading stops early: destroying it would take the connection, and the answer, along.
-  for await (const chunk of request.iterator({ destroyOnReturn: false }) as AsyncIterable<Buffer>) {
-    size += chunk.length;
-    if (size > MAX_BODY_BYTES) {
-      throw tooLarge();
+  try {
+    // The request is left whole when reading stops early: destroying it would take the connection, and the answer, along.
+    for await (const chunk of request.iterator({ destroyOnReturn: false }) as AsyncIterable<Buffer>) {
+      size += chunk.length;
+      if (size > MAX_BODY_BYTES) {
+        throw tooLarge();
+      }
+      chunks.push(chunk);
     }
-    chunks.push(chunk);
+  } catch (error) {
+    throw error instanceof PetStoreError
+      ? error
+      : new PetStoreError('malformed_request', 'The body did not arrive whole.');
   }
   return Buffer.concat(chunks);
 }

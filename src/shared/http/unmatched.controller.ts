@@ -3,7 +3,7 @@ import { ApiExcludeController } from '@nestjs/swagger';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { PetStoreError } from '../domain/pet-store-error';
 import { RouteTable } from './route-table';
-import { urlProblem } from './url-check';
+import { NO_OPERATION, urlProblem } from './url-check';
 
 /**
  * Answers whatever no other route under `/v1` does, so that the guards come before 404 and 405 too. Its module must be
@@ -29,9 +29,6 @@ export class UnmatchedController {
         `${request.method} is not allowed here. Use ${allowed.join(' or ')}.`,
       );
     }
-    throw new PetStoreError(
-      'route_not_found',
-      'No operation has this path. Paths have no trailing slash, and case matters.',
-    );
+    throw new PetStoreError('route_not_found', NO_OPERATION);
   }
 }

@@ -5,6 +5,8 @@ import { PetStoreError } from '../domain/pet-store-error';
 export const MAX_URL_LENGTH = 8_000;
 const REFUSED_PATH = '/v1/-';
 
+export const NO_OPERATION = 'No operation has this path. Paths have no trailing slash, and case matters.';
+
 const problems = new WeakMap<IncomingMessage, PetStoreError>();
 
 /**
@@ -34,6 +36,11 @@ function findProblem(url: string, { httpVersion, headers }: IncomingMessage): Pe
   }
   if (url.length > MAX_URL_LENGTH) {
     return new PetStoreError('uri_too_long', `The URL must be at most ${MAX_URL_LENGTH} characters long.`);
+  }
+  const path = url.split('?', 1)[0] ?? '';
+  if ((path.endsWith('/') && path !== '/v1/') || path.includes('//')) {
+    // The router would take the empty segment for an empty parameter.
+    return new PetStoreError('route_not_found', NO_OPERATION);
   }
   if (url.includes('%')) {
     try {
