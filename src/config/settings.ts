@@ -11,6 +11,8 @@ export abstract class Settings {
   abstract readonly dataDir: string;
   /** A PostgreSQL connection string; without one the embedded database in `dataDir` is used. */
   abstract readonly databaseUrl: string | undefined;
+  /** The Redis that all replicas share, or nodes of a Redis Cluster; without any, requests are counted in memory. */
+  abstract readonly redisUrls: readonly string[];
   abstract readonly publicBaseUrl: string | undefined;
   abstract readonly stagingBaseUrl: string | undefined;
   /** The address clients reach this process at, without a trailing slash, ending in `/v1`; links are built from it. */
@@ -73,6 +75,14 @@ const environmentSchema = z
       'must be a PostgreSQL address, such as postgres://user:password@host:5432/petstore',
       (url) => /^postgres(ql)?:$/.test(url.protocol),
     ),
+    REDIS_URL: z
+      .string()
+      .transform((text) => text.split(',').map((url) => url.trim()))
+      .refine((urls) => urls.every((url) => URL.canParse(url) && /^rediss?:$/.test(new URL(url).protocol)), {
+        error:
+          'must be a Redis address, such as redis://user:password@host:6379/0, or nodes of a Redis Cluster, separated by commas',
+      })
+      .default([]),
     PUBLIC_BASE_URL: baseUrl,
     STAGING_BASE_URL: baseUrl,
     TRUST_PROXY: z
@@ -124,6 +134,7 @@ export function loadSettings(env: Readonly<Record<string, string | undefined>>):
     port: values.PORT,
     dataDir: resolve(values.DATA_DIR),
     databaseUrl: values.DATABASE_URL,
+    redisUrls: values.REDIS_URL,
     publicBaseUrl: values.PUBLIC_BASE_URL,
     stagingBaseUrl: values.STAGING_BASE_URL,
     // A relative reference (RFC 8288 section 3) is right wherever the service is deployed without being told where.

@@ -4,6 +4,8 @@ import { Settings } from '../config/settings';
 import { Clock } from '../shared/domain/clock';
 import { RateLimiter } from './domain/rate-limiter';
 import { MemoryRateLimiter } from './memory/memory-rate-limiter';
+import { RedisCounts } from './redis/redis-counts';
+import { RedisRateLimiter } from './redis/redis-rate-limiter';
 
 @Module({
   // One entry makes the guard ask once per request; its numbers are not used, the account's plan has them.
@@ -12,7 +14,10 @@ import { MemoryRateLimiter } from './memory/memory-rate-limiter';
     {
       provide: RateLimiter,
       inject: [Clock, Settings],
-      useFactory: (clock: Clock, settings: Settings) => new MemoryRateLimiter(clock, settings.rateLimits),
+      useFactory: (clock: Clock, { redisUrls, environment, rateLimits }: Settings) =>
+        redisUrls.length === 0
+          ? new MemoryRateLimiter(clock, rateLimits)
+          : new RedisRateLimiter(new RedisCounts(redisUrls, `petstore:${environment}:`, rateLimits), clock, rateLimits),
     },
   ],
   exports: [RateLimiter, ThrottlerModule],

@@ -34,7 +34,8 @@ const step = fc.record({
 /** What every adapter of the limiter promises. */
 export function describeRateLimiter(
   name: string,
-  create: (clock: TestClock, settings: RateLimitSettings) => RateLimiter,
+  create: (clock: TestClock, settings: RateLimitSettings) => RateLimiter | Promise<RateLimiter>,
+  dispose: (limiter: RateLimiter) => Promise<void> | void = () => undefined,
 ): void {
   describe(`RateLimiter (${name})`, () => {
     it('decides every story of calls and passing time as the model does', async () => {
@@ -45,7 +46,7 @@ export function describeRateLimiter(
           fc.integer({ min: 1, max: 12 }),
           async (steps, perMinute, perDay) => {
             const clock = new TestClock();
-            const [limiter, model] = [create(clock, LIMITS), new ModelRateLimiter(clock, LIMITS)];
+            const [limiter, model] = [await create(clock, LIMITS), new ModelRateLimiter(clock, LIMITS)];
             for (const { wait, call, times } of steps) {
               clock.advance(wait);
               for (let time = 0; time < times; time++) {
@@ -60,6 +61,7 @@ export function describeRateLimiter(
                 expect(await decide(limiter)).toEqual(await decide(model));
               }
             }
+            await dispose(limiter);
           },
         ),
         { numRuns: 300 },
@@ -67,7 +69,7 @@ export function describeRateLimiter(
     });
 
     it('lets exactly the allowance through, however many come at once', async () => {
-      const limiter = create(new TestClock(), LIMITS);
+      const limiter = await create(new TestClock(), LIMITS);
       const principal = { accountId: 1n, keyId: 1n, allowance: { perMinute: 60, perDay: 1_000 } };
       const decisions = await Promise.all(Array.from({ length: 100 }, async () => limiter.countRequest(principal)));
       const passed = decisions.filter(({ refusal }) => refusal === undefined);
@@ -77,7 +79,7 @@ export function describeRateLimiter(
     });
 
     it('shows a change of plan in the next decision, keeping what was used', async () => {
-      const limiter = create(new TestClock(), LIMITS);
+      const limiter = await create(new TestClock(), LIMITS);
       const withAllowance = (perMinute: number) => ({
         accountId: 1n,
         keyId: 1n,

@@ -1,3 +1,6 @@
+import type { Principal } from '../../shared/domain/principal';
+import type { RateDecision, Refusal } from './rate-limiter';
+
 export const MINUTE_MS = 60_000;
 export const DAY_MS = 86_400_000;
 
@@ -8,17 +11,44 @@ export interface Window {
   readonly endsAt: number;
 }
 
+/** The use of both windows of an account. */
+export interface AccountWindows {
+  readonly minute: Window;
+  readonly day: Window;
+}
+
 /** The end of the UTC calendar day, in ms since the epoch. */
 export function endOfDay(now: number): number {
   return Math.floor(now / DAY_MS) * DAY_MS + DAY_MS;
 }
 
-/** The window the rate headers of an admitted request describe: the fewest requests left, on a tie the later end. */
-export function tighter(a: Window, b: Window): Window {
-  const difference = a.limit - a.used - (b.limit - b.used);
-  return difference < 0 || (difference === 0 && a.endsAt > b.endsAt) ? a : b;
-}
-
 export function isExhausted({ used, limit }: Window): boolean {
   return used >= limit;
+}
+
+/** The answer to a request that was counted: shows the window with the fewest requests left, on a tie the later end. */
+export function admitted({ minute, day }: AccountWindows, now: number): RateDecision {
+  const difference = minute.limit - minute.used - (day.limit - day.used);
+  return decision(difference < 0 || (difference === 0 && minute.endsAt > day.endsAt) ? minute : day, now);
+}
+
+/** The answer to a request that met an exhausted window: shows the one that ends last. */
+export function refused({ minute, day }: AccountWindows, now: number): RateDecision {
+  const isMinute = !isExhausted(day) || (isExhausted(minute) && minute.endsAt > day.endsAt);
+  return isMinute ? decision(minute, now, 'rate_limit_exceeded') : decision(day, now, 'daily_quota_exceeded');
+}
+
+/** The answer to a request of a banned key. */
+export function banned({ allowance }: Principal, bannedUntil: number, now: number): RateDecision {
+  const limit = allowance.perMinute;
+  return decision({ limit, used: limit, endsAt: bannedUntil }, now, 'key_temporarily_banned');
+}
+
+/** The answer to a request without a valid key, by the window of its address. */
+export function authFailure(window: Window, isRefused: boolean, now: number): RateDecision {
+  return decision(window, now, isRefused ? 'too_many_auth_failures' : undefined);
+}
+
+function decision({ limit, used, endsAt }: Window, decidedAt: number, refusal?: Refusal): RateDecision {
+  return { limit, remaining: Math.max(0, limit - used), resetAt: endsAt, decidedAt, refusal };
 }

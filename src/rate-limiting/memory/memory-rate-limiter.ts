@@ -1,10 +1,20 @@
-import ipaddr from 'ipaddr.js';
 import type { RateLimitSettings } from '../../config/settings';
 import type { Clock } from '../../shared/domain/clock';
 import { ExpiringMap } from '../../shared/domain/expiring-map';
 import type { Principal } from '../../shared/domain/principal';
-import { type RateDecision, RateLimiter, type Refusal } from '../domain/rate-limiter';
-import { endOfDay, isExhausted, MINUTE_MS, tighter, type Window } from '../domain/windows';
+import { type RateDecision, RateLimiter } from '../domain/rate-limiter';
+import {
+  type AccountWindows,
+  admitted,
+  authFailure,
+  banned,
+  endOfDay,
+  isExhausted,
+  MINUTE_MS,
+  refused,
+  type Window,
+} from '../domain/windows';
+import { networkOf } from '../network';
 
 /** Entries kept of each kind: about 20 MB at most. */
 const CAPACITY = 100_000;
@@ -14,7 +24,10 @@ interface AccountUse {
   minuteUsed: number;
   dayEndsAt: number;
   dayUsed: number;
-  readonly expiresAt: number;
+  /** How many of those were admitted here and reported nowhere; see takeUnreported. */
+  minuteUnreported: number;
+  dayUnreported: number;
+  expiresAt: number;
 }
 
 interface KeyConduct {
@@ -28,6 +41,15 @@ interface KeyConduct {
 interface AddressUse {
   failures: number;
   readonly expiresAt: number;
+}
+
+/** What a limiter in memory admitted of one account while nobody else could be told. */
+export interface UnreportedUse {
+  readonly accountId: bigint;
+  readonly minuteEndsAt: number;
+  readonly minute: number;
+  readonly dayEndsAt: number;
+  readonly day: number;
 }
 
 /** The limiter of a single replica, in its memory. */
@@ -57,35 +79,21 @@ export class MemoryRateLimiter extends RateLimiter {
     const { accountId, keyId, allowance } = principal;
     const bannedUntil = this.keys.get(keyId, now)?.bannedUntil ?? 0;
     if (bannedUntil > now) {
-      return banned(allowance.perMinute, bannedUntil, now);
+      return banned(principal, bannedUntil, now);
     }
     const use = this.accounts.get(accountId, now);
     const minute = openMinute(use, allowance.perMinute, now);
     const day = openDay(use, allowance.perDay, now);
     if (isExhausted(minute) || isExhausted(day)) {
       const banEnd = this.countRefusal(principal, now);
-      if (banEnd !== undefined) {
-        return banned(allowance.perMinute, banEnd, now);
-      }
-      const shown = !isExhausted(day) || (isExhausted(minute) && minute.endsAt > day.endsAt) ? minute : day;
-      return decision(shown, now, shown === minute ? 'rate_limit_exceeded' : 'daily_quota_exceeded');
+      return banEnd === undefined ? refused({ minute, day }, now) : banned(principal, banEnd, now);
     }
     minute.used++;
     day.used++;
-    if (use?.minuteEndsAt === minute.endsAt && use.dayEndsAt === day.endsAt) {
-      use.minuteUsed = minute.used;
-      use.dayUsed = day.used;
-    } else {
-      const opened = {
-        minuteEndsAt: minute.endsAt,
-        minuteUsed: minute.used,
-        dayEndsAt: day.endsAt,
-        dayUsed: day.used,
-        expiresAt: Math.max(minute.endsAt, day.endsAt),
-      };
-      this.accounts.set(accountId, opened, now);
-    }
-    return decision(tighter(minute, day), now);
+    const updated = this.setWindows(accountId, { minute, day }, now);
+    updated.minuteUnreported++;
+    updated.dayUnreported++;
+    return admitted({ minute, day }, now);
   }
 
   countAuthFailure(address: string, cost: 0 | 1): RateDecision {
@@ -100,10 +108,54 @@ export class MemoryRateLimiter extends RateLimiter {
     }
     const window = { limit: this.settings.authFailuresPerMinute, used: use.failures, endsAt: use.expiresAt };
     if (cost > 0 && isExhausted(window)) {
-      return decision(window, now, 'too_many_auth_failures');
+      return authFailure(window, true, now);
     }
     use.failures = window.used += cost;
-    return decision(window, now);
+    return authFailure(window, false, now);
+  }
+
+  /** Takes over what a shared store knows of an account, to go on from there without it. */
+  adoptWindows(accountId: bigint, windows: AccountWindows): void {
+    this.setWindows(accountId, windows, this.clock.now());
+  }
+
+  /** Takes over a ban that a shared store imposed. */
+  adoptBan(keyId: bigint, bannedUntil: number): void {
+    const expiresAt = bannedUntil + this.settings.banMemorySeconds * 1_000;
+    this.keys.set(keyId, { refusals: 0, refusalsUntil: 0, bans: 1, bannedUntil, expiresAt }, this.clock.now());
+  }
+
+  /** What was admitted here since the last call, for a store that is to know of it. */
+  takeUnreported(): UnreportedUse[] {
+    const taken: UnreportedUse[] = [];
+    for (const [accountId, use] of this.accounts.entries(this.clock.now())) {
+      const { minuteEndsAt, minuteUnreported: minute, dayEndsAt, dayUnreported: day } = use;
+      if (day > 0) {
+        taken.push({ accountId, minuteEndsAt, minute, dayEndsAt, day });
+        use.minuteUnreported = 0;
+        use.dayUnreported = 0;
+      }
+    }
+    return taken;
+  }
+
+  private setWindows(accountId: bigint, { minute, day }: AccountWindows, now: number): AccountUse {
+    let use = this.accounts.get(accountId, now);
+    if (use?.minuteEndsAt !== minute.endsAt || use.dayEndsAt !== day.endsAt) {
+      use = {
+        minuteEndsAt: minute.endsAt,
+        minuteUsed: 0,
+        dayEndsAt: day.endsAt,
+        dayUsed: 0,
+        minuteUnreported: 0,
+        dayUnreported: use?.dayEndsAt === day.endsAt ? use.dayUnreported : 0,
+        expiresAt: Math.max(minute.endsAt, day.endsAt),
+      };
+      this.accounts.set(accountId, use, now);
+    }
+    use.minuteUsed = minute.used;
+    use.dayUsed = day.used;
+    return use;
   }
 
   /** Notes a refusal of a key. @returns when its ban ends, if this refusal is one too many. */
@@ -147,21 +199,4 @@ function openMinute(use: AccountUse | undefined, limit: number, now: number): Wi
 function openDay(use: AccountUse | undefined, limit: number, now: number): Window {
   const endsAt = endOfDay(now);
   return { limit, used: use?.dayEndsAt === endsAt ? use.dayUsed : 0, endsAt };
-}
-
-function decision({ limit, used, endsAt }: Window, decidedAt: number, refusal?: Refusal): RateDecision {
-  return { limit, remaining: Math.max(0, limit - used), resetAt: endsAt, decidedAt, refusal };
-}
-
-function banned(limit: number, bannedUntil: number, now: number): RateDecision {
-  return decision({ limit, used: limit, endsAt: bannedUntil }, now, 'key_temporarily_banned');
-}
-
-/** IPv4 addresses as they are, also when written as IPv6; IPv6 addresses by the /64 that one customer holds. */
-function networkOf(address: string): string {
-  if (!ipaddr.isValid(address)) {
-    return address;
-  }
-  const parsed = ipaddr.process(address);
-  return parsed instanceof ipaddr.IPv6 ? parsed.parts.slice(0, 4).join(':') : parsed.toString();
 }

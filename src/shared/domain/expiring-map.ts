@@ -5,29 +5,38 @@ const SWEEP_INTERVAL_MS = 60_000;
  * and past `capacity` the entry that was set longest ago goes first. Times are in milliseconds.
  */
 export class ExpiringMap<K, V extends { readonly expiresAt: number }> {
-  private readonly entries = new Map<K, V>();
+  private readonly entriesByAge = new Map<K, V>();
   private sweptAt = -Infinity;
 
   constructor(private readonly capacity: number) {}
 
   get size(): number {
-    return this.entries.size;
+    return this.entriesByAge.size;
   }
 
   get(key: K, now: number): V | undefined {
-    const value = this.entries.get(key);
+    const value = this.entriesByAge.get(key);
     return value !== undefined && value.expiresAt > now ? value : undefined;
   }
 
+  /** The entries that have not expired. */
+  *entries(now: number): Iterable<[K, V]> {
+    for (const entry of this.entriesByAge) {
+      if (entry[1].expiresAt > now) {
+        yield entry;
+      }
+    }
+  }
+
   set(key: K, value: V, now: number): void {
-    this.entries.delete(key);
-    this.entries.set(key, value);
+    this.entriesByAge.delete(key);
+    this.entriesByAge.set(key, value);
     if (Math.abs(now - this.sweptAt) >= SWEEP_INTERVAL_MS) {
       this.sweep(now);
     }
-    if (this.entries.size > this.capacity) {
-      for (const oldest of this.entries.keys()) {
-        this.entries.delete(oldest);
+    if (this.entriesByAge.size > this.capacity) {
+      for (const oldest of this.entriesByAge.keys()) {
+        this.entriesByAge.delete(oldest);
         break;
       }
     }
@@ -35,9 +44,9 @@ export class ExpiringMap<K, V extends { readonly expiresAt: number }> {
 
   private sweep(now: number): void {
     this.sweptAt = now;
-    for (const [key, { expiresAt }] of this.entries) {
+    for (const [key, { expiresAt }] of this.entriesByAge) {
       if (expiresAt <= now) {
-        this.entries.delete(key);
+        this.entriesByAge.delete(key);
       }
     }
   }

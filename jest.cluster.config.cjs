@@ -1,0 +1,12 @@
+/** The experiments with several replicas on real servers: `npm run test:cluster`. */
+/** @type {import('jest').Config} */
+module.exports = {
+  ...require('./jest.config.cjs'),
+  roots: ['<rootDir>/test/cluster'],
+  testPathIgnorePatterns: [],
+  globalSetup: undefined,
+  globalTeardown: undefined,
+  // They measure times and load the machine: one after the other.
+  maxWorkers: 1,
+  testTimeout: 60_000,
+};

@@ -1,0 +1,150 @@
+import { Cluster, Redis, type RedisOptions } from 'ioredis';
+import type { RateLimitSettings } from '../../config/settings';
+import type { Principal } from '../../shared/domain/principal';
+import type { AccountWindows, Window } from '../domain/windows';
+import type { UnreportedUse } from '../memory/memory-rate-limiter';
+import { COUNT_AUTH_FAILURE, COUNT_REQUEST, PROBE, REPORT, type Script } from './scripts';
+
+const RECONNECT_MS = 200;
+const CONNECT_TIMEOUT_MS = 1_000;
+
+/** How Redis answered about a request: what it did, and the counts after that. Times in ms since the epoch, by Redis's clock. */
+export interface RequestCount {
+  readonly now: number;
+  readonly isAdmitted: boolean;
+  /** The end of the key's ban; then the windows were not looked at. */
+  readonly bannedUntil: number | undefined;
+  readonly windows: AccountWindows;
+}
+
+export interface AuthFailureCount {
+  readonly now: number;
+  readonly isAdmitted: boolean;
+  readonly window: Window;
+}
+
+/**
+ * The counts that all replicas share, in Redis or Redis Cluster. Each call is one atomic script and one round trip; calls
+ * made in one turn of the event loop go out together. Every key expires with what it counts. A call fails at once when
+ * there is no connection; it never waits for one.
+ */
+export class RedisCounts {
+  private readonly redis: Redis | Cluster;
+
+  /** @param fixedNow the time instead of Redis's, for tests */
+  constructor(
+    urls: readonly string[],
+    private readonly keyPrefix: string,
+    private readonly settings: RateLimitSettings,
+    private readonly fixedNow: () => number | '' = () => '',
+  ) {
+    this.redis = connection(urls);
+    // Without a listener ioredis prints each error; what matters is how the calls fail.
+    this.redis.on('error', () => undefined);
+  }
+
+  /** Begins to connect, and goes on trying until `close`. @throws when the first attempt fails */
+  async connect(): Promise<void> {
+    await this.redis.connect();
+  }
+
+  /** Gives a connection up that does not answer, for a new one. */
+  reconnect(): void {
+    this.redis.disconnect(true);
+  }
+
+  close(): void {
+    this.redis.disconnect();
+  }
+
+  async countRequest({ accountId, keyId, allowance }: Principal): Promise<RequestCount> {
+    const { banWindowSeconds, banMemorySeconds, banDurationsSeconds } = this.settings;
+    const [now, passes, bannedUntil, minuteEndsAt, minuteUsed, dayEndsAt, dayUsed] = (await this.run(
+      COUNT_REQUEST,
+      [this.accountKey(accountId), `${this.keyPrefix}{${accountId}}:key:${keyId}`],
+      [
+        allowance.perMinute,
+        allowance.perDay,
+        banWindowSeconds * 1_000,
+        banMemorySeconds * 1_000,
+        ...banDurationsSeconds.map((seconds) => seconds * 1_000),
+      ],
+    )) as [number, number, number, number, number, number, number];
+    return {
+      now,
+      isAdmitted: passes === 1,
+      bannedUntil: bannedUntil === 0 ? undefined : bannedUntil,
+      windows: {
+        minute: { limit: allowance.perMinute, used: minuteUsed, endsAt: minuteEndsAt },
+        day: { limit: allowance.perDay, used: dayUsed, endsAt: dayEndsAt },
+      },
+    };
+  }
+
+  async countAuthFailure(network: string, cost: 0 | 1): Promise<AuthFailureCount> {
+    const limit = this.settings.authFailuresPerMinute;
+    const key = `${this.keyPrefix}{${network}}:address`;
+    const [now, passes, endsAt, used] = (await this.run(COUNT_AUTH_FAILURE, [key], [limit, cost])) as [
+      number,
+      number,
+      number,
+      number,
+    ];
+    return { now, isAdmitted: passes === 1, window: { limit, used, endsAt } };
+  }
+
+  /** Adds what a replica admitted by itself. */
+  async report({ accountId, minuteEndsAt, minute, dayEndsAt, day }: UnreportedUse): Promise<void> {
+    await this.run(REPORT, [this.accountKey(accountId)], [minuteEndsAt, minute, dayEndsAt, day]);
+  }
+
+  /** Finds out whether Redis takes writes. @returns its time */
+  async probe(): Promise<number> {
+    return (await this.run(PROBE, [`${this.keyPrefix}probe`], [])) as number;
+  }
+
+  /** The braces are Redis Cluster's hash tag: all keys of an account are on one node. */
+  private accountKey(accountId: bigint): string {
+    return `${this.keyPrefix}{${accountId}}:windows`;
+  }
+
+  private async run({ sha1, source }: Script, keys: string[], values: number[]): Promise<unknown> {
+    const args = [keys.length, ...keys, this.fixedNow(), ...values] as const;
+    try {
+      return await this.redis.evalsha(sha1, ...args);
+    } catch (error) {
+      if (error instanceof Error && error.message.startsWith('NOSCRIPT')) {
+        return this.redis.eval(source, ...args);
+      }
+      throw error;
+    }
+  }
+}
+
+function connection(urls: readonly string[]): Redis | Cluster {
+  const [first = ''] = urls;
+  const options: RedisOptions = {
+    lazyConnect: true,
+    connectTimeout: CONNECT_TIMEOUT_MS,
+    maxRetriesPerRequest: 0,
+    enableOfflineQueue: false,
+    autoResendUnfulfilledCommands: false,
+  };
+  const reconnectDelay = () => RECONNECT_MS;
+  if (urls.length === 1) {
+    return new Redis(first, { ...options, enableAutoPipelining: true, retryStrategy: reconnectDelay });
+  }
+  const { username, password, protocol } = new URL(first);
+  return new Cluster([...urls], {
+    lazyConnect: true,
+    enableOfflineQueue: false,
+    enableAutoPipelining: true,
+    clusterRetryStrategy: reconnectDelay,
+    redisOptions: {
+      ...options,
+      ...(username && { username: decodeURIComponent(username) }),
+      ...(password && { password: decodeURIComponent(password) }),
+      ...(protocol === 'rediss:' && { tls: {} }),
+    },
+  });
+}

@@ -1,0 +1,196 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { Logger, type OnApplicationShutdown, type OnModuleInit } from '@nestjs/common';
+import { Clock } from '../../shared/domain/clock';
+import { ExpiringMap } from '../../shared/domain/expiring-map';
+import type { Principal } from '../../shared/domain/principal';
+import type { RateLimitSettings } from '../../config/settings';
+import { type RateDecision, RateLimiter } from '../domain/rate-limiter';
+import { admitted, authFailure, banned, refused, type Window } from '../domain/windows';
+import { MemoryRateLimiter } from '../memory/memory-rate-limiter';
+import { networkOf } from '../network';
+import type { RedisCounts } from './redis-counts';
+
+/** A reply that takes longer opens the breaker. */
+const REPLY_LIMIT_MS = 50;
+/** How long the start waits for a first connection. */
+const CONNECT_LIMIT_MS = 1_000;
+/** How often an open breaker asks whether Redis is back, and when it gives up a connection that does not answer. */
+const PROBE_INTERVAL_MS = 250;
+const PROBE_LIMIT_MS = 1_500;
+/** How long a refusal that more requests cannot change is answered without asking: changes must show within a second. */
+const REMEMBER_MS = 1_000;
+const REMEMBERED_REFUSALS = 100_000;
+
+/** Redis did not reply in time. */
+class NoReply extends Error {
+  constructor(limitMs: number) {
+    super(`no reply within ${limitMs} ms`);
+  }
+}
+
+/**
+ * The limiter of all replicas that share a Redis. Behind a breaker: while Redis fails or is slow, the replica goes on by
+ * itself from what it last knew, in memory, and tells Redis what it admitted as soon as Redis is back. So no replica ever
+ * admits more than the allowance in a window. Bans, and addresses over their limit, are remembered for a second, so that
+ * a flood of refused requests costs Redis next to nothing.
+ */
+export class RedisRateLimiter extends RateLimiter implements OnModuleInit, OnApplicationShutdown {
+  private readonly logger = new Logger(RedisRateLimiter.name);
+  private readonly time: RedisTime;
+  private readonly memory: MemoryRateLimiter;
+  private readonly bans = new ExpiringMap<bigint, { bannedUntil: number; expiresAt: number }>(REMEMBERED_REFUSALS);
+  private readonly addresses = new ExpiringMap<string, { window: Window; expiresAt: number }>(REMEMBERED_REFUSALS);
+  private breaker: 'starting' | 'closed' | 'open' | 'stopped' = 'starting';
+
+  constructor(
+    private readonly counts: RedisCounts,
+    clock: Clock,
+    settings: RateLimitSettings,
+    private readonly replyLimitMs: number = REPLY_LIMIT_MS,
+  ) {
+    super();
+    this.time = new RedisTime(clock);
+    this.memory = new MemoryRateLimiter(this.time, settings);
+  }
+
+  async onModuleInit(): Promise<void> {
+    try {
+      await within(CONNECT_LIMIT_MS, this.counts.connect());
+      this.close(await within(CONNECT_LIMIT_MS, this.counts.probe()));
+    } catch (error) {
+      this.open(error);
+    }
+  }
+
+  onApplicationShutdown(): void {
+    this.breaker = 'stopped';
+    this.counts.close();
+  }
+
+  async countRequest(principal: Principal): Promise<RateDecision> {
+    const { keyId, accountId } = principal;
+    const now = this.time.now();
+    const ban = this.bans.get(keyId, now);
+    if (ban !== undefined && ban.expiresAt <= now + REMEMBER_MS) {
+      return banned(principal, ban.bannedUntil, now);
+    }
+    const count = await this.ask(() => this.counts.countRequest(principal));
+    if (count === undefined) {
+      return this.memory.countRequest(principal);
+    }
+    const { bannedUntil, windows, isAdmitted } = count;
+    if (bannedUntil !== undefined) {
+      this.bans.set(keyId, { bannedUntil, expiresAt: Math.min(bannedUntil, count.now + REMEMBER_MS) }, count.now);
+      this.memory.adoptBan(keyId, bannedUntil);
+      return banned(principal, bannedUntil, count.now);
+    }
+    this.memory.adoptWindows(accountId, windows);
+    return isAdmitted ? admitted(windows, count.now) : refused(windows, count.now);
+  }
+
+  async countAuthFailure(address: string, cost: 0 | 1): Promise<RateDecision> {
+    const now = this.time.now();
+    const network = networkOf(address);
+    const full = this.addresses.get(network, now);
+    if (full !== undefined && full.expiresAt <= now + REMEMBER_MS) {
+      return authFailure(full.window, cost === 1, now);
+    }
+    const count = await this.ask(() => this.counts.countAuthFailure(network, cost));
+    if (count === undefined) {
+      return this.memory.countAuthFailure(address, cost);
+    }
+    const { window, isAdmitted } = count;
+    if (!isAdmitted) {
+      const expiresAt = Math.min(window.endsAt, count.now + REMEMBER_MS);
+      this.addresses.set(network, { window, expiresAt }, count.now);
+    }
+    return authFailure(window, !isAdmitted, count.now);
+  }
+
+  /** @returns undefined when Redis cannot say, so that memory must */
+  private async ask<T extends { readonly now: number }>(call: () => Promise<T>): Promise<T | undefined> {
+    if (this.breaker !== 'closed') {
+      return undefined;
+    }
+    try {
+      const reply = await within(this.replyLimitMs, call());
+      this.time.follow(reply.now);
+      return reply;
+    } catch (error) {
+      this.open(error);
+      return undefined;
+    }
+  }
+
+  private open(error: unknown): void {
+    if (this.breaker === 'open' || this.breaker === 'stopped') {
+      return;
+    }
+    this.breaker = 'open';
+    this.logger.warn(`Redis cannot be used (${reasonOf(error)}): this replica counts requests by itself until it can.`);
+    void this.recover();
+  }
+
+  private close(now: number): void {
+    this.time.follow(now);
+    // Sent before anything else is counted there, in the same turn.
+    const reports = this.memory.takeUnreported().map((use) => this.counts.report(use));
+    this.breaker = 'closed';
+    Promise.all(reports).catch((error: unknown) => {
+      this.open(error);
+    });
+  }
+
+  private async recover(): Promise<void> {
+    while (this.breaker === 'open') {
+      await sleep(PROBE_INTERVAL_MS, undefined, { ref: false });
+      const askedAt = performance.now();
+      try {
+        const now = await within(PROBE_LIMIT_MS, this.counts.probe());
+        if (performance.now() - askedAt <= this.replyLimitMs) {
+          this.close(now);
+          this.logger.warn('Redis can be used again: all replicas count together.');
+        }
+      } catch (error) {
+        if (error instanceof NoReply) {
+          this.counts.reconnect();
+        }
+      }
+    }
+  }
+}
+
+/** Redis's time, by the replica's clock and the difference last seen between the two. */
+class RedisTime extends Clock {
+  private ahead = 0;
+
+  constructor(private readonly clock: Clock) {
+    super();
+  }
+
+  now(): number {
+    return this.clock.now() + this.ahead;
+  }
+
+  follow(redisNow: number): void {
+    this.ahead = redisNow - this.clock.now();
+  }
+}
+
+/** @throws NoReply when the promise is not settled in time, by its own fault and not because this process was busy */
+async function within<T>(limitMs: number, promise: Promise<T>): Promise<T> {
+  let timer: NodeJS.Timeout | undefined;
+  const tooLate = new Promise<never>((_, reject) => {
+    // A reply may have arrived while the event loop was held up: it is read before the immediate runs.
+    timer = setTimeout(() => setImmediate(reject, new NoReply(limitMs)), limitMs);
+  });
+  try {
+    return await Promise.race([promise, tooLate]);
+  } finally {
+    clearTimeout(timer);
+  }
+}
+
+function reasonOf(error: unknown): string {
+  return error instanceof Error ? error.message : String(error);
+}

@@ -1,0 +1,127 @@
+import { createHash } from 'node:crypto';
+
+/** A Lua script that Redis runs as one atomic step, and the SHA-1 by which Redis knows it once it is loaded. */
+export interface Script {
+  readonly source: string;
+  readonly sha1: string;
+}
+
+/** Milliseconds since the epoch by Redis's own clock, whatever the replicas' clocks say; a test may give the time. */
+const NOW = `
+local now = tonumber(ARGV[1])
+if not now then
+  local time = redis.call('TIME')
+  now = time[1] * 1000 + math.floor(time[2] / 1000)
+end
+`;
+
+/**
+ * Counts or refuses a request, by the rules of the RateLimiter port.
+ * KEYS: windows of the account, conduct of the key.
+ * ARGV: now, per minute, per day, ban window (ms), ban memory (ms), then the duration of each ban (ms).
+ * Returns now, 1 when it passes, the end of the ban or 0, then end and use of the minute and of the day.
+ */
+export const COUNT_REQUEST = script(`${NOW}
+local perMinute, perDay, banWindow, banMemory = tonumber(ARGV[2]), tonumber(ARGV[3]), tonumber(ARGV[4]), tonumber(ARGV[5])
+
+local conduct = redis.call('HMGET', KEYS[2], 'refusals', 'refusalsUntil', 'bans', 'bannedUntil')
+local bannedUntil = tonumber(conduct[4]) or 0
+if bannedUntil > now then
+  return {now, 0, bannedUntil, 0, 0, 0, 0}
+end
+
+local windows = redis.call('HMGET', KEYS[1], 'minuteEndsAt', 'minuteUsed', 'dayEndsAt', 'dayUsed')
+local minuteEndsAt, minuteUsed = tonumber(windows[1]) or 0, tonumber(windows[2]) or 0
+local dayEndsAt, dayUsed = tonumber(windows[3]) or 0, tonumber(windows[4]) or 0
+local opens = false
+if minuteEndsAt <= now or minuteEndsAt > now + 60000 then
+  minuteEndsAt, minuteUsed, opens = now + 60000, 0, true
+end
+local midnight = now - now % 86400000 + 86400000
+if dayEndsAt ~= midnight then
+  dayEndsAt, dayUsed, opens = midnight, 0, true
+end
+
+if minuteUsed < perMinute and dayUsed < perDay then
+  minuteUsed, dayUsed = minuteUsed + 1, dayUsed + 1
+  if opens then
+    redis.call('HSET', KEYS[1], 'minuteEndsAt', minuteEndsAt, 'minuteUsed', minuteUsed, 'dayEndsAt', dayEndsAt, 'dayUsed', dayUsed)
+    redis.call('PEXPIRE', KEYS[1], math.max(minuteEndsAt, dayEndsAt) - now)
+  else
+    redis.call('HSET', KEYS[1], 'minuteUsed', minuteUsed, 'dayUsed', dayUsed)
+  end
+  return {now, 1, 0, minuteEndsAt, minuteUsed, dayEndsAt, dayUsed}
+end
+
+local refusals, refusalsUntil = tonumber(conduct[1]) or 0, tonumber(conduct[2]) or 0
+if refusalsUntil <= now or refusalsUntil > now + banWindow then
+  refusals, refusalsUntil = 0, now + banWindow
+end
+refusals = refusals + 1
+local bans, isBan = tonumber(conduct[3]) or 0, refusals > perMinute
+if isBan then
+  bans = now < bannedUntil + banMemory and bans + 1 or 1
+  bannedUntil = now + ARGV[5 + math.min(bans, #ARGV - 5)]
+  refusalsUntil = 0
+end
+redis.call('HSET', KEYS[2], 'refusals', refusals, 'refusalsUntil', refusalsUntil, 'bans', bans, 'bannedUntil', bannedUntil)
+if isBan or refusals == 1 then
+  redis.call('PEXPIRE', KEYS[2], math.max(refusalsUntil, bannedUntil + banMemory) - now)
+end
+return {now, 0, isBan and bannedUntil or 0, minuteEndsAt, minuteUsed, dayEndsAt, dayUsed}
+`);
+
+/**
+ * Counts a failed authentication, or looks at the window.
+ * KEYS: window of the address. ARGV: now, limit, cost. Returns now, 1 when it passes, end and use of the window.
+ */
+export const COUNT_AUTH_FAILURE = script(`${NOW}
+local limit, cost = tonumber(ARGV[2]), tonumber(ARGV[3])
+local window = redis.call('HMGET', KEYS[1], 'endsAt', 'used')
+local endsAt, used = tonumber(window[1]) or 0, tonumber(window[2]) or 0
+if endsAt <= now or endsAt > now + 60000 then
+  endsAt, used = now + 60000, 0
+end
+if cost == 0 or used >= limit then
+  return {now, cost == 0 and 1 or 0, endsAt, used}
+end
+redis.call('HSET', KEYS[1], 'endsAt', endsAt, 'used', used + 1)
+if used == 0 then
+  redis.call('PEXPIRE', KEYS[1], 60000)
+end
+return {now, 1, endsAt, used + 1}
+`);
+
+/**
+ * Adds what a replica admitted by itself to the windows of an account.
+ * KEYS: windows of the account. ARGV: now, end and count of the minute, end and count of the day.
+ */
+export const REPORT = script(`${NOW}
+local windows = redis.call('HMGET', KEYS[1], 'minuteEndsAt', 'dayEndsAt')
+local minuteEndsAt, dayEndsAt = tonumber(ARGV[2]), tonumber(ARGV[4])
+if minuteEndsAt > now then
+  if (tonumber(windows[1]) or 0) > now then
+    redis.call('HINCRBY', KEYS[1], 'minuteUsed', ARGV[3])
+  else
+    redis.call('HSET', KEYS[1], 'minuteEndsAt', minuteEndsAt, 'minuteUsed', ARGV[3])
+  end
+end
+if dayEndsAt > now then
+  if tonumber(windows[2]) == dayEndsAt then
+    redis.call('HINCRBY', KEYS[1], 'dayUsed', ARGV[5])
+  else
+    redis.call('HSET', KEYS[1], 'dayEndsAt', dayEndsAt, 'dayUsed', ARGV[5])
+  end
+end
+redis.call('PEXPIRE', KEYS[1], math.max(60000, dayEndsAt - now))
+`);
+
+/** Whether Redis takes writes, and what time it is. KEYS: any key. ARGV: now. */
+export const PROBE = script(`${NOW}
+redis.call('SET', KEYS[1], 1, 'PX', 1000)
+return now
+`);
+
+function script(source: string): Script {
+  return { source, sha1: createHash('sha1').update(source).digest('hex') };
+}

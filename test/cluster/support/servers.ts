@@ -1,0 +1,164 @@
+import { type ChildProcess, execFileSync, spawn } from 'node:child_process';
+import { chownSync, existsSync, readdirSync, readFileSync } from 'node:fs';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { connect } from 'node:net';
+import { tmpdir } from 'node:os';
+import { delimiter, join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { freePort } from '../../support/process';
+
+/** A server of the distribution's packages, started for a test on a port of its own. */
+export class Server {
+  readonly port: number;
+  readonly url: string;
+  private child: ChildProcess | undefined;
+
+  private constructor(
+    private readonly launch: () => ChildProcess,
+    port: string,
+    scheme: string,
+    private readonly directory: string,
+    private readonly stopSignal: NodeJS.Signals,
+  ) {
+    this.port = Number(port);
+    this.url = `${scheme}127.0.0.1:${port}`;
+  }
+
+  static async redis(...options: string[]): Promise<Server> {
+    const binary = find('redis-server', [], 'redis-server');
+    const [directory, port] = await Promise.all([temporary(), freePort()]);
+    const args = ['--port', port, '--bind', '127.0.0.1', '--save', '', '--dir', directory, ...options];
+    const server = new Server(() => spawn(binary, args, { stdio: 'ignore' }), port, 'redis://', directory, 'SIGKILL');
+    await server.start();
+    return server;
+  }
+
+  static async postgres(): Promise<Server> {
+    const binDirectories = existsSync('/usr/lib/postgresql')
+      ? readdirSync('/usr/lib/postgresql').map((version) => `/usr/lib/postgresql/${version}/bin`)
+      : [];
+    const [initdb, postgres] = ['initdb', 'postgres'].map((name) => find(name, binDirectories, 'postgresql'));
+    const [directory, port] = await Promise.all([temporary(), freePort()]);
+    const user = serverUser('postgres', directory);
+    const data = join(directory, 'data');
+    execFileSync(initdb ?? '', ['-D', data, '-U', 'postgres', '-A', 'trust', '--no-sync'], {
+      ...user,
+      cwd: directory,
+      stdio: 'ignore',
+    });
+    const args = ['-D', data, '-p', port, '-h', '127.0.0.1', '-k', '', '-c', 'fsync=off'];
+    const server = new Server(
+      () => spawn(postgres ?? '', args, { ...user, cwd: directory, stdio: 'ignore' }),
+      port,
+      'postgres://postgres@',
+      directory,
+      'SIGQUIT',
+    );
+    await server.start();
+    return server;
+  }
+
+  /** Starts nginx with a configuration that keeps it in the foreground and listens on the port. */
+  static async nginx(port: string, directory: string, configuration: string): Promise<Server> {
+    const binary = find('nginx', ['/usr/sbin'], 'nginx-light');
+    const args = ['-e', 'stderr', '-p', directory, '-c', configuration, '-g', 'daemon off;'];
+    const server = new Server(
+      () => spawn(binary, args, { stdio: ['ignore', 'ignore', 'inherit'] }),
+      port,
+      'http://',
+      directory,
+      'SIGQUIT',
+    );
+    await server.start();
+    return server;
+  }
+
+  async start(): Promise<void> {
+    const child = this.launch();
+    this.child = child;
+    while (!(await accepts(this.port))) {
+      if (child.exitCode !== null) {
+        throw new Error(`${child.spawnfile} ended with ${child.exitCode}: ${child.spawnargs.join(' ')}`);
+      }
+      await sleep(20);
+    }
+  }
+
+  /** Stops all its processes where they are, as a machine does that hangs: connections stay open, nothing answers. */
+  freeze(): void {
+    this.signalAll('SIGSTOP');
+  }
+
+  thaw(): void {
+    this.signalAll('SIGCONT');
+  }
+
+  /** Ends it at once, with all connections. `start` brings it back. */
+  async stop(): Promise<void> {
+    const { child } = this;
+    if (child?.exitCode === null && child.signalCode === null) {
+      this.thaw();
+      const ended = new Promise((resolve) => child.once('exit', resolve));
+      child.kill(this.stopSignal);
+      await ended;
+    }
+  }
+
+  async remove(): Promise<void> {
+    await this.stop();
+    await rm(this.directory, { recursive: true, force: true });
+  }
+
+  private signalAll(signal: NodeJS.Signals): void {
+    const pid = this.child?.pid ?? 0;
+    const children = readFileSync(`/proc/${pid}/task/${pid}/children`, 'utf8').trim().split(' ').filter(Boolean);
+    // The parent first, so that it starts no new ones.
+    [pid, ...children.map(Number)].forEach((each) => {
+      try {
+        process.kill(each, signal);
+      } catch (error) {
+        // A backend may end in between.
+        if ((error as NodeJS.ErrnoException).code !== 'ESRCH') {
+          throw error;
+        }
+      }
+    });
+  }
+}
+
+function find(name: string, directories: readonly string[], debianPackage: string): string {
+  const found = [...directories, ...(process.env.PATH ?? '').split(delimiter)]
+    .map((directory) => join(directory, name))
+    .find(existsSync);
+  if (found === undefined) {
+    throw new Error(`${name} is not installed. On Debian or Ubuntu: apt-get install ${debianPackage}`);
+  }
+  return found;
+}
+
+/** Some servers refuse to run as root: then they run as the user that their package has made. */
+function serverUser(name: string, directory: string): { uid?: number; gid?: number } {
+  if (process.getuid?.() !== 0) {
+    return {};
+  }
+  const [uid, gid] = ['-u', '-g'].map((option) => Number(execFileSync('id', [option, name], { encoding: 'utf8' })));
+  chownSync(directory, uid ?? 0, gid ?? 0);
+  return { uid, gid };
+}
+
+function temporary(): Promise<string> {
+  return mkdtemp(join(tmpdir(), 'petstore-cluster-'));
+}
+
+/** Whether something listens on the port. */
+function accepts(port: number): Promise<boolean> {
+  return new Promise((resolve) => {
+    const socket = connect(port, '127.0.0.1', () => {
+      socket.destroy();
+      resolve(true);
+    });
+    socket.on('error', () => {
+      resolve(false);
+    });
+  });
+}
