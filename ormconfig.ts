@@ -6,6 +6,7 @@ import type { Settings } from './src/config/settings';
 import { PetSchema } from './src/pets/persistence/pet.schema';
 import { CreatePets1795219200001 } from './src/pets/persistence/create-pets.migration';
 import { embeddedDatabaseHost } from './src/shared/persistence/embedded-database';
+import { ImpatientClient } from './src/shared/persistence/impatient-client';
 
 /** How TypeORM reaches the database, the schemas it maps, and the migrations, in the order they run. */
 export function ormConfig(settings: Pick<Settings, 'databaseUrl' | 'dataDir'>): DataSourceOptions {
@@ -22,6 +23,6 @@ export function ormConfig(settings: Pick<Settings, 'databaseUrl' | 'dataDir'>): 
       : { url: databaseUrl, poolSize: 10 }),
     // Together these answer 503 within 2 s when the database is down, frozen or overloaded.
     connectTimeoutMS: 700,
-    extra: databaseUrl === undefined ? {} : { statement_timeout: 1_000, query_timeout: 1_100 },
+    extra: databaseUrl === undefined ? {} : { statement_timeout: 1_000, query_timeout: 1_100, Client: ImpatientClient },
   };
 }
