@@ -7,6 +7,7 @@ import { HealthController } from './health/health.controller';
 import { PetsModule } from './pets';
 import { PlanGuard, RateLimitingModule } from './rate-limiting';
 import type { Clock } from './shared/domain/clock';
+import { Drain } from './shared/http/drain';
 import { ErrorFilter } from './shared/http/error.filter';
 import { RouteTable } from './shared/http/route-table';
 import { UnmatchedController } from './shared/http/unmatched.controller';
@@ -20,6 +21,7 @@ const OPERATIONS = [PetsModule];
   imports: [AuthModule, RateLimitingModule, ...OPERATIONS],
   controllers: [HealthController, UnmatchedController],
   providers: [
+    Drain,
     RouteTable,
     // In this order: who is it, and is there any allowance left.
     { provide: APP_GUARD, useClass: ApiKeyGuard },

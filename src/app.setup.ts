@@ -11,6 +11,7 @@ import type { Settings } from './config/settings';
 import { createOpenApiDocument } from './openapi';
 import { RateLimiter, rateLimitHeaders, setRateLimitHeaders } from './rate-limiting';
 import { type Clock, SystemClock } from './shared/domain/clock';
+import { Drain } from './shared/http/drain';
 import { ErrorResponse } from './shared/http/error.response';
 import { toPetStoreError } from './shared/http/error.filter';
 import { stringifyJson } from './shared/http/json';
@@ -85,7 +86,11 @@ export async function createApp(
     reply.header('x-request-id', request.id);
     done();
   });
+  const drain = app.get(Drain);
   fastify.addHook('onSend', (request, reply, payload, done) => {
+    if (drain.isDraining) {
+      reply.header('connection', 'close');
+    }
     void addMissingRateLimitHeaders(request, reply, app.get(RateLimiter)).then(
       () => {
         done(null, payload);

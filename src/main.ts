@@ -6,6 +6,9 @@ import { demoKey } from './demo';
 import { DatabaseSetupError } from './shared/persistence/database';
 import { EmbeddedDatabaseError } from './shared/persistence/embedded-database';
 
+/** How long a replica that has been drained may take to end, whatever hangs. */
+const STOP_LIMIT_MS = 6_000;
+
 async function start(): Promise<void> {
   const settings = loadSettings(process.env);
   const app = await createApp(settings);
@@ -14,24 +17,28 @@ async function start(): Promise<void> {
     const key = settings.environment === 'development' ? await demoKey(app, settings.dataDir) : undefined;
     // Nest's own listen would log the error of a port in use before it is explained below.
     await app.getHttpAdapter().getInstance().listen({ port: settings.port, host: settings.host });
-    process.stdout.write(
-      key === undefined ? `Listening on ${settings.host}:${settings.port}.\n` : welcome(settings, key),
-    );
+    process.stdout.write(key === undefined ? notice(settings) : welcome(settings, key));
   } catch (error) {
     await app.close();
     throw error;
   }
   (['SIGTERM', 'SIGINT'] as const).forEach((signal) => {
     process.once(signal, () => {
-      void stop(app);
+      void stop(app, settings);
     });
   });
 }
 
-/** Lets requests in flight end, then closes the database. */
-async function stop(app: NestFastifyApplication): Promise<void> {
+/** Takes the replica out of service, lets requests in flight end, then closes Redis and the database. */
+async function stop(app: NestFastifyApplication, { drainSeconds }: Settings): Promise<void> {
+  setTimeout(() => process.exit(), drainSeconds * 1_000 + STOP_LIMIT_MS);
   await app.close();
   process.exit();
+}
+
+function notice({ host, port, redisUrls }: Settings): string {
+  const inMemory = 'Requests are counted in memory, which is right for one replica. Set REDIS_URL to run several.\n';
+  return `Listening on ${host}:${port}.\n${redisUrls.length === 0 ? inMemory : ''}`;
 }
 
 function welcome(settings: Settings, key: string): string {
@@ -41,6 +48,7 @@ function welcome(settings: Settings, key: string): string {
 
   Swagger UI  ${address}/docs
   Demo key    ${key}
+  Limits      counted in ${settings.redisUrls.length === 0 ? 'memory, right for one replica' : 'Redis, for all replicas together'}
   Try         curl -i ${address}/v1/pets -H 'Authorization: Bearer ${key}'
 `;
 }

@@ -1,3 +1,6 @@
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
 import { InvalidSettings, loadSettings } from './settings';
 
 describe('Settings', () => {
@@ -32,6 +35,11 @@ describe('Settings', () => {
     [{ HOST: 'a b' }, 'HOST must be an IP address or a host name to listen on.'],
     [{ DATABASE_URL: 'mysql://x' }, 'DATABASE_URL must be a PostgreSQL address'],
     [{ DATABASE_URL: 'localhost' }, 'DATABASE_URL must be a PostgreSQL address'],
+    [{ REDIS_URL: 'localhost:6379' }, 'REDIS_URL must be a Redis address'],
+    [{ REDIS_URL: 'redis://a,,redis://b' }, 'REDIS_URL must be a Redis address'],
+    [{ DRAIN_SECONDS: '301' }, 'DRAIN_SECONDS must be a whole number from 0 to 300.'],
+    [{ DATABASE_URL_FILE: '/no/such/file' }, 'DATABASE_URL_FILE names a file that cannot be read (ENOENT).'],
+    [{ REDIS_URL: 'redis://a', REDIS_URL_FILE: '/x' }, 'REDIS_URL and REDIS_URL_FILE must not both be set.'],
     [
       { PUBLIC_BASE_URL: 'https://api.example.com' },
       'PUBLIC_BASE_URL must be an http or https address that ends in /v1',
@@ -62,6 +70,26 @@ describe('Settings', () => {
     ['10.0.0.0/8, 2001:db8::/32,192.0.2.1', ['10.0.0.0/8', '2001:db8::/32', '192.0.2.1']],
   ])('read TRUST_PROXY=%s', (text, expected) => {
     expect(loadSettings({ TRUST_PROXY: text }).trustProxy).toEqual(expected);
+  });
+
+  it('read addresses that hold a password from files', async () => {
+    const path = join(await mkdtemp(join(tmpdir(), 'petstore-test-')), 'secret');
+    await writeFile(path, 'redis://:secret@h\n');
+    expect(loadSettings({ REDIS_URL_FILE: path }).redisUrls).toEqual(['redis://:secret@h']);
+    await writeFile(path, 'postgres://u:secret@h/d\n');
+    expect(loadSettings({ DATABASE_URL_FILE: path }).databaseUrl).toBe('postgres://u:secret@h/d');
+    await rm(dirname(path), { recursive: true });
+  });
+
+  it('take one Redis, or several nodes of a cluster', () => {
+    expect(loadSettings({}).redisUrls).toEqual([]);
+    expect(loadSettings({ REDIS_URL: 'redis://a:1, rediss://b' }).redisUrls).toEqual(['redis://a:1', 'rediss://b']);
+  });
+
+  it('let a replica drain for 3 seconds, but not in development', () => {
+    expect(loadSettings({}).drainSeconds).toBe(0);
+    expect(loadSettings({ APP_ENV: 'production', DATABASE_URL: 'postgres://h/d' }).drainSeconds).toBe(3);
+    expect(loadSettings({ DRAIN_SECONDS: '8' }).drainSeconds).toBe(8);
   });
 
   it('take the base address of the environment; without one links are relative', () => {

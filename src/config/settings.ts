@@ -1,3 +1,4 @@
+import { readFileSync } from 'node:fs';
 import { isIP } from 'node:net';
 import { resolve } from 'node:path';
 import { z } from 'zod';
@@ -19,6 +20,8 @@ export abstract class Settings {
   abstract readonly baseUrl: string;
   /** The gateways whose `X-Forwarded-For` is believed: none, a number of hops, or their addresses. */
   abstract readonly trustProxy: false | number | string[];
+  /** How long a replica that is to stop still takes new connections, in seconds. */
+  abstract readonly drainSeconds: number;
   abstract readonly rateLimits: RateLimitSettings;
 }
 
@@ -37,15 +40,16 @@ export interface RateLimitSettings {
 export class InvalidSettings extends Error {}
 
 const WEEK_SECONDS = 604_800;
+/** Enough for a gateway that asks for readiness every second. */
+const DRAIN_SECONDS = 3;
 
-function integer(min: number, max: number, fallback: number) {
+function integer(min: number, max: number) {
   const error = `must be a whole number from ${min} to ${max}`;
   return z
     .string()
     .regex(/^\d{1,9}$/, { error })
     .transform(Number)
-    .pipe(z.number({ error }).min(min, { error }).max(max, { error }))
-    .default(fallback);
+    .pipe(z.number({ error }).min(min, { error }).max(max, { error }));
 }
 
 function optionalUrl(error: string, accepts: (url: URL) => boolean) {
@@ -69,7 +73,7 @@ const environmentSchema = z
       .string()
       .regex(/^[A-Za-z0-9.:_-]{1,255}$/, { error: 'must be an IP address or a host name to listen on' })
       .default('127.0.0.1'),
-    PORT: integer(1, 65_535, 3000),
+    PORT: integer(1, 65_535).default(3000),
     DATA_DIR: z.string().default('.data'),
     DATABASE_URL: optionalUrl(
       'must be a PostgreSQL address, such as postgres://user:password@host:5432/petstore',
@@ -92,8 +96,9 @@ const environmentSchema = z
         error: 'must be the number of gateways (0 to 10) or their addresses (CIDRs, separated by commas)',
       })
       .default(false),
-    AUTH_FAILURES_PER_MINUTE: integer(1, 1_000_000, 60),
-    BAN_WINDOW_SECONDS: integer(1, WEEK_SECONDS, 600),
+    DRAIN_SECONDS: integer(0, 300).optional(),
+    AUTH_FAILURES_PER_MINUTE: integer(1, 1_000_000).default(60),
+    BAN_WINDOW_SECONDS: integer(1, WEEK_SECONDS).default(600),
     BAN_DURATIONS_SECONDS: z
       .string()
       .regex(/^[1-9]\d{0,5}(,[1-9]\d{0,5}){0,9}$/, {
@@ -101,7 +106,7 @@ const environmentSchema = z
       })
       .transform((text) => text.split(',').map(Number))
       .default([900, 3600, 86_400]),
-    BAN_MEMORY_SECONDS: integer(1, WEEK_SECONDS, 86_400),
+    BAN_MEMORY_SECONDS: integer(1, WEEK_SECONDS).default(86_400),
   })
   .check(({ value, issues }) => {
     if (value.APP_ENV !== 'development' && value.DATABASE_URL === undefined) {
@@ -119,7 +124,9 @@ const environmentSchema = z
  * @throws InvalidSettings with one readable line per wrong setting; values are not repeated, they may be secret.
  */
 export function loadSettings(env: Readonly<Record<string, string | undefined>>): Settings {
-  const present = Object.fromEntries(Object.entries(env).filter(([, value]) => value !== undefined && value !== ''));
+  const present = withSecretFiles(
+    Object.fromEntries(Object.entries(env).filter(([, value]) => value !== undefined && value !== '')),
+  );
   const result = environmentSchema.safeParse(present);
   if (!result.success) {
     throw new InvalidSettings(
@@ -142,6 +149,7 @@ export function loadSettings(env: Readonly<Record<string, string | undefined>>):
       ownBaseUrl ??
       (values.APP_ENV === 'development' ? `${localOrigin({ host: values.HOST, port: values.PORT })}/v1` : '/v1'),
     trustProxy: values.TRUST_PROXY,
+    drainSeconds: values.DRAIN_SECONDS ?? (values.APP_ENV === 'development' ? 0 : DRAIN_SECONDS),
     rateLimits: {
       authFailuresPerMinute: values.AUTH_FAILURES_PER_MINUTE,
       banWindowSeconds: values.BAN_WINDOW_SECONDS,
@@ -149,6 +157,28 @@ export function loadSettings(env: Readonly<Record<string, string | undefined>>):
       banMemorySeconds: values.BAN_MEMORY_SECONDS,
     },
   };
+}
+
+/** Adds the settings whose values are in files, as orchestrators mount secrets. */
+function withSecretFiles(env: Readonly<Record<string, string | undefined>>): Record<string, string | undefined> {
+  const settings = { ...env };
+  for (const name of ['DATABASE_URL', 'REDIS_URL']) {
+    const path = env[`${name}_FILE`];
+    if (path === undefined) {
+      continue;
+    }
+    if (settings[name] !== undefined) {
+      throw new InvalidSettings(`${name} and ${name}_FILE must not both be set.`);
+    }
+    try {
+      settings[name] = readFileSync(path, 'utf8').trim();
+    } catch (error) {
+      throw new InvalidSettings(
+        `${name}_FILE names a file that cannot be read (${(error as NodeJS.ErrnoException).code}).`,
+      );
+    }
+  }
+  return settings;
 }
 
 /** The origin at which this process is reached from its own machine. */
