@@ -3,6 +3,7 @@ import { AccountSchema } from './src/auth/persistence/account.schema';
 import { ApiKeySchema } from './src/auth/persistence/api-key.schema';
 import { CreateAccountsAndKeys1795219200000 } from './src/auth/persistence/create-accounts-and-keys.migration';
 import type { Settings } from './src/config/settings';
+import { CreateIdempotencyRecords1795278000000 } from './src/idempotency/persistence/create-idempotency-records.migration';
 import { PetSchema } from './src/pets/persistence/pet.schema';
 import { CreatePets1795219200001 } from './src/pets/persistence/create-pets.migration';
 import { embeddedDatabaseHost } from './src/shared/persistence/embedded-database';
@@ -14,7 +15,7 @@ export function ormConfig(settings: Pick<Settings, 'databaseUrl' | 'dataDir'>): 
   return {
     type: 'postgres',
     entities: [AccountSchema, ApiKeySchema, PetSchema],
-    migrations: [CreateAccountsAndKeys1795219200000, CreatePets1795219200001],
+    migrations: [CreateAccountsAndKeys1795219200000, CreatePets1795219200001, CreateIdempotencyRecords1795278000000],
     migrationsTableName: 'migrations',
     synchronize: false,
     applicationName: 'petstore',

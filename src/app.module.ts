@@ -4,6 +4,7 @@ import { ormConfig } from '../ormconfig';
 import { ApiKeyGuard, AuthModule } from './auth';
 import type { Settings } from './config/settings';
 import { HealthController } from './health/health.controller';
+import { IdempotencyModule } from './idempotency';
 import { PetsModule } from './pets';
 import { PlanGuard, RateLimitingModule } from './rate-limiting';
 import type { Clock } from './shared/domain/clock';
@@ -18,7 +19,7 @@ import { DeprecationInterceptor } from './versioning';
 const OPERATIONS = [PetsModule];
 
 @Module({
-  imports: [AuthModule, RateLimitingModule, ...OPERATIONS],
+  imports: [AuthModule, IdempotencyModule, RateLimitingModule, ...OPERATIONS],
   controllers: [HealthController, UnmatchedController],
   providers: [
     Drain,

@@ -27,6 +27,7 @@ const HEADERS_TIMEOUT_MS = 10_000;
 const REQUEST_TIMEOUT_MS = 20_000;
 const EXPOSED_HEADERS = [
   'Deprecation',
+  'Idempotent-Replayed',
   'Link',
   'Location',
   'Retry-After',

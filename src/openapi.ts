@@ -9,7 +9,13 @@ import {
 } from '@nestjs/swagger';
 import type { Settings } from './config/settings';
 import { errorResponses } from './shared/http/api-errors';
-import { CHALLENGE_HEADER, COMMON_HEADERS, DEPRECATION_HEADERS, RETRY_AFTER_HEADER } from './shared/http/api-headers';
+import {
+  CHALLENGE_HEADER,
+  COMMON_HEADERS,
+  DEPRECATION_HEADERS,
+  REPLAYED_HEADER,
+  RETRY_AFTER_HEADER,
+} from './shared/http/api-headers';
 import { ErrorResponse } from './shared/http/error.response';
 
 const VERSION_PREFIX = '/v1';
@@ -73,6 +79,9 @@ function addCommonResponses(operation: OperationObject): void {
     'service_unavailable',
   );
   const responses = { ...operation.responses, ...common };
+  const isIdempotent = operation.parameters?.some(
+    (parameter) => 'in' in parameter && parameter.name === 'Idempotency-Key',
+  );
   operation.responses = Object.fromEntries(
     Object.entries(responses).map(([status, response]) => {
       const { headers, ...rest } = response as ResponseObject;
@@ -85,6 +94,7 @@ function addCommonResponses(operation: OperationObject): void {
             ...headers,
             ...(status === '401' && CHALLENGE_HEADER),
             ...((status === '429' || status === '503') && RETRY_AFTER_HEADER),
+            ...(isIdempotent && status.startsWith('2') && REPLAYED_HEADER),
             ...(operation.deprecated && !['401', '429'].includes(status) && DEPRECATION_HEADERS),
           },
         },

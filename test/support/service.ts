@@ -47,7 +47,7 @@ export class TestService {
     });
     const app = await createApp(settings, { clock, logger: ['fatal'] });
     await app.listen(0, '127.0.0.1');
-    await app.get(DataSource).query('TRUNCATE pets, api_keys, accounts RESTART IDENTITY');
+    await app.get(DataSource).query('TRUNCATE pets, api_keys, accounts RESTART IDENTITY CASCADE');
     const port = Number(new URL(await app.getUrl()).port);
     return new TestService(app, clock, port, new Conformance(createOpenApiDocument(app, settings)));
   }

@@ -2,6 +2,7 @@ import { Controller, Get, HttpStatus, Param, Post, Query, Res } from '@nestjs/co
 import { ApiBody, ApiOperation, ApiParam, ApiResponse, ApiTags, getSchemaPath } from '@nestjs/swagger';
 import type { FastifyReply } from 'fastify';
 import { Settings } from '../../config/settings';
+import { Idempotent } from '../../idempotency';
 import { ApiErrors } from '../../shared/http/api-errors';
 import { LINK_NEXT_HEADER, LOCATION_HEADER } from '../../shared/http/api-headers';
 import { parsePositiveInt64 } from '../../shared/domain/int64';
@@ -57,6 +58,7 @@ export class PetsController {
   }
 
   @Post()
+  @Idempotent()
   @ApiOperation({
     operationId: 'createPet',
     summary: 'Add an animal',

@@ -1,13 +1,14 @@
 import { Injectable } from '@nestjs/common';
-import { DataSource, MoreThan, type Repository } from 'typeorm';
+import { MoreThan, type Repository } from 'typeorm';
 import { insertedId } from '../../shared/persistence/bigint-column';
+import { Database } from '../../shared/persistence/database';
 import { orUnavailable } from '../../shared/persistence/unavailable';
 import { type NewPet, Pet } from '../domain/pet';
 import { type PetQuery, PetRepository } from '../domain/pet.repository';
 
 @Injectable()
 export class TypeOrmPetRepository extends PetRepository {
-  constructor(private readonly dataSource: DataSource) {
+  constructor(private readonly database: Database) {
     super();
   }
 
@@ -33,6 +34,6 @@ export class TypeOrmPetRepository extends PetRepository {
   }
 
   private get pets(): Repository<Pet> {
-    return this.dataSource.getRepository(Pet);
+    return this.database.manager.getRepository(Pet);
   }
 }

@@ -9,6 +9,8 @@ export const ERROR_STATUS = {
   malformed_request: 400,
   invalid_json: 400,
   invalid_body: 400,
+  invalid_idempotency_key: 400,
+  idempotency_key_reused: 400,
   missing_api_key: 401,
   invalid_api_key: 401,
   expired_api_key: 401,

@@ -1,4 +1,3 @@
-import { applyDecorators } from '@nestjs/common';
 import { ApiResponse, getSchemaPath } from '@nestjs/swagger';
 import { ERROR_STATUS, type ErrorCode } from '../domain/error-codes';
 import { ErrorResponse } from './error.response';
@@ -9,6 +8,8 @@ const EXAMPLE_MESSAGES: Readonly<Partial<Record<ErrorCode, string>>> = {
   invalid_cursor: 'cursor is damaged or belongs to another status filter.',
   invalid_json: 'The body is not valid JSON.',
   invalid_body: 'name is required; categoryId must be an integer from -9223372036854775808 to 9223372036854775807.',
+  invalid_idempotency_key: 'Idempotency-Key must be 1 to 255 visible ASCII characters, quoted or bare, sent once.',
+  idempotency_key_reused: 'This Idempotency-Key came with another request before. Use a new key for a new request.',
   missing_api_key: 'An API key is required. Send it in the header Authorization: Bearer <API_KEY>.',
   invalid_api_key: 'The API key is not valid. Check that it is complete and not revoked.',
   expired_api_key: 'The API key has expired. Use a newer key of the account.',
@@ -34,12 +35,18 @@ const DESCRIPTIONS: Readonly<Record<number, string>> = {
   503: 'The service cannot answer for the moment. Wait for the time in `Retry-After`.',
 };
 
-/** Documents the errors of an operation, an example for each code. */
+const CODES = 'petstore:error-codes';
+
+/** Documents errors of an operation, an example for each code; may be given more than once. */
 export function ApiErrors(...codes: ErrorCode[]): MethodDecorator {
-  const responses = errorResponses(...codes);
-  return applyDecorators(
-    ...Object.entries(responses).map(([status, response]) => ApiResponse({ status: Number(status), ...response })),
-  );
+  return (target, name, descriptor) => {
+    const handler = descriptor.value as object;
+    const all = [...((Reflect.getMetadata(CODES, handler) as ErrorCode[] | undefined) ?? []), ...codes];
+    Reflect.defineMetadata(CODES, all, handler);
+    for (const [status, response] of Object.entries(errorResponses(...all))) {
+      ApiResponse({ status: Number(status), ...response })(target, name, descriptor);
+    }
+  };
 }
 
 /** The OpenAPI response objects of these codes, by status. */

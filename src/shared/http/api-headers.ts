@@ -48,3 +48,10 @@ export const DEPRECATION_HEADERS: HeadersObject = {
     false,
   ),
 };
+export const REPLAYED_HEADER: HeadersObject = {
+  'Idempotent-Replayed': text(
+    'Present when the request was executed before and this is its first answer again.',
+    'true',
+    false,
+  ),
+};

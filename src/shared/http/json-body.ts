@@ -18,20 +18,30 @@ export const MAX_BODY_BYTES = 65_536;
  * key, or over its limit, is told anything about a body.
  */
 @Injectable()
-class JsonBodyPipe implements PipeTransform<IncomingMessage, Promise<object>> {
-  async transform(request: IncomingMessage, { metatype }: ArgumentMetadata): Promise<object> {
-    const body = parseObject(await readText(request));
+class JsonBodyPipe implements PipeTransform<FastifyRequest, Promise<object>> {
+  async transform(request: FastifyRequest, { metatype }: ArgumentMetadata): Promise<object> {
+    const body = parseObject(await readBody(request));
     return validated(metatype as RequestClass, body, 'invalid_body');
   }
 }
 
-const RawRequest = createParamDecorator(
-  (_: unknown, context: ExecutionContext) => context.switchToHttp().getRequest<FastifyRequest>().raw,
+const Request = createParamDecorator((_: unknown, context: ExecutionContext) =>
+  context.switchToHttp().getRequest<FastifyRequest>(),
 );
 
 /** The JSON object in the request's body, checked by the class of the handler's parameter; unknown fields are ignored. */
 export function JsonBody(): ParameterDecorator {
-  return RawRequest(JsonBodyPipe);
+  return Request(JsonBodyPipe);
+}
+
+/**
+ * The text of a request's JSON body, read when it is first asked for.
+ * @throws PetStoreError `unsupported_media_type`, `body_too_large`, `invalid_json` or `malformed_request`
+ */
+export async function readBody(request: FastifyRequest): Promise<string> {
+  const text = (request.body as string | undefined) ?? (await readText(request.raw));
+  request.body = text;
+  return text;
 }
 
 async function readText(request: IncomingMessage): Promise<string> {

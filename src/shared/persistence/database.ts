@@ -1,9 +1,10 @@
+import { AsyncLocalStorage } from 'node:async_hooks';
 import { Injectable, Logger, type OnApplicationShutdown, type OnModuleInit } from '@nestjs/common';
-import { DataSource } from 'typeorm';
+import { DataSource, type EntityManager } from 'typeorm';
 import { Settings } from '../../config/settings';
 import { EmbeddedDatabase } from './embedded-database';
 import { migrate } from './migrate';
-import { isDatabaseUnavailable } from './unavailable';
+import { isDatabaseUnavailable, orUnavailable } from './unavailable';
 
 const RETRY_MS = 1_000;
 
@@ -21,6 +22,7 @@ export class Database implements OnModuleInit, OnApplicationShutdown {
   private embedded: EmbeddedDatabase | undefined;
   private retry: NodeJS.Timeout | undefined;
   private opening: Promise<void> | undefined;
+  private readonly transactions = new AsyncLocalStorage<EntityManager>();
 
   constructor(
     private readonly settings: Settings,
@@ -41,6 +43,21 @@ export class Database implements OnModuleInit, OnApplicationShutdown {
       await this.dataSource.destroy();
     }
     await this.embedded?.close();
+  }
+
+  /** Where a repository sends its queries: the transaction under way, if there is one. */
+  get manager(): EntityManager {
+    return this.transactions.getStore() ?? this.dataSource.manager;
+  }
+
+  /**
+   * Runs work in one transaction, which `manager` gives to all that is called from it.
+   * @throws ServiceUnavailable
+   */
+  transaction<T>(work: (manager: EntityManager) => Promise<T>): Promise<T> {
+    return orUnavailable(() =>
+      this.dataSource.transaction((manager) => this.transactions.run(manager, () => work(manager))),
+    );
   }
 
   /** Whether the database answers. */

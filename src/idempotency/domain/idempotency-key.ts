@@ -1,0 +1,24 @@
+import { PetStoreError } from '../../shared/domain/pet-store-error';
+
+/** Visible ASCII, 1 to 255 characters; bare, so that it does not begin like a quoted one. */
+const BARE = /^(?!")[\x21-\x7e]{1,255}$/;
+/** In double quotes, where `\` escapes a quote or itself (RFC 9651 section 3.3.3, String). */
+const QUOTED = /^"((?:[\x21\x23-\x5b\x5d-\x7e]|\\["\\]){1,255})"$/;
+
+/**
+ * Reads the field value of `Idempotency-Key`; the same key may be sent quoted or bare.
+ * @throws PetStoreError `invalid_idempotency_key`
+ */
+export function parseIdempotencyKey(value: string): string {
+  if (BARE.test(value)) {
+    return value;
+  }
+  const quoted = QUOTED.exec(value)?.[1];
+  if (quoted === undefined) {
+    throw new PetStoreError(
+      'invalid_idempotency_key',
+      'Idempotency-Key must be 1 to 255 visible ASCII characters, quoted or bare, sent once.',
+    );
+  }
+  return quoted.replace(/\\(.)/g, '$1');
+}

@@ -1,0 +1,46 @@
+import { hash } from 'node:crypto';
+import { type CallHandler, type ExecutionContext, Injectable, type NestInterceptor } from '@nestjs/common';
+import type { FastifyReply, FastifyRequest } from 'fastify';
+import { from, lastValueFrom, type Observable } from 'rxjs';
+import { parseJson, stringifyJson } from '../../shared/http/json';
+import { readBody } from '../../shared/http/json-body';
+import { parseIdempotencyKey } from '../domain/idempotency-key';
+import { IdempotencyRecords } from '../domain/idempotency-records';
+
+/** Executes a request that carries an `Idempotency-Key` once, and answers its repetitions from the record. */
+@Injectable()
+export class IdempotencyInterceptor implements NestInterceptor {
+  constructor(private readonly records: IdempotencyRecords) {}
+
+  intercept(context: ExecutionContext, next: CallHandler): Observable<unknown> {
+    const http = context.switchToHttp();
+    const request = http.getRequest<FastifyRequest>();
+    const sent = request.headers['idempotency-key'];
+    return sent === undefined
+      ? next.handle()
+      : from(this.once(String(sent), request, http.getResponse<FastifyReply>(), next));
+  }
+
+  private async once(sent: string, request: FastifyRequest, reply: FastifyReply, next: CallHandler): Promise<unknown> {
+    const key = parseIdempotencyKey(sent);
+    if (request.principal === undefined) {
+      throw new Error('An idempotent operation needs to know whose request it is.');
+    }
+    const { accountId } = request.principal;
+    // Read before the transaction begins, which must not wait for a slow client.
+    const body = await readBody(request);
+    const fingerprint = hash('sha256', `${request.method} ${request.url}\n${body}`, 'buffer');
+    const { answer, isReplay } = await this.records.once({ accountId, key, fingerprint }, async () => {
+      const created: unknown = await lastValueFrom(next.handle());
+      const location = reply.getHeader('location');
+      return { body: stringifyJson(created), location: typeof location === 'string' ? location : null };
+    });
+    if (isReplay) {
+      reply.header('idempotent-replayed', 'true');
+      if (answer.location !== null) {
+        reply.header('location', answer.location);
+      }
+    }
+    return parseJson(answer.body);
+  }
+}

@@ -1,0 +1,26 @@
+import { applyDecorators, UseInterceptors } from '@nestjs/common';
+import { ApiHeader } from '@nestjs/swagger';
+import { ApiErrors } from '../../shared/http/api-errors';
+import { IdempotencyInterceptor } from './idempotency.interceptor';
+
+/**
+ * Makes an operation with a JSON body safe to retry: a client that sends `Idempotency-Key` gets the answer to the first
+ * execution, and nothing is executed twice. What the handler does must go through the request's transaction
+ * (`Database.manager`).
+ */
+export function Idempotent(): MethodDecorator {
+  return applyDecorators(
+    UseInterceptors(IdempotencyInterceptor),
+    ApiHeader({
+      name: 'Idempotency-Key',
+      description:
+        'Makes the request safe to retry: for 24 hours, the same key with the same body gives the first answer again, ' +
+        'with `Idempotent-Replayed: true`, and creates nothing. A random UUID is a good key. ' +
+        '1 to 255 visible ASCII characters, quoted or bare.',
+      required: false,
+      schema: { type: 'string', minLength: 1, maxLength: 512, pattern: '^[!-~]+$' },
+      example: '8e03978e-40d5-43dd-bc93-6894a57f9324',
+    }),
+    ApiErrors('invalid_idempotency_key', 'idempotency_key_reused'),
+  );
+}

@@ -1,0 +1,39 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { Injectable, Logger, type OnApplicationBootstrap, type OnModuleDestroy } from '@nestjs/common';
+import { PetStoreError } from '../shared/domain/pet-store-error';
+import { IdempotencyRecords } from './domain/idempotency-records';
+
+const INTERVAL_MS = 60_000;
+const BATCH_SIZE = 1_000;
+/** Between two batches others get their turn. */
+const PAUSE_MS = 50;
+
+/** Removes expired records in the background, once a minute. */
+@Injectable()
+export class IdempotencyExpiry implements OnApplicationBootstrap, OnModuleDestroy {
+  private readonly logger = new Logger(IdempotencyExpiry.name);
+  private timer: NodeJS.Timeout | undefined;
+
+  constructor(private readonly records: IdempotencyRecords) {}
+
+  onApplicationBootstrap(): void {
+    this.timer = setInterval(() => {
+      this.removeAll().catch((error: unknown) => {
+        // A database that is away will be asked again.
+        if (!(error instanceof PetStoreError)) {
+          this.logger.error(error);
+        }
+      });
+    }, INTERVAL_MS).unref();
+  }
+
+  onModuleDestroy(): void {
+    clearInterval(this.timer);
+  }
+
+  async removeAll(): Promise<void> {
+    while ((await this.records.removeExpired(BATCH_SIZE)) === BATCH_SIZE) {
+      await sleep(PAUSE_MS);
+    }
+  }
+}

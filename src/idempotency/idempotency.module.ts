@@ -1,0 +1,12 @@
+import { Global, Module } from '@nestjs/common';
+import { IdempotencyRecords } from './domain/idempotency-records';
+import { IdempotencyExpiry } from './idempotency-expiry';
+import { PostgresIdempotencyRecords } from './persistence/postgres-idempotency-records';
+
+/** Global, so that a handler needs nothing but the decorator. */
+@Global()
+@Module({
+  providers: [IdempotencyExpiry, { provide: IdempotencyRecords, useClass: PostgresIdempotencyRecords }],
+  exports: [IdempotencyRecords],
+})
+export class IdempotencyModule {}

@@ -1,0 +1,70 @@
+import { Injectable } from '@nestjs/common';
+import { PetStoreError } from '../../shared/domain/pet-store-error';
+import { Database } from '../../shared/persistence/database';
+import { orUnavailable } from '../../shared/persistence/unavailable';
+import { IdempotencyRecords, type IdempotentRequest, type StoredAnswer } from '../domain/idempotency-records';
+
+/** By PostgreSQL's clock, which all replicas share. */
+const EXPIRED = `created_at <= now() - interval '24 hours'`;
+/** Any number, as long as every replica uses the same: the advisory lock under which expired records are removed. */
+const REMOVAL_LOCK = 7_383_783;
+
+/** Keeps the records beside what the requests create. SQL, because what it does lies in locks and conflicts. */
+@Injectable()
+export class PostgresIdempotencyRecords extends IdempotencyRecords {
+  constructor(private readonly database: Database) {
+    super();
+  }
+
+  once(
+    { accountId, key, fingerprint }: IdempotentRequest,
+    execute: () => Promise<StoredAnswer>,
+  ): Promise<{ answer: StoredAnswer; isReplay: boolean }> {
+    const id = [`${accountId}`, key];
+    return this.database.transaction(async (manager) => {
+      // Waits for a transaction that has the same key.
+      const claimed: unknown[] = await manager.query(
+        `INSERT INTO idempotency_records AS record (account_id, key, fingerprint) VALUES ($1, $2, $3)
+         ON CONFLICT (account_id, key)
+         DO UPDATE SET fingerprint = excluded.fingerprint, created_at = excluded.created_at WHERE record.${EXPIRED}
+         RETURNING 1`,
+        [...id, fingerprint],
+      );
+      if (claimed.length === 0) {
+        const [record]: (StoredAnswer & { isSame: boolean })[] = await manager.query(
+          `SELECT fingerprint = $3 AS "isSame", body, location FROM idempotency_records
+           WHERE account_id = $1 AND key = $2`,
+          [...id, fingerprint],
+        );
+        if (record?.isSame !== true) {
+          throw new PetStoreError(
+            'idempotency_key_reused',
+            'This Idempotency-Key came with another request before. Use a new key for a new request.',
+          );
+        }
+        return { answer: { body: record.body, location: record.location }, isReplay: true };
+      }
+      const answer = await execute();
+      await manager.query(
+        'UPDATE idempotency_records SET body = $3, location = $4 WHERE account_id = $1 AND key = $2',
+        [...id, answer.body, answer.location],
+      );
+      return { answer, isReplay: false };
+    });
+  }
+
+  async removeExpired(batchSize: number): Promise<number> {
+    const [, removed]: [unknown, number] = await orUnavailable(() =>
+      this.database.manager.query(
+        `WITH turn AS MATERIALIZED (SELECT pg_try_advisory_xact_lock($1) AS mine)
+       DELETE FROM idempotency_records WHERE (account_id, key) IN (
+         SELECT account_id, key FROM idempotency_records
+         WHERE (SELECT mine FROM turn) AND ${EXPIRED}
+         ORDER BY created_at LIMIT $2 FOR UPDATE SKIP LOCKED
+       )`,
+        [REMOVAL_LOCK, batchSize],
+      ),
+    );
+    return removed;
+  }
+}

@@ -1,0 +1,170 @@
+import { DataSource } from 'typeorm';
+import { IdempotencyRecords } from '../../src/idempotency/domain/idempotency-records';
+import { IdempotencyExpiry } from '../../src/idempotency/idempotency-expiry';
+import { type Answer, codeOf, rate, TestService } from '../support/service';
+
+const REX = { name: 'Rex', categoryId: 3 };
+
+describe('Idempotency-Key on POST /v1/pets', () => {
+  let service: TestService;
+  let keys: string[];
+  let count = 0;
+
+  beforeAll(async () => {
+    service = await TestService.start();
+    keys = await service.createKeys(2, 'enterprise', { perMinute: 100_000, perDay: 100_000 });
+  });
+  afterAll(() => service.close());
+
+  const unused = () => `key-${++count}`;
+  const create = (idempotencyKey: string | string[], body: unknown = REX, key = keys[0]): Promise<Answer> =>
+    service.post('/v1/pets', { key, body, headers: { 'idempotency-key': idempotencyKey } });
+  const sql = <T>(text: string, parameters: unknown[] = []): Promise<T> =>
+    service.app.get(DataSource).query<T>(text, parameters);
+  const numberOf = async (table: 'pets' | 'idempotency_records') =>
+    Number((await sql<{ count: string }[]>(`SELECT count(*) FROM ${table}`))[0]?.count);
+  const age = (key: string, interval: string) =>
+    sql(`UPDATE idempotency_records SET created_at = created_at - $2::interval WHERE key = $1`, [key, interval]);
+
+  it('gives the first answer again to the same request, and creates nothing', async () => {
+    const key = unused();
+    const first = await create(key, '{"name":"Rex","categoryId":9223372036854775807}');
+    const stored = await numberOf('pets');
+    const again = await create(key, '{"name":"Rex","categoryId":9223372036854775807}');
+    expect([again.status, again.text, again.headers.location]).toEqual([201, first.text, first.headers.location]);
+    expect([first.headers['idempotent-replayed'], again.headers['idempotent-replayed']]).toEqual([undefined, 'true']);
+    expect(again.headers['x-request-id']).not.toBe(first.headers['x-request-id']);
+    expect(await numberOf('pets')).toBe(stored);
+  });
+
+  it('counts a repetition as a request', async () => {
+    const key = unused();
+    const first = await create(key);
+    expect(rate(await create(key)).remaining).toBe(rate(first).remaining - 1);
+  });
+
+  it('gives the first answer also after the animal has changed', async () => {
+    const key = unused();
+    const first = await create(key);
+    await sql(`UPDATE pets SET status = 'sold' WHERE id = $1`, [(first.body as { id: number }).id]);
+    expect((await create(key)).text).toBe(first.text);
+  });
+
+  it('is the same key quoted and bare', async () => {
+    const key = unused();
+    const first = await create(key);
+    expect((await create(`"${key}"`)).text).toBe(first.text);
+  });
+
+  it('is shared by the keys of an account, and by no other account', async () => {
+    const key = unused();
+    const first = await create(key);
+    expect((await create(key, REX, keys[1])).text).toBe(first.text);
+    const other = await create(key, REX, await service.createKey());
+    expect([other.status, other.headers['idempotent-replayed']]).toEqual([201, undefined]);
+    expect(other.text).not.toBe(first.text);
+  });
+
+  it('answers 400 idempotency_key_reused to another body, and creates nothing', async () => {
+    const key = unused();
+    await create(key);
+    const stored = await numberOf('pets');
+    for (const body of [
+      { ...REX, name: 'Mia' },
+      { ...REX, status: 'sold' },
+      { ...REX, categoryId: 4 },
+    ]) {
+      expect(codeOf(await create(key, body))).toBe('idempotency_key_reused');
+    }
+    expect(await numberOf('pets')).toBe(stored);
+  });
+
+  it.each([[''], ['a b'], ['"a'], ['ä'], ['a'.repeat(256)], [['a', 'b']]])(
+    'answers 400 invalid_idempotency_key to %j, and creates nothing',
+    async (key) => {
+      const stored = await numberOf('pets');
+      const answer = await create(key);
+      expect([answer.status, codeOf(answer)]).toEqual([400, 'invalid_idempotency_key']);
+      expect(await numberOf('pets')).toBe(stored);
+    },
+  );
+
+  it('does not keep a refusal: the corrected request is executed', async () => {
+    const key = unused();
+    expect(codeOf(await create(key, { name: 'Rex' }))).toBe('invalid_body');
+    expect(codeOf(await create(key, '{'))).toBe('invalid_json');
+    expect((await create(key)).status).toBe(201);
+  });
+
+  it('does not come before the API key, the limits, and the media type', async () => {
+    const key = unused();
+    expect(codeOf(await create('a b', REX, 'nobody'))).toBe('invalid_api_key');
+    const spent = await service.createKey('enterprise', { perMinute: 1, perDay: 10 });
+    await service.get('/v1/pets', { key: spent });
+    expect(codeOf(await create(key, REX, spent))).toBe('rate_limit_exceeded');
+    const headers = { 'idempotency-key': key, 'content-type': 'text/plain' };
+    expect(codeOf(await service.post('/v1/pets', { key: keys[0], body: '{}', headers }))).toBe(
+      'unsupported_media_type',
+    );
+    expect((await create(key)).status).toBe(201);
+  });
+
+  it('creates one animal when the same request comes twenty times at once', async () => {
+    const key = unused();
+    const stored = await numberOf('pets');
+    const answers = await Promise.all(Array.from({ length: 20 }, () => create(key)));
+    expect(new Set(answers.map(({ status, text }) => `${status} ${text}`)).size).toBe(1);
+    expect(answers.filter(({ headers }) => headers['idempotent-replayed'] === undefined)).toHaveLength(1);
+    expect(await numberOf('pets')).toBe(stored + 1);
+  });
+
+  it('creates one animal when two bodies come at once, and refuses the other', async () => {
+    const key = unused();
+    const answers = await Promise.all([create(key), create(key, { ...REX, name: 'Mia' })]);
+    expect(answers.map(({ status }) => status).sort()).toEqual([201, 400]);
+  });
+
+  it('keeps the record with the animal or neither', async () => {
+    const key = unused();
+    const [pets, records] = [await numberOf('pets'), await numberOf('idempotency_records')];
+    await sql(`ALTER TABLE pets ADD CONSTRAINT no_rex CHECK (name <> 'Rex') NOT VALID`);
+    expect((await create(key)).status).toBe(500);
+    await sql('ALTER TABLE pets DROP CONSTRAINT no_rex');
+    expect([await numberOf('pets'), await numberOf('idempotency_records')]).toEqual([pets, records]);
+    expect((await create(key)).headers['idempotent-replayed']).toBeUndefined();
+  });
+
+  it('is ignored by operations that create nothing, and keeps nothing without the header', async () => {
+    const records = await numberOf('idempotency_records');
+    const headers = { 'idempotency-key': 'a b' };
+    expect((await service.get('/v1/pets', { key: keys[0], headers })).status).toBe(200);
+    expect((await service.post('/v1/pets', { key: keys[0], body: REX })).status).toBe(201);
+    expect(await numberOf('idempotency_records')).toBe(records);
+  });
+
+  it('is remembered for 24 hours, then free again', async () => {
+    const key = unused();
+    const first = await create(key);
+    await age(key, '23 hours 59 minutes');
+    expect((await create(key)).text).toBe(first.text);
+    await age(key, '1 minute');
+    const later = await create(key, { ...REX, name: 'Mia' });
+    expect([later.status, later.headers['idempotent-replayed']]).toEqual([201, undefined]);
+    expect((await create(key, { ...REX, name: 'Mia' })).text).toBe(later.text);
+  });
+
+  it('has its expired records removed, in batches, and no others', async () => {
+    const kept = [unused(), unused()];
+    for (const key of kept) {
+      await create(key);
+    }
+    await sql('DELETE FROM idempotency_records WHERE key <> ALL ($1)', [kept]);
+    await sql(
+      `INSERT INTO idempotency_records (account_id, key, fingerprint, body, created_at)
+       SELECT 1, 'old-' || n, sha256('x'), '{}', now() - interval '24 hours' FROM generate_series(1, 2500) n`,
+    );
+    expect(await service.app.get(IdempotencyRecords).removeExpired(100)).toBe(100);
+    await service.app.get(IdempotencyExpiry).removeAll();
+    expect(await numberOf('idempotency_records')).toBe(2);
+  });
+});
