@@ -24,7 +24,9 @@ export default tseslint.config(
   { files: ['**/*.{mjs,cjs}'], ...tseslint.configs.disableTypeChecked },
   {
     files: ['**/*.cjs'],
-    languageOptions: { globals: { module: 'writable', require: 'readonly' } },
+    languageOptions: {
+      globals: { module: 'writable', process: 'readonly', require: 'readonly', setTimeout: 'readonly' },
+    },
     rules: { '@typescript-eslint/no-require-imports': 'off' },
   },
 );

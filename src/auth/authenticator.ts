@@ -21,6 +21,7 @@ interface RememberedKey {
 @Injectable()
 export class Authenticator {
   private readonly remembered = new ExpiringMap<string, RememberedKey>(REMEMBERED_KEYS);
+  private readonly lookUps = new Map<string, Promise<Principal>>();
 
   constructor(
     private readonly keys: ApiKeyRepository,
@@ -40,6 +41,16 @@ export class Authenticator {
     if (remembered !== undefined) {
       return remembered.principal;
     }
+    // Requests of one key that come together share one look-up.
+    let lookUp = this.lookUps.get(memoryKey);
+    if (lookUp === undefined) {
+      lookUp = this.lookUp(hash, memoryKey, now).finally(() => this.lookUps.delete(memoryKey));
+      this.lookUps.set(memoryKey, lookUp);
+    }
+    return lookUp;
+  }
+
+  private async lookUp(hash: Buffer, memoryKey: string, now: number): Promise<Principal> {
     const found = await this.keys.findByHash(hash);
     if (found?.key.revokedAt !== null) {
       throw invalidApiKey();

@@ -3,7 +3,7 @@ import type { RateLimitSettings } from '../../config/settings';
 import type { Principal } from '../../shared/domain/principal';
 import type { AccountWindows, Window } from '../domain/windows';
 import type { UnreportedUse } from '../memory/memory-rate-limiter';
-import { COUNT_AUTH_FAILURE, COUNT_REQUEST, PROBE, REPORT, type Script } from './scripts';
+import { COUNT_AUTH_FAILURE, COUNT_REQUEST, PROBE, REPORT, type Script, SCRIPTS } from './scripts';
 
 const RECONNECT_MS = 200;
 const CONNECT_TIMEOUT_MS = 1_000;
@@ -41,6 +41,10 @@ export class RedisCounts {
     this.redis = connection(urls);
     // Without a listener ioredis prints each error; what matters is how the calls fail.
     this.redis.on('error', () => undefined);
+    this.redis.on('ready', () => {
+      // Where this fails, or another node of a cluster is asked, `run` sends the source.
+      SCRIPTS.forEach(({ source }) => void this.redis.script('LOAD', source).catch(() => undefined));
+    });
   }
 
   /** Begins to connect, and goes on trying until `close`. @throws when the first attempt fails */

@@ -20,6 +20,7 @@ const PROBE_LIMIT_MS = 1_500;
 /** How long a refusal that more requests cannot change is answered without asking: changes must show within a second. */
 const REMEMBER_MS = 1_000;
 const REMEMBERED_REFUSALS = 100_000;
+const WAIT_STEPS = 5;
 
 /** Redis did not reply in time. */
 class NoReply extends Error {
@@ -144,16 +145,15 @@ export class RedisRateLimiter extends RateLimiter implements OnModuleInit, OnApp
   private async recover(): Promise<void> {
     while (this.breaker === 'open') {
       await sleep(PROBE_INTERVAL_MS, undefined, { ref: false });
-      const askedAt = performance.now();
+      const probe = this.counts.probe();
       try {
-        const now = await within(PROBE_LIMIT_MS, this.counts.probe());
-        if (performance.now() - askedAt <= this.replyLimitMs) {
-          this.close(now);
-          this.logger.warn('Redis can be used again: all replicas count together.');
-        }
+        this.close(await within(this.replyLimitMs, probe));
+        this.logger.warn('Redis can be used again: all replicas count together.');
       } catch (error) {
         if (error instanceof NoReply) {
-          this.counts.reconnect();
+          await within(PROBE_LIMIT_MS, probe).catch(() => {
+            this.counts.reconnect();
+          });
         }
       }
     }
@@ -177,12 +177,24 @@ class RedisTime extends Clock {
   }
 }
 
-/** @throws NoReply when the promise is not settled in time, by its own fault and not because this process was busy */
+/**
+ * Waits for a reply in steps, each of which takes at least one turn of the event loop: time in which this process itself
+ * was busy, and could not have read the reply, hardly counts.
+ * @throws NoReply when the promise is not settled in time
+ */
 async function within<T>(limitMs: number, promise: Promise<T>): Promise<T> {
   let timer: NodeJS.Timeout | undefined;
   const tooLate = new Promise<never>((_, reject) => {
-    // A reply may have arrived while the event loop was held up: it is read before the immediate runs.
-    timer = setTimeout(() => setImmediate(reject, new NoReply(limitMs)), limitMs);
+    const wait = (steps: number) => {
+      timer = setTimeout(() => {
+        if (steps > 1) {
+          wait(steps - 1);
+        } else {
+          reject(new NoReply(limitMs));
+        }
+      }, limitMs / WAIT_STEPS);
+    };
+    wait(WAIT_STEPS);
   });
   try {
     return await Promise.race([promise, tooLate]);

@@ -122,6 +122,8 @@ redis.call('SET', KEYS[1], 1, 'PX', 1000)
 return now
 `);
 
+export const SCRIPTS = [COUNT_REQUEST, COUNT_AUTH_FAILURE, REPORT, PROBE];
+
 function script(source: string): Script {
   return { source, sha1: createHash('sha1').update(source).digest('hex') };
 }

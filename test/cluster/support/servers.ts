@@ -7,6 +7,8 @@ import { delimiter, join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { freePort } from '../../support/process';
 
+const START_LIMIT_MS = 10_000;
+
 /** A server of the distribution's packages, started for a test on a port of its own. */
 export class Server {
   readonly port: number;
@@ -76,9 +78,11 @@ export class Server {
   async start(): Promise<void> {
     const child = this.launch();
     this.child = child;
+    const patience = AbortSignal.timeout(START_LIMIT_MS);
     while (!(await accepts(this.port))) {
-      if (child.exitCode !== null) {
-        throw new Error(`${child.spawnfile} ended with ${child.exitCode}: ${child.spawnargs.join(' ')}`);
+      if (patience.aborted || child.exitCode !== null || child.signalCode !== null) {
+        child.kill('SIGKILL');
+        throw new Error(`It does not listen on port ${this.port}: ${child.spawnargs.join(' ')}`);
       }
       await sleep(20);
     }

@@ -1,0 +1,103 @@
+import { Redis } from 'ioredis';
+import { Client, codeOf, concurrently, p99, passed, type Reply } from './support/client';
+import { clockAt } from './support/clocks';
+import { eventually, Replica } from './support/replica';
+import { Server } from './support/servers';
+import { Store } from './support/store';
+
+const ALL_REMAINING = Array.from({ length: 60 }, (_, n) => 59 - n);
+
+/** By how many seconds the answers differ in when the limit resets. */
+const spread = (replies: readonly Reply[]) => {
+  const resets = replies.map(({ headers }) => Number(headers['x-ratelimit-reset']));
+  return Math.max(...resets) - Math.min(...resets);
+};
+
+describe('Four replicas with one Redis', () => {
+  let servers: Server[];
+  let replicas: Replica[];
+  let store: Store;
+  let admin: Redis;
+
+  beforeAll(async () => {
+    const [redis, postgres] = await Promise.all([Server.redis(), Server.postgres()]);
+    servers = [redis, postgres];
+    const env = { DATABASE_URL: postgres.url, REDIS_URL: redis.url, BAN_DURATIONS_SECONDS: '30' };
+    replicas = await Promise.all(
+      ['+0s', '+45s', '-45s', '+1h'].map((offset) => Replica.start({ ...env, ...clockAt(offset) })),
+    );
+    store = await Store.open(postgres.url);
+    admin = new Redis(redis.url);
+  });
+  afterAll(async () => {
+    admin.disconnect();
+    await store.close();
+    await Promise.all(replicas.map(({ program }) => program.kill('SIGKILL')));
+    await Promise.all(servers.map((server) => server.remove()));
+  });
+
+  const portOf = (index: number) => replicas[index % replicas.length]?.port ?? 0;
+  /** 200 clients send 2,000 requests with one key to all replicas. */
+  const flood = async (key: string) => {
+    const client = new Client(key);
+    const replies = await concurrently(200, 2_000, (index) => client.call(portOf(index)));
+    client.close();
+    return replies;
+  };
+  const expectExactlyTheAllowance = (replies: readonly Reply[]) => {
+    const [good, refused] = [passed(replies), replies.filter(({ status }) => status >= 300)];
+    expect(good.map(({ headers }) => Number(headers['x-ratelimit-remaining'])).sort((a, b) => b - a)).toEqual(
+      ALL_REMAINING,
+    );
+    expect(new Set(refused.map(({ status }) => status))).toEqual(new Set([429]));
+    expect(new Set(replies.map(({ port }) => port)).size).toBe(4);
+    const overTheLimit = refused.filter((reply) => codeOf(reply) === 'rate_limit_exceeded');
+    expect(spread([...good, ...overTheLimit])).toBeLessThanOrEqual(1);
+    expect(spread(refused.filter((reply) => codeOf(reply) === 'key_temporarily_banned'))).toBeLessThanOrEqual(1);
+  };
+
+  it('have clocks that differ by more than an hour, in this experiment', async () => {
+    const client = new Client(await store.createUnlimitedKey());
+    const dates = await Promise.all(replicas.map(({ port }) => client.call(port)));
+    client.close();
+    const seconds = dates.map(({ headers }) => (Date.parse(headers.date ?? '') - Date.now()) / 1_000);
+    [0, 45, -45, 3_600].forEach((offset, index) => {
+      expect(Math.abs((seconds[index] ?? NaN) - offset)).toBeLessThan(5);
+    });
+  });
+
+  let [floodedKey, floodedUntil] = ['', 0];
+
+  it('let exactly the allowance pass, with 59 to 0 left once each', async () => {
+    floodedKey = await store.createKey('free');
+    const replies = await flood(floodedKey);
+    expectExactlyTheAllowance(replies);
+    floodedUntil = Number(passed(replies)[0]?.headers['x-ratelimit-reset']) * 1_000;
+  });
+
+  it('serve another account undisturbed while a key floods, which costs Redis next to nothing', async () => {
+    const [flooding, other] = [
+      new Client(await store.createKey('free')),
+      new Client(await store.createKey('business')),
+    ];
+    await concurrently(50, 400, (index) => flooding.call(portOf(index)));
+    await admin.config('RESETSTAT');
+    const [refused, replies] = await Promise.all([
+      concurrently(150, 6_000, (index) => flooding.call(portOf(index))),
+      concurrently(10, 800, (index) => other.call(portOf(index))),
+    ]);
+    flooding.close();
+    other.close();
+    expect(new Set(refused.map(codeOf))).toEqual(new Set(['key_temporarily_banned']));
+    expect(new Set(replies.map(({ status }) => status))).toEqual(new Set([200]));
+    expect(p99(replies)).toBeLessThan(500);
+    const calls = Number(/cmdstat_evalsha:calls=(\d+)/.exec(await admin.info('commandstats'))?.[1]);
+    // One a second and replica for the ban, beside those of the other account.
+    expect(calls - 800).toBeLessThan(200);
+  });
+
+  it('let exactly the allowance pass in the next minute again', async () => {
+    await eventually(61_000, () => Date.now() > floodedUntil);
+    expectExactlyTheAllowance(await flood(floodedKey));
+  }, 120_000);
+});

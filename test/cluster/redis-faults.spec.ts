@@ -1,0 +1,120 @@
+import { Client, concurrently, p99, passed, type Reply } from './support/client';
+import { Proxy } from './support/proxy';
+import { eventually, Replica } from './support/replica';
+import { Server } from './support/servers';
+import { Store } from './support/store';
+
+const REPLICAS = 4;
+const ALLOWANCE = 50;
+
+describe('While Redis is at fault', () => {
+  let redis: Server;
+  let postgres: Server;
+  let proxy: Proxy;
+  let replicas: Replica[];
+  let store: Store;
+  let env: Record<string, string>;
+
+  beforeAll(async () => {
+    [redis, postgres] = await Promise.all([Server.redis(), Server.postgres()]);
+    proxy = await Proxy.to(redis.port);
+    // No ban stands in the way of what is counted here.
+    env = {
+      DATABASE_URL: postgres.url,
+      REDIS_URL: `redis://127.0.0.1:${proxy.port}`,
+      BAN_WINDOW_SECONDS: '1',
+      BAN_DURATIONS_SECONDS: '1',
+    };
+    store = await Store.open(postgres.url);
+    replicas = await Replica.startAll(REPLICAS, env);
+    // What is measured here is the fault, not a program that has just begun.
+    await send(await newKey(), 400);
+  });
+  afterAll(async () => {
+    await Promise.all(replicas.map(({ program }) => program.kill('SIGKILL')));
+    await store.close();
+    proxy.close();
+    await Promise.all([redis.remove(), postgres.remove()]);
+  });
+
+  const send = async (key: string, requests: number, workers = 20): Promise<Reply[]> => {
+    const client = new Client(key);
+    const replies = await concurrently(workers, requests, (index) =>
+      client.call(replicas[index % REPLICAS]?.port ?? 0),
+    );
+    client.close();
+    return replies;
+  };
+  const newKey = (perMinute = ALLOWANCE) => store.createKey('enterprise', { perMinute, perDay: 100_000 });
+  /** Whether one request, of an allowance of one, passes at all replicas together. */
+  const isShared = async () => passed(await send(await newKey(1), REPLICAS, REPLICAS)).length === 1;
+  const passedAt = (replica: Replica, replies: readonly Reply[]) =>
+    passed(replies).filter(({ port }) => port === replica.port).length;
+
+  const answersWellWhile = (fault: string, begin: () => Promise<void> | void, end: () => Promise<void> | void) => {
+    it(`(${fault}) answers every request 200 or 429, soon, within each replica's allowance; 3 s later limits are shared again`, async () => {
+      await eventually(3_000, isShared);
+      const key = await newKey();
+      const before = await send(key, 20);
+      await begin();
+      const during = await send(key, 1_000);
+      await end();
+      expect(await eventually(3_000, isShared)).toBeLessThan(3_000);
+      const after = await send(key, 200);
+      expect(passed(await send(await newKey(), 400))).toHaveLength(ALLOWANCE);
+
+      expect(before.map(({ status }) => status)).toEqual(Array(20).fill(200));
+      const all = [...before, ...during, ...after];
+      for (const { status, headers } of all) {
+        expect([200, 429]).toContain(status);
+        expect(Number(headers['x-ratelimit-limit'])).toBe(ALLOWANCE);
+        expect(Number(headers['x-ratelimit-remaining'])).toBeGreaterThanOrEqual(0);
+        expect(Math.abs(Number(headers['x-ratelimit-reset']) - Date.now() / 1_000)).toBeLessThan(70);
+        expect(headers['retry-after'] === undefined).toBe(status === 200);
+      }
+      expect(p99(during)).toBeLessThan(300);
+      for (const replica of replicas) {
+        expect(passedAt(replica, all)).toBeLessThanOrEqual(ALLOWANCE);
+      }
+    });
+  };
+
+  answersWellWhile(
+    'it refuses connections, and comes back empty',
+    () => redis.stop(),
+    () => redis.start(),
+  );
+  answersWellWhile(
+    'it is frozen',
+    () => redis.freeze(),
+    () => redis.thaw(),
+  );
+  answersWellWhile(
+    'it is slow by a second',
+    () => proxy.delay(1_000),
+    () => proxy.delay(0),
+  );
+  answersWellWhile(
+    'its machine is gone without a word, and another one takes over',
+    () => proxy.loseConnections(),
+    () => undefined,
+  );
+
+  it('a replica starts all the same, and shares the limits once Redis is there', async () => {
+    await redis.stop();
+    const another = await Replica.start(env);
+    replicas.push(another);
+    const client = new Client(await newKey());
+    expect((await client.call(another.port)).status).toBe(200);
+    client.close();
+    expect(await another.isReady()).toBe(true);
+    await redis.start();
+    const sharedWith = async () => {
+      const one = new Client(await newKey(1));
+      const replies = await Promise.all([one.call(another.port), one.call(replicas[0]?.port ?? 0)]);
+      one.close();
+      return passed(replies).length === 1;
+    };
+    expect(await eventually(3_000, sharedWith)).toBeLessThan(3_000);
+  });
+});

@@ -1,0 +1,105 @@
+import { Agent, request } from 'node:http';
+
+/** An answer, and how long it took. */
+export interface Reply {
+  readonly status: number;
+  readonly headers: Readonly<Record<string, string | undefined>>;
+  readonly body: string;
+  readonly ms: number;
+  readonly port: number;
+}
+
+export interface Call {
+  readonly method?: string;
+  readonly path?: string;
+  readonly headers?: Readonly<Record<string, string>>;
+  readonly body?: object;
+}
+
+/** One customer's HTTP client, with connections of its own that it keeps open. */
+export class Client {
+  private readonly agent = new Agent({ keepAlive: true });
+
+  constructor(private readonly key: string) {}
+
+  /** @throws when the connection breaks */
+  call(port: number, { method = 'GET', path = '/v1/pets', headers = {}, body }: Call = {}): Promise<Reply> {
+    const startedAt = performance.now();
+    const payload = body === undefined ? undefined : JSON.stringify(body);
+    return new Promise((resolve, reject) => {
+      const sent = request(
+        {
+          host: '127.0.0.1',
+          port,
+          method,
+          path,
+          agent: this.agent,
+          headers: {
+            authorization: `Bearer ${this.key}`,
+            ...(payload !== undefined && {
+              'content-type': 'application/json',
+              'content-length': Buffer.byteLength(payload),
+            }),
+            ...headers,
+          },
+        },
+        (response) => {
+          let text = '';
+          response.setEncoding('utf8');
+          response.on('data', (chunk: string) => (text += chunk));
+          response.on('error', reject);
+          response.on('end', () => {
+            resolve({
+              status: response.statusCode ?? 0,
+              headers: response.headers as Record<string, string>,
+              body: text,
+              ms: performance.now() - startedAt,
+              port,
+            });
+          });
+        },
+      );
+      sent.on('error', reject);
+      sent.end(payload);
+    });
+  }
+
+  add(port: number, name: string, headers?: Readonly<Record<string, string>>): Promise<Reply> {
+    return this.call(port, { method: 'POST', body: { name, categoryId: 1 }, ...(headers && { headers }) });
+  }
+
+  close(): void {
+    this.agent.destroy();
+  }
+}
+
+/** Does a task `times` times, `workers` of them at a time. */
+export async function concurrently<T>(
+  workers: number,
+  times: number,
+  task: (index: number) => Promise<T>,
+): Promise<T[]> {
+  const results: T[] = [];
+  let next = 0;
+  const work = async () => {
+    for (let index = next++; index < times; index = next++) {
+      results[index] = await task(index);
+    }
+  };
+  await Promise.all(Array.from({ length: workers }, work));
+  return results;
+}
+
+/** The 99th percentile of the answers' times, in ms. */
+export function p99(replies: readonly Reply[]): number {
+  const times = replies.map(({ ms }) => ms).sort((a, b) => a - b);
+  return times[Math.ceil(times.length * 0.99) - 1] ?? 0;
+}
+
+export function passed(replies: readonly Reply[]): Reply[] {
+  return replies.filter(({ status }) => status < 300);
+}
+
+export function codeOf({ body }: Reply): string | undefined {
+  return (JSON.parse(body) as { code?: string }).code;
+}

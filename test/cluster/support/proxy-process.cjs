@@ -1,0 +1,37 @@
+/** The network path of proxy.ts, in a process of its own, so that a busy test does not slow it down. */
+const { connect, createServer } = require('node:net');
+
+const sockets = new Set();
+let delayMs = 0;
+
+function join(from, to) {
+  sockets.add(from);
+  from.on('data', (data) => {
+    if (delayMs === 0) {
+      to.write(data);
+    } else {
+      setTimeout(() => to.write(data), delayMs);
+    }
+  });
+  from.on('error', () => undefined);
+  from.on('close', () => {
+    sockets.delete(from);
+    to.destroy();
+  });
+}
+
+const server = createServer((client) => {
+  const upstream = connect(Number(process.argv[2]), '127.0.0.1');
+  join(client, upstream);
+  join(upstream, client);
+});
+process.on('message', (message) => {
+  if (message === 'lose') {
+    sockets.forEach((socket) => socket.removeAllListeners('data').removeAllListeners('close').resume());
+    sockets.clear();
+  } else {
+    delayMs = message;
+  }
+  process.send('done');
+});
+server.listen(0, '127.0.0.1', () => process.send(server.address().port));
