@@ -23,8 +23,8 @@ import { rewriteUrl } from './shared/http/url-check';
 const SANE_REQUEST_ID = /^[A-Za-z0-9._~+/=:-]{1,128}$/;
 const MAX_PARAMETER_LENGTH = 8_192;
 /** How long a client may take to send its header fields, and its whole request. */
-const HEADERS_TIMEOUT_MS = 10_000;
-const REQUEST_TIMEOUT_MS = 20_000;
+const HEADERS_TIMEOUT_MS = 5_000;
+const REQUEST_TIMEOUT_MS = 10_000;
 const EXPOSED_HEADERS = [
   'Deprecation',
   'Idempotent-Replayed',
@@ -83,11 +83,16 @@ export async function createApp(
   });
   app.get(RouteTable).observe(fastify);
   // The adapter's own hook runs before every other, so that a CORS preflight carries the id too.
+  const drain = app.get(Drain);
   adapter.setOnRequestHook((request: FastifyRequest, reply: FastifyReply, done: () => void) => {
+    if (drain.turnsAway(request.method)) {
+      reply.hijack();
+      request.raw.destroy();
+      return;
+    }
     reply.header('x-request-id', request.id);
     done();
   });
-  const drain = app.get(Drain);
   fastify.addHook('onSend', (request, reply, payload, done) => {
     if (drain.isDraining) {
       reply.header('connection', 'close');

@@ -1,21 +1,27 @@
 import { type Server as HttpServer } from 'node:http';
 import { Server } from 'node:net';
-import { setTimeout as sleep } from 'node:timers/promises';
+import { setImmediate as nextTurn, setTimeout as sleep } from 'node:timers/promises';
 import { type BeforeApplicationShutdown, Injectable } from '@nestjs/common';
 import { HttpAdapterHost } from '@nestjs/core';
 import { Settings } from '../../config/settings';
 
-/** How long connections that a gateway keeps open may still be used after no new ones are taken. */
-const LINGER_MS = 1_000;
+/** How long requests are turned away at most, and how long none must have come for the port to be closed. */
+const TURN_AWAY_MS = 1_000;
+const QUIET_MS = 100;
 const POLL_MS = 20;
 
 /**
- * Takes this replica out of service before it stops, so that no request is lost: first it only says so (it is not ready,
- * and every answer asks to close the connection), then it takes no new connections, and last it lets go of idle ones.
+ * Takes this replica out of service before it stops, so that no request is lost.
+ *
+ * First it only says so: it is not ready, and every answer asks to close the connection. A gateway that asks for
+ * readiness sends no more. One that does not must notice before the port is closed, as the kernel resets connections
+ * that wait to be accepted then, and a POST on them is lost. So, last, safe requests are turned away without an answer:
+ * a gateway repeats these elsewhere, and takes this replica for gone.
  */
 @Injectable()
 export class Drain implements BeforeApplicationShutdown {
-  private draining = false;
+  private phase: 'serving' | 'draining' | 'turning away' = 'serving';
+  private lastRequestAt = 0;
 
   constructor(
     private readonly settings: Settings,
@@ -23,7 +29,16 @@ export class Drain implements BeforeApplicationShutdown {
   ) {}
 
   get isDraining(): boolean {
-    return this.draining;
+    return this.phase !== 'serving';
+  }
+
+  /** Whether a request that just came is to be left without an answer. */
+  turnsAway(method: string): boolean {
+    if (this.phase !== 'turning away') {
+      return false;
+    }
+    this.lastRequestAt = performance.now();
+    return method === 'GET' || method === 'HEAD';
   }
 
   async beforeApplicationShutdown(): Promise<void> {
@@ -31,24 +46,15 @@ export class Drain implements BeforeApplicationShutdown {
     if (!server.listening || this.settings.drainSeconds === 0) {
       return;
     }
-    this.draining = true;
+    this.phase = 'draining';
     await sleep(this.settings.drainSeconds * 1_000);
-    // The HTTP server's own close would also drop idle connections, on which a gateway may just be sending.
-    Server.prototype.close.call(server);
-    for (let waited = 0; waited < LINGER_MS && (await connectionsOf(server)) > 0; waited += POLL_MS) {
+    this.phase = 'turning away';
+    const startedAt = (this.lastRequestAt = performance.now());
+    do {
       await sleep(POLL_MS);
-    }
+    } while (performance.now() - this.lastRequestAt < QUIET_MS && performance.now() - startedAt < TURN_AWAY_MS);
+    // Right after the event loop has accepted what was waiting; connections that are open stay so.
+    await nextTurn();
+    Server.prototype.close.call(server);
   }
-}
-
-function connectionsOf(server: HttpServer): Promise<number> {
-  return new Promise((resolve, reject) => {
-    server.getConnections((error, count) => {
-      if (error) {
-        reject(error);
-      } else {
-        resolve(count);
-      }
-    });
-  });
 }

@@ -1,0 +1,86 @@
+import { connect } from 'node:net';
+import pg from 'pg';
+import { Client, type Reply } from './support/client';
+import { eventually, Replica } from './support/replica';
+import { Server } from './support/servers';
+import { Store } from './support/store';
+
+describe('A replica that gets SIGTERM', () => {
+  let redis: Server;
+  let postgres: Server;
+  let store: Store;
+  let client: Client;
+
+  beforeAll(async () => {
+    [redis, postgres] = await Promise.all([Server.redis(), Server.postgres()]);
+    store = await Store.open(postgres.url);
+    client = new Client(await store.createUnlimitedKey());
+  });
+  afterAll(async () => {
+    client.close();
+    await store.close();
+    await Promise.all([redis.remove(), postgres.remove()]);
+  });
+
+  const start = (changes: Record<string, string> = {}) =>
+    Replica.start({ DATABASE_URL: postgres.url, REDIS_URL: redis.url, ...changes });
+  /** Asks a replica to stop. @returns its exit code, and how long it took, in ms */
+  const stop = async (replica: Replica) => {
+    const startedAt = performance.now();
+    const { code } = await replica.program.kill('SIGTERM');
+    return { code, ms: performance.now() - startedAt };
+  };
+
+  it('is not ready at once, still serves on new connections, asks to close each, and exits with 0 within 10 s', async () => {
+    const replica = await start({ DRAIN_SECONDS: '2' });
+    expect((await client.call(replica.port)).headers.connection).toBe('keep-alive');
+    const stopped = stop(replica);
+    await eventually(500, async () => !(await replica.isReady()));
+    const newcomer = new Client(await store.createUnlimitedKey());
+    for (const each of [client, newcomer]) {
+      const reply = await each.call(replica.port);
+      expect([reply.status, reply.headers.connection]).toEqual([200, 'close']);
+    }
+    newcomer.close();
+    const { code, ms } = await stopped;
+    expect(code).toBe(0);
+    expect(ms).toBeGreaterThan(2_000);
+    expect(ms).toBeLessThan(10_000);
+    expect(replica.program.stderr).toBe('');
+  });
+
+  it('finishes the requests in flight', async () => {
+    const replica = await start({ DRAIN_SECONDS: '1' });
+    const blocker = new pg.Client(postgres.url);
+    await blocker.connect();
+    await blocker.query('BEGIN; LOCK TABLE pets IN EXCLUSIVE MODE');
+    const inFlight: Promise<Reply> = client.add(replica.port, 'Rex');
+    await eventually(1_000, async () => {
+      const waiting = await store.query<object[]>('SELECT 1 FROM pg_locks WHERE NOT granted');
+      return waiting.length > 0;
+    });
+    const stopped = stop(replica);
+    await eventually(500, async () => !(await replica.isReady()));
+    await blocker.end();
+    const reply = await inFlight;
+    expect([reply.status, reply.headers.connection]).toEqual([201, 'close']);
+    expect((await stopped).code).toBe(0);
+  });
+
+  it('exits with 0 within 10 s also when a client keeps it busy, and PostgreSQL and Redis are frozen', async () => {
+    const replica = await start();
+    const halfSent = connect(replica.port, '127.0.0.1', () => {
+      halfSent.write('POST /v1/pets HTTP/1.1\r\nHost: x\r\nContent-Length: 9\r\n');
+    });
+    halfSent.on('error', () => undefined);
+    await client.call(replica.port);
+    redis.freeze();
+    postgres.freeze();
+    const { code, ms } = await stop(replica);
+    redis.thaw();
+    postgres.thaw();
+    halfSent.destroy();
+    expect(code).toBe(0);
+    expect(ms).toBeLessThan(10_000);
+  });
+});
