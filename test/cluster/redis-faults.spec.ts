@@ -86,8 +86,12 @@ describe('While Redis is at fault', () => {
   );
   answersWellWhile(
     'it is frozen',
-    () => { redis.freeze(); },
-    () => { redis.thaw(); },
+    () => {
+      redis.freeze();
+    },
+    () => {
+      redis.thaw();
+    },
   );
   answersWellWhile(
     'it is slow by a second',
