@@ -2,7 +2,9 @@ import { Redis } from 'ioredis';
 import { RedisCounts } from '../../src/rate-limiting/redis/redis-counts';
 import { RedisRateLimiter } from '../../src/rate-limiting/redis/redis-rate-limiter';
 import { describeRateLimiter, LIMITS } from '../contracts/rate-limiter.contract';
+import { freePort } from '../support/process';
 import { TestClock } from '../support/test-clock';
+import { eventually } from './support/replica';
 import { Server } from './support/servers';
 
 let server: Server;
@@ -24,8 +26,13 @@ afterAll(async () => {
   await server.remove();
 });
 
-const connected = async (clock: TestClock, settings = LIMITS, prefix = `story-${++count}:`) => {
-  const counts = new RedisCounts([server.url], prefix, settings, () => clock.now());
+const connected = async (
+  clock: TestClock,
+  settings = LIMITS,
+  prefix = `story-${++count}:`,
+  urls: readonly string[] = [server.url],
+) => {
+  const counts = new RedisCounts(urls, prefix, settings, () => clock.now());
   // A busy machine must not be taken for a slow Redis here.
   const limiter = new RedisRateLimiter(counts, clock, settings, 10_000);
   await limiter.onModuleInit();
@@ -87,5 +94,67 @@ describe('The limiter in Redis', () => {
     clock.advance(1_001);
     await limiter.countRequest(small);
     expect(await calls()).toBe(before + 1);
+  });
+});
+
+describe('The limiter in Redis Cluster', () => {
+  let nodes: Server[];
+
+  beforeAll(async () => {
+    const busPorts = await Promise.all([freePort(), freePort(), freePort()]);
+    nodes = await Promise.all(busPorts.map((port) => Server.redis('--cluster-enabled', 'yes', '--cluster-port', port)));
+    const admins = nodes.map(({ url }) => new Redis(url));
+    await Promise.all(
+      admins.map((node, index) =>
+        node.call(
+          'cluster',
+          'addslotsrange',
+          Math.ceil((16_384 / 3) * index),
+          Math.ceil((16_384 / 3) * (index + 1)) - 1,
+        ),
+      ),
+    );
+    for (const [index, { port }] of nodes.entries()) {
+      await admins[0]?.call('cluster', 'meet', '127.0.0.1', port, busPorts[index] ?? '');
+    }
+    await eventually(20_000, async () => {
+      const states = await Promise.all(admins.map((node) => node.cluster('INFO')));
+      return states.every((state) => state.includes('cluster_state:ok'));
+    });
+    admins.forEach((node) => {
+      node.disconnect();
+    });
+  });
+  afterAll(() => Promise.all(nodes.map((node) => node.remove())));
+
+  it('lets exactly the allowance of each account through, on whichever node it is', async () => {
+    const clock = new TestClock();
+    const urls = nodes.map(({ url }) => url);
+    const replicas = [await connected(clock, LIMITS, '', urls), await connected(clock, LIMITS, '', urls)];
+    const principals = Array.from({ length: 10 }, (_, index) => ({
+      accountId: BigInt(index),
+      keyId: BigInt(index),
+      allowance: { perMinute: 30, perDay: 100 },
+    }));
+    const decisions = await Promise.all(
+      principals.flatMap((principal) =>
+        Array.from({ length: 50 }, async (_, index) => {
+          const decision = await replicas[index % 2]?.countRequest(principal);
+          return decision?.refusal === undefined ? principal.accountId : undefined;
+        }),
+      ),
+    );
+    for (const { accountId } of principals) {
+      expect(decisions.filter((passed) => passed === accountId)).toHaveLength(30);
+    }
+    const sizes = await Promise.all(
+      nodes.map(async ({ url }) => {
+        const node = new Redis(url);
+        return node.dbsize().finally(() => {
+          node.disconnect();
+        });
+      }),
+    );
+    expect(Math.min(...sizes)).toBeGreaterThan(0);
   });
 });
