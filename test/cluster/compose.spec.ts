@@ -1,0 +1,130 @@
+import { execFileSync } from 'node:child_process';
+import { existsSync, readFileSync } from 'node:fs';
+import { dirname, join, resolve } from 'node:path';
+import { parse } from 'yaml';
+import { loadSettings } from '../../src/config/settings';
+
+const FILE = join(__dirname, '../../docker/compose.yaml');
+const SETTINGS = join(__dirname, '../../src/config/settings.ts');
+const LINTER = join(__dirname, '../../node_modules/dclint/bin/dclint.cjs');
+
+interface Service {
+  readonly image?: string;
+  readonly build?: { readonly context: string; readonly dockerfile: string };
+  readonly environment?: Readonly<Record<string, string>>;
+  readonly volumes?: readonly string[];
+  readonly ports?: readonly string[];
+  readonly networks: readonly string[];
+  readonly healthcheck?: { readonly test: readonly string[] };
+  readonly depends_on?: Readonly<Record<string, { readonly condition: string }>>;
+  readonly deploy?: { readonly replicas: number };
+}
+
+/** The services as Compose understands them with these variables. @throws where one is required and not set */
+function compose(variables: Readonly<Record<string, string>>): Readonly<Record<string, Service>> {
+  const insert = (_: string, name: string, operator?: string, alternative = '') => {
+    const value = variables[name] ?? '';
+    if (value === '' && operator === '?') {
+      throw new Error(`required variable ${name} is missing a value: ${alternative}`);
+    }
+    return value === '' && operator === '-' ? alternative : value;
+  };
+  const file = parse(
+    readFileSync(FILE, 'utf8'),
+    (_key, value: unknown) =>
+      typeof value === 'string' ? value.replace(/\$\{(\w+)(?::([-?])([^}]*))?\}/g, insert) : value,
+    { merge: true },
+  ) as { services: Record<string, Service> };
+  return file.services;
+}
+
+const services = compose({ POSTGRES_PASSWORD: 'secret' });
+const entries = Object.entries(services);
+
+describe('compose.yaml', () => {
+  it('is valid by the Compose Specification', () => {
+    // The order here tells what depends on what; and the linter does not see an interface in a variable.
+    const rules = [
+      'no-unbound-port-interfaces',
+      'service-keys-order',
+      'services-alphabetical-order',
+      'top-level-properties-order',
+    ];
+    const options = ['--max-warnings', '0', '--disable-rule', ...rules];
+    execFileSync(process.execPath, [LINTER, FILE, ...options], { stdio: 'inherit' });
+  });
+
+  it('runs four replicas behind one gateway', () => {
+    expect(Object.keys(services)).toEqual(['postgres', 'redis', 'petstore', 'gateway']);
+    expect(services.petstore?.deploy?.replicas).toBe(4);
+  });
+
+  it('pins the version of every image that it does not build', () => {
+    const images = entries.filter(([, { build }]) => build === undefined).map(([, { image }]) => image);
+    images.forEach((image) => {
+      expect(image).toMatch(/^[a-z]+:\d+\.\d+(\.\d+)?-[a-z]+$/);
+    });
+    expect(images).toHaveLength(3);
+  });
+
+  it('publishes the port of the gateway only, to this machine only unless told otherwise', () => {
+    expect(entries.flatMap(([name, { ports = [] }]) => ports.map((port) => [name, port]))).toEqual([
+      ['gateway', '127.0.0.1:8080:8080'],
+    ]);
+    expect(compose({ POSTGRES_PASSWORD: 'secret', GATEWAY_ADDRESS: '443' }).gateway?.ports).toEqual(['443:8080']);
+  });
+
+  it('lets the gateway reach the replicas, and nothing but them reach the databases', () => {
+    expect(entries.map(([name, { networks }]) => [name, networks])).toEqual([
+      ['postgres', ['data']],
+      ['redis', ['data']],
+      ['petstore', ['requests', 'data']],
+      ['gateway', ['requests']],
+    ]);
+  });
+
+  it.each(entries)('lets %s write nowhere but where it must, and gives it no privileges', (_name, service) => {
+    expect(service).toMatchObject({
+      read_only: true,
+      cap_drop: ['ALL'],
+      security_opt: ['no-new-privileges:true'],
+      restart: 'unless-stopped',
+    });
+  });
+
+  it.each(entries)('checks the health of %s, and starts nothing before what it needs is healthy', (_name, service) => {
+    expect(service.healthcheck?.test[0]).toBe('CMD');
+    Object.entries(service.depends_on ?? {}).forEach(([needed, { condition }]) => {
+      expect(services).toHaveProperty(needed);
+      expect(condition).toBe('service_healthy');
+    });
+  });
+
+  it('gives the service settings that it knows and accepts', () => {
+    const known = [...readFileSync(SETTINGS, 'utf8').matchAll(/^ {4}([A-Z][A-Z_]+):/gm)].map(([, name]) => name);
+    const environment = services.petstore?.environment ?? {};
+    expect(known).toEqual(expect.arrayContaining(Object.keys(environment)));
+    expect(loadSettings({ APP_ENV: 'production', ...environment })).toMatchObject({
+      databaseUrl: 'postgres://petstore:secret@postgres:5432/petstore',
+      redisUrls: ['redis://redis:6379'],
+      trustProxy: 1,
+    });
+  });
+
+  it('says what to do when there is no password', () => {
+    expect(() => compose({})).toThrow(/put POSTGRES_PASSWORD=.* into docker\/\.env/);
+  });
+
+  it('refers to files that exist', () => {
+    const build = services.petstore?.build;
+    const mounted = entries
+      .flatMap(([, { volumes = [] }]) => volumes)
+      .map((volume) => volume.split(':', 1)[0] ?? '')
+      .filter((source) => source.startsWith('.'));
+    const context = resolve(dirname(FILE), build?.context ?? '');
+    const files = [...mounted.map((path) => resolve(dirname(FILE), path)), resolve(context, build?.dockerfile ?? '')];
+    expect(files).toHaveLength(2);
+    expect(files.filter((path) => !existsSync(path))).toEqual([]);
+    expect(existsSync(join(context, 'package.json'))).toBe(true);
+  });
+});

@@ -1,0 +1,376 @@
+import { once } from 'node:events';
+import { readFileSync } from 'node:fs';
+import { mkdtemp, readFile } from 'node:fs/promises';
+import {
+  Agent,
+  createServer,
+  type IncomingHttpHeaders,
+  request as httpRequest,
+  type Server as HttpServer,
+} from 'node:http';
+import { connect } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { ERROR_STATUS } from '../../src/shared/domain/error-codes';
+import { freePort, petstore } from '../support/process';
+import { startGateway } from './support/gateway';
+import { eventually, Replica } from './support/replica';
+import { Server } from './support/servers';
+
+interface Call {
+  readonly method?: string;
+  readonly headers?: Readonly<Record<string, string>>;
+  readonly body?: string;
+  /** The client's own address. */
+  readonly from?: string;
+  readonly agent?: Agent;
+}
+
+interface Answer {
+  readonly status: number | undefined;
+  readonly headers: IncomingHttpHeaders;
+  readonly text: string;
+}
+
+function call(port: number, path: string, { method = 'GET', headers, body, from, agent }: Call = {}): Promise<Answer> {
+  return new Promise((resolve, reject) => {
+    const options = { host: '127.0.0.1', port, path, method, headers, localAddress: from, agent: agent ?? false };
+    const request = httpRequest(options, (response) => {
+      let text = '';
+      response.setEncoding('utf8').on('data', (data: string) => (text += data));
+      response.on('error', reject).on('end', () => {
+        resolve({ status: response.statusCode, headers: response.headers, text });
+      });
+    });
+    request.on('error', reject).end(body);
+  });
+}
+
+/** Sends bytes no HTTP client would, and gives back what is answered. */
+async function raw(port: number, bytes: string): Promise<Answer> {
+  const socket = connect(port, '127.0.0.1', () => socket.write(bytes, 'latin1'));
+  let answer = '';
+  socket.setEncoding('latin1').on('data', (data: string) => (answer += data));
+  await once(socket, 'close');
+  const [head = '', text = ''] = answer.split('\r\n\r\n');
+  const [statusLine = '', ...lines] = head.split('\r\n');
+  const headers = Object.fromEntries(
+    lines.map((line) => {
+      const [name = '', ...value] = line.split(': ');
+      return [name.toLowerCase(), value.join(': ')];
+    }),
+  );
+  return { status: Number(statusLine.split(' ')[1]), headers, text };
+}
+
+function expectError({ status, headers, text }: Answer, code: keyof typeof ERROR_STATUS): void {
+  const body = JSON.parse(text) as { message: unknown };
+  expect(body).toEqual({ code, message: expect.any(String) as string, status: ERROR_STATUS[code] });
+  expect(status).toBe(ERROR_STATUS[code]);
+  expect(headers).toMatchObject({
+    'content-type': 'application/json; charset=utf-8',
+    'access-control-allow-origin': '*',
+    'x-request-id': expect.stringMatching(/^[\w-]{32,36}$/) as string,
+  });
+}
+
+const started: { remove(): Promise<void> }[] = [];
+
+/** A stand-in for a replica, which says 200 unless it is told to misbehave, and counts. */
+class Upstream {
+  connections = 0;
+  readonly requests: IncomingHttpHeaders[] = [];
+
+  private constructor(
+    readonly port: number,
+    private readonly server: HttpServer,
+  ) {}
+
+  static async start(behaviour: 'answers' | 'breaks' | 'hangs' = 'answers', port = 0): Promise<Upstream> {
+    const server = createServer((request, response) => {
+      upstream.requests.push(request.headers);
+      request.resume().on('end', () => {
+        if (behaviour === 'answers') {
+          response.end('"answered"');
+        } else if (behaviour === 'breaks') {
+          request.socket.destroy();
+        }
+      });
+    });
+    await once(server.listen(port, '127.0.0.1'), 'listening');
+    const address = server.address();
+    const upstream = new Upstream(typeof address === 'object' && address !== null ? address.port : 0, server);
+    server.on('connection', () => upstream.connections++);
+    started.push(upstream);
+    return upstream;
+  }
+
+  async remove(): Promise<void> {
+    this.server.closeAllConnections();
+    await new Promise((closed) => this.server.close(closed));
+  }
+}
+
+async function gatewayTo(...ports: number[]): Promise<number> {
+  const gateway = await startGateway(ports);
+  started.push(gateway);
+  return gateway.port;
+}
+
+const ADD = { method: 'POST', headers: { 'content-type': 'application/json' }, body: '{"name":"Rex","categoryId":3}' };
+const ADD_ONCE = { ...ADD, headers: { ...ADD.headers, 'idempotency-key': 'order-1' } };
+
+describe('The gateway, in front of misbehaving replicas,', () => {
+  afterEach(async () => {
+    await Promise.all(started.splice(0).map((each) => each.remove()));
+  });
+
+  it.each([
+    ['a GET', { method: 'GET' }],
+    ['a POST with an Idempotency-Key', ADD_ONCE],
+  ])('gives %s to another replica when one breaks the connection after it has read it', async (_name, request) => {
+    const [broken, sound] = [await Upstream.start('breaks'), await Upstream.start()];
+    const port = await gatewayTo(broken.port, sound.port);
+    for (let time = 0; time < 2; time++) {
+      expect(await call(port, '/v1/pets', request)).toMatchObject({ status: 200, text: '"answered"' });
+    }
+    expect(broken.requests).not.toHaveLength(0);
+    expect(sound.requests).toHaveLength(2);
+  });
+
+  it('sends a POST without an Idempotency-Key once, and answers 503 when the connection breaks', async () => {
+    const upstreams = [await Upstream.start('breaks'), await Upstream.start('breaks')];
+    const port = await gatewayTo(...upstreams.map((upstream) => upstream.port));
+    const answer = await call(port, '/v1/pets', ADD);
+    expectError(answer, 'service_unavailable');
+    expect(answer.headers['retry-after']).toBe('1');
+    expect(upstreams.flatMap(({ requests }) => requests)).toHaveLength(1);
+  });
+
+  it('gives any request to another replica when one refuses the connection', async () => {
+    const sound = await Upstream.start();
+    const port = await gatewayTo(Number(await freePort()), Number(await freePort()), sound.port);
+    for (let time = 0; time < 6; time++) {
+      expect(await call(port, '/v1/pets', ADD)).toMatchObject({ status: 200 });
+    }
+    expect(sound.requests).toHaveLength(6);
+  });
+
+  it('answers 503 when no replica can be reached, and finds one that comes back', async () => {
+    const later = await freePort();
+    const port = await gatewayTo(Number(await freePort()), Number(later));
+    expectError(await call(port, '/v1/pets', ADD_ONCE), 'service_unavailable');
+    await Upstream.start('answers', Number(later));
+    await eventually(10_000, async () => (await call(port, '/v1/pets', ADD)).status === 200);
+  });
+
+  it('tries at most three replicas', async () => {
+    const upstreams = await Promise.all(Array.from({ length: 5 }, () => Upstream.start('breaks')));
+    const port = await gatewayTo(...upstreams.map((upstream) => upstream.port));
+    expectError(await call(port, '/v1/pets'), 'service_unavailable');
+    expect(upstreams.flatMap(({ requests }) => requests)).toHaveLength(3);
+  });
+
+  it('gives up on a replica that hangs: another one answers a GET, and a POST gets a 503', async () => {
+    const [hanging, sound] = [await Upstream.start('hangs'), await Upstream.start()];
+    const [port, alone] = [await gatewayTo(hanging.port, sound.port), await gatewayTo(hanging.port)];
+    const [first, second, refused] = await Promise.all([
+      call(port, '/v1/pets'),
+      call(port, '/v1/pets'),
+      call(alone, '/v1/pets', ADD),
+    ]);
+    expect([first.status, second.status]).toEqual([200, 200]);
+    expectError(refused, 'service_unavailable');
+  });
+
+  it('keeps its connections to replicas open between requests', async () => {
+    const upstream = await Upstream.start();
+    const port = await gatewayTo(upstream.port);
+    const agent = new Agent({ keepAlive: true, maxSockets: 1 });
+    for (let time = 0; time < 50; time++) {
+      expect(await call(port, '/v1/pets', { agent })).toMatchObject({ status: 200 });
+    }
+    agent.destroy();
+    expect(upstream.requests).toHaveLength(50);
+    expect(upstream.connections).toBe(1);
+  });
+
+  it('tells replicas the address and the request id of the client', async () => {
+    const upstream = await Upstream.start();
+    const port = await gatewayTo(upstream.port);
+    await call(port, '/v1/pets', {
+      from: '127.0.0.9',
+      headers: { 'x-forwarded-for': '192.0.2.1', 'x-request-id': 'order-17/a.b' },
+    });
+    await call(port, '/v1/pets', { headers: { 'x-request-id': 'not sane' } });
+    expect(upstream.requests).toMatchObject([
+      { 'x-forwarded-for': '127.0.0.9', 'x-request-id': 'order-17/a.b' },
+      { 'x-forwarded-for': '127.0.0.1', 'x-request-id': expect.stringMatching(/^[0-9a-f]{32}$/) as string },
+    ]);
+  });
+});
+
+describe('The gateway, in front of two replicas,', () => {
+  const running: { remove(): Promise<void> }[] = [];
+  let port: number;
+  let directory: string;
+  let key: string;
+
+  beforeAll(async () => {
+    const [database, redis] = await Promise.all([Server.postgres(), Server.redis()]);
+    running.push(database, redis);
+    const env = {
+      DATABASE_URL: `${database.url}/postgres`,
+      REDIS_URL: redis.url,
+      TRUST_PROXY: '1',
+      AUTH_FAILURES_PER_MINUTE: '5',
+    };
+    const replicas = await Replica.startAll(2, env);
+    replicas.forEach(({ program }) => running.unshift({ remove: async () => void (await program.kill('SIGKILL')) }));
+    const cli = { ...env, APP_ENV: 'production' };
+    await petstore(['accounts', 'create', '--name', 'Acme', '--plan', 'business'], cli);
+    const { stdout } = await petstore(['keys', 'create', '--account', '1', '--json'], cli);
+    ({ key } = JSON.parse(stdout) as { key: string });
+    directory = await mkdtemp(join(tmpdir(), 'petstore-gateway-'));
+    const gateway = await startGateway(
+      replicas.map((replica) => replica.port),
+      directory,
+    );
+    running.unshift(gateway);
+    ({ port } = gateway);
+  });
+  afterAll(async () => {
+    for (const each of running) {
+      await each.remove();
+    }
+  });
+
+  const withKey = (headers: Record<string, string> = {}) => ({ authorization: `Bearer ${key}`, ...headers });
+
+  it('serves the operations and their documentation', async () => {
+    const added = await call(port, '/v1/pets', { ...ADD, headers: withKey(ADD.headers) });
+    expect(added).toMatchObject({ status: 201, headers: { location: '/v1/pets/1' } });
+    expect(await call(port, '/v1/pets/1', { headers: withKey() })).toMatchObject({ status: 200, text: added.text });
+    expect(await call(port, '/v1/pets?limit=1', { headers: withKey() })).toMatchObject({ text: `[${added.text}]` });
+    expect((await call(port, '/openapi.json')).text).toContain('"openapi":"3.1');
+    expect(await call(port, '/docs')).toMatchObject({ status: 200 });
+    expect(await call(port, '/docs/swagger-ui.css')).toMatchObject({ status: 200 });
+  });
+
+  it('passes on the errors of the service as they are', async () => {
+    const answer = await call(port, '/v1/pets?limit=0', { headers: withKey({ 'x-request-id': 'mine' }) });
+    expect(answer).toMatchObject({
+      status: 400,
+      text: expect.stringContaining('"invalid_parameter"') as string,
+      headers: { 'x-request-id': 'mine', 'x-ratelimit-limit': '1000' },
+    });
+  });
+
+  it('says about itself that it lives, and keeps what is for operators inside', async () => {
+    expect(await call(port, '/healthz')).toMatchObject({
+      status: 200,
+      text: '{"status":"ok"}',
+      headers: { 'content-type': 'application/json; charset=utf-8', 'x-request-id': expect.any(String) as string },
+    });
+    const hidden = [
+      '/readyz',
+      '/metrics',
+      '/%72eadyz',
+      '//readyz',
+      '/v1/../readyz',
+      '/v1/%2e%2e/readyz',
+      '/readyz?/v1',
+    ];
+    for (const path of [...hidden, '/', '/-/error', '/-/repeatable', '/v1x', '/healthz/']) {
+      for (const headers of [undefined, { 'idempotency-key': 'order-1' }]) {
+        expectError(await call(port, path, { headers }), 'route_not_found');
+      }
+    }
+  });
+
+  it('names no version of itself', async () => {
+    const answers = [await call(port, '/healthz'), await call(port, '/docs'), await raw(port, 'nonsense\r\n\r\n')];
+    expect(answers.map(({ headers }) => headers.server)).toEqual(['nginx', 'nginx', 'nginx']);
+  });
+
+  it('answers what it refuses by itself with an Error', async () => {
+    expectError(await raw(port, 'nonsense\r\n\r\n'), 'malformed_request');
+    expectError(await raw(port, 'GET /v1/pets HTTP/1.1\r\n\r\n'), 'malformed_request');
+    expectError(await raw(port, 'GET /v1/pets HTTP/3.0\r\nHost: a\r\n\r\n'), 'malformed_request');
+    expectError(
+      await raw(port, 'POST /v1/pets HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: gzip\r\nConnection: close\r\n\r\n'),
+      'malformed_request',
+    );
+    expectError(await call(port, `/v1/pets?cursor=${'a'.repeat(20_000)}`), 'uri_too_long');
+    expectError(await call(port, '/v1/pets', { headers: { 'x-large': 'a'.repeat(20_000) } }), 'headers_too_large');
+    expectError(await call(port, '/v1/pets', { ...ADD, body: 'a'.repeat(200_000) }), 'body_too_large');
+    const trace = await call(port, '/v1/pets', { method: 'TRACE' });
+    expectError(trace, 'method_not_allowed');
+    expect(trace.headers.allow).toBe('GET, HEAD, POST, OPTIONS');
+    expect(await call(port, '/nothing', { method: 'HEAD' })).toMatchObject({ status: 404, text: '' });
+  });
+
+  it("lets through a little more than the service allows, so that the service's own refusals are the ones seen", async () => {
+    const refusals = [
+      await call(port, '/v1/pets', { ...ADD, headers: withKey(ADD.headers), body: 'a'.repeat(65_537) }),
+      await call(port, '/v1/pets', { ...ADD, headers: withKey(ADD.headers), body: 'a'.repeat(130_000) }),
+      await call(port, `/v1/pets?cursor=${'a'.repeat(8_000)}`, { headers: withKey() }),
+      await call(port, `/v1/pets?cursor=${'a'.repeat(12_000)}`, { headers: withKey() }),
+    ];
+    expect(refusals.map(({ status }) => status)).toEqual([413, 413, 414, 414]);
+    refusals.forEach(({ headers }) => {
+      expect(headers['x-ratelimit-limit']).toBe('1000');
+    });
+    const allowed = await call(port, '/v1/pets', { headers: withKey({ 'x-large': 'a'.repeat(12_000) }) });
+    expect(allowed.status).toBe(200);
+    const large = Object.fromEntries([1, 2, 3].map((n) => [`x-large-${n}`, 'a'.repeat(7_000)]));
+    const answer = await call(port, '/v1/pets', { headers: withKey(large) });
+    expect(answer).toMatchObject({ status: 431, text: expect.stringContaining('"headers_too_large"') as string });
+  });
+
+  it('counts failed authentications by the address of the client, whatever X-Forwarded-For it sends', async () => {
+    let sent = 0;
+    const attempt = async () => {
+      const forged = `198.51.100.${++sent}`;
+      return (await call(port, '/v1/pets', { from: '127.0.0.3', headers: { 'x-forwarded-for': forged } })).status;
+    };
+    // The window may end in between once: then it takes more than six.
+    await eventually(5_000, async () => (await attempt()) === 429);
+    expect(sent).toBeLessThanOrEqual(11);
+    expect(await call(port, '/v1/pets', { from: '127.0.0.4' })).toMatchObject({
+      status: 401,
+      headers: { 'x-ratelimit-remaining': '4' },
+    });
+  });
+
+  it('logs each request as a line of JSON, without keys', async () => {
+    await call(port, `/v1/pets?api_key=${key}`, { headers: withKey({ 'x-request-id': 'logged' }) });
+    const log = () => readFile(join(directory, 'access.log'), 'utf8');
+    await eventually(5_000, async () => (await log()).includes('"logged"'));
+    const lines = (await log())
+      .trim()
+      .split('\n')
+      .map((line) => JSON.parse(line) as Record<string, unknown>);
+    expect(lines.find(({ id }) => id === 'logged')).toEqual({
+      time: expect.any(String) as string,
+      id: 'logged',
+      client: '127.0.0.1',
+      request: 'GET /v1/pets',
+      status: 200,
+      bytes: expect.any(Number) as number,
+      seconds: expect.any(Number) as number,
+      upstream: expect.stringMatching(/^127\.0\.0\.1:\d+$/) as string,
+      upstream_status: '200',
+      upstream_seconds: expect.stringMatching(/^\d+\.\d{3}$/) as string,
+    });
+    expect(await log()).not.toContain(key);
+  });
+});
+
+it('The gateway uses the codes of docs/errors.md for its errors', () => {
+  const configuration = readFileSync(join(__dirname, '../../docker/gateway/nginx.conf'), 'utf8');
+  const map = /map \$status \$error_code \{([^}]+)\}/.exec(configuration)?.[1] ?? '';
+  const codes = [...map.matchAll(/(\d{3}) (\w+);/g)].map(([, status, code = '']) => [code, Number(status)]);
+  expect(codes).toHaveLength(8);
+  expect(ERROR_STATUS).toMatchObject({ ...Object.fromEntries(codes), internal_error: 500 });
+});

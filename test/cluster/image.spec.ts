@@ -1,0 +1,121 @@
+import { type ChildProcess, execFile, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { existsSync } from 'node:fs';
+import { chmod, cp, mkdir, mkdtemp, readdir, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { basename, dirname, join } from 'node:path';
+import { promisify } from 'node:util';
+import { freePort } from '../support/process';
+import { dependencies } from '../../package.json';
+import { buildImage, type Image } from './support/dockerfile';
+import { eventually } from './support/replica';
+import { Server } from './support/servers';
+
+const PROJECT = join(__dirname, '../..');
+const LEFT_OUT = ['.git', 'coverage', 'dist', 'node_modules'];
+/** What may lie in a working copy, and must not get into an image. */
+const SECRETS = ['.env', '.git/config', '.npmrc', '.data/demo-key', 'docker/.env', 'node_modules/a/b.js', 'tls.pem'];
+
+const run = promisify(execFile);
+
+describe('The image', () => {
+  let directory: string;
+  let image: Image;
+  let database: Server;
+  let app: string;
+  let env: Record<string, string>;
+
+  beforeAll(async () => {
+    directory = await mkdtemp(join(tmpdir(), 'petstore-image-'));
+    const context = join(directory, 'context');
+    await cp(PROJECT, context, {
+      recursive: true,
+      filter: (path) => dirname(path) !== PROJECT || !LEFT_OUT.includes(basename(path)),
+    });
+    for (const path of SECRETS) {
+      await mkdir(dirname(join(context, path)), { recursive: true });
+      await writeFile(join(context, path), '# planted-secret');
+    }
+    image = await buildImage(join(PROJECT, 'docker/Dockerfile'), context, directory);
+    app = join(image.root, image.workdir);
+    database = await Server.postgres();
+    env = {
+      PATH: process.env.PATH ?? '',
+      ...image.env,
+      PORT: await freePort(),
+      DATABASE_URL: `${database.url}/postgres`,
+    };
+    // Another user than the one that built it runs it, or the same one without the right to write.
+    await chmod(directory, 0o755);
+    await run('chmod', ['-R', 'a-w', image.root]);
+  }, 180_000);
+  afterAll(async () => {
+    await run('chmod', ['-R', 'u+w', directory]);
+    await rm(directory, { recursive: true });
+    await database.remove();
+  });
+
+  const start = ([program = '', ...args]: readonly string[]): ChildProcess =>
+    spawn(program, args, {
+      cwd: app,
+      env,
+      ...(process.getuid?.() === 0 && { uid: 65_534, gid: 65_534 }),
+      stdio: ['ignore', 'pipe', 'inherit'],
+    });
+
+  const outputOf = async (command: readonly string[]): Promise<string> => {
+    const child = start(command);
+    let output = '';
+    child.stdout?.on('data', (data: Buffer) => (output += data.toString()));
+    await once(child, 'close');
+    return output;
+  };
+
+  it('begins with a pinned version of Node, and runs as a user without privileges', () => {
+    expect(image.base).toMatch(/^node:\d+\.\d+\.\d+-bookworm-slim$/);
+    expect(image.user).toBe('node');
+  });
+
+  it('holds the built service with its dependencies, and nothing else', async () => {
+    expect((await readdir(app)).sort()).toEqual(['dist', 'node_modules', 'package.json']);
+    expect(await readdir(image.root)).toEqual(['app']);
+    const installed = (names: readonly string[]) =>
+      names.filter((name) => existsSync(join(app, 'node_modules', name, 'package.json')));
+    expect(installed(Object.keys(dependencies))).toEqual(Object.keys(dependencies));
+    expect(installed(['@nestjs/cli', '@swc/core', 'eslint', 'jest', 'prettier', 'typescript'])).toEqual([]);
+    const files = await readdir(join(app, 'dist'), { recursive: true });
+    expect(files.filter((path) => path.includes('.spec.') || path.includes('embedded-template/'))).toEqual([]);
+  });
+
+  it('is built without a secret that lies in the working copy', async () => {
+    // The directories of all stages are searched. grep ends with 1 when it finds nothing.
+    const search = run('grep', ['-rl', '--exclude-dir=context', 'planted-secret', directory]);
+    await expect(search).rejects.toMatchObject({ code: 1, stdout: '' });
+  });
+
+  it('serves on a file system it cannot write, reports its health, and ends with 0 at SIGTERM', async () => {
+    const server = start(image.command);
+    const ended = once(server, 'exit');
+    await eventually(30_000, async () => {
+      expect(server.exitCode).toBeNull();
+      const [code] = (await once(start(image.healthcheck), 'exit')) as [number];
+      return code === 0;
+    });
+    const petstore = ['node', 'dist/src/cli/main.js'];
+    await outputOf([...petstore, 'accounts', 'create', '--name', 'Acme', '--plan', 'pro']);
+    const issued = await outputOf([...petstore, 'keys', 'create', '--account', '1', '--json']);
+    const { key } = JSON.parse(issued) as { key: string };
+    const answer = await fetch(`http://127.0.0.1:${env.PORT ?? ''}/v1/pets`, {
+      headers: { authorization: `Bearer ${key}` },
+    });
+    expect(key).toMatch(/^pets_live_/);
+    expect([answer.status, await answer.text()]).toEqual([200, '[]']);
+    server.kill('SIGTERM');
+    expect(await ended).toEqual([0, null]);
+  });
+
+  it('says so when it is not healthy', async () => {
+    const [code] = (await once(start(image.healthcheck), 'exit')) as [number];
+    expect(code).toBe(1);
+  });
+});
