@@ -24,6 +24,10 @@ export function ormConfig(settings: Pick<Settings, 'databaseUrl' | 'dataDir'>): 
       : { url: databaseUrl, poolSize: 10 }),
     // Together these answer 503 within 2 s when the database is down, frozen or overloaded.
     connectTimeoutMS: 700,
-    extra: databaseUrl === undefined ? {} : { statement_timeout: 1_000, query_timeout: 1_100, Client: ImpatientClient },
+    extra: {
+      // Connections are kept: to open them in the middle of a burst is what would make it too slow.
+      idleTimeoutMillis: 0,
+      ...(databaseUrl !== undefined && { statement_timeout: 1_000, query_timeout: 1_100, Client: ImpatientClient }),
+    },
   };
 }

@@ -70,6 +70,12 @@ export class Database implements OnModuleInit, OnApplicationShutdown {
     }
   }
 
+  /** Opens all connections of the pool, so that the first burst of requests need not wait for them. */
+  private async openConnections(): Promise<void> {
+    const { poolSize = 1 } = this.dataSource.options as { poolSize?: number };
+    await Promise.all(Array.from({ length: poolSize }, () => this.isReady()));
+  }
+
   private async open(): Promise<void> {
     try {
       await migrate(this.dataSource.options);
@@ -85,6 +91,8 @@ export class Database implements OnModuleInit, OnApplicationShutdown {
           this.logger.error(failure);
         });
       }, RETRY_MS);
+      return;
     }
+    await this.openConnections();
   }
 }
