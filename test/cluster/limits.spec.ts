@@ -80,7 +80,11 @@ describe('Four replicas with one Redis', () => {
       new Client(await store.createKey('free')),
       new Client(await store.createKey('business')),
     ];
-    await concurrently(50, 400, (index) => flooding.call(portOf(index)));
+    // What is measured here is the flood, not programs that have just begun.
+    const early = new Client(await store.createUnlimitedKey());
+    await concurrently(50, 1_500, (index) => early.call(portOf(index)));
+    early.close();
+    await concurrently(50, 1_000, (index) => flooding.call(portOf(index)));
     await admin.config('RESETSTAT');
     const [refused, replies] = await Promise.all([
       concurrently(150, 6_000, (index) => flooding.call(portOf(index))),
@@ -92,8 +96,8 @@ describe('Four replicas with one Redis', () => {
     expect(new Set(replies.map(({ status }) => status))).toEqual(new Set([200]));
     expect(p99(replies)).toBeLessThan(500);
     const calls = Number(/cmdstat_evalsha:calls=(\d+)/.exec(await admin.info('commandstats'))?.[1]);
-    // One a second and replica for the ban, beside those of the other account.
-    expect(calls - 800).toBeLessThan(200);
+    // Those of the other account, and once a second and replica those for the ban that are under way together.
+    expect(calls - 800).toBeLessThan(6_000 / 20);
   });
 
   it('let exactly the allowance pass in the next minute again', async () => {

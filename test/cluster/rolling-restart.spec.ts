@@ -1,0 +1,112 @@
+import { Client, type Reply } from './support/client';
+import { startGateway } from './support/gateway';
+import { eventually, Replica } from './support/replica';
+import { Server } from './support/servers';
+import { Store } from './support/store';
+
+const REPLICAS = 4;
+
+describe('Four replicas behind the gateway', () => {
+  let redis: Server;
+  let postgres: Server;
+  let gateway: Server;
+  let store: Store;
+  let replicas: Replica[];
+  let key: string;
+
+  beforeAll(async () => {
+    [redis, postgres] = await Promise.all([Server.redis(), Server.postgres()]);
+    store = await Store.open(postgres.url);
+    replicas = await Replica.startAll(REPLICAS, {
+      DATABASE_URL: postgres.url,
+      REDIS_URL: redis.url,
+      TRUST_PROXY: '1',
+      DRAIN_SECONDS: '2',
+    });
+    gateway = await startGateway(replicas.map(({ port }) => port));
+    key = await store.createUnlimitedKey();
+  });
+  afterAll(async () => {
+    await gateway.remove();
+    await Promise.all(replicas.map(({ program }) => program.kill('SIGKILL')));
+    await store.close();
+    await Promise.all([redis.remove(), postgres.remove()]);
+  });
+
+  /** Clients that send one request after the other until they are told to stop. */
+  const underLoad = <T>(workers: number, send: (worker: number, count: number) => Promise<T>) => {
+    let isOver = false;
+    const results: T[] = [];
+    const work = async (worker: number) => {
+      for (let count = 0; !isOver; count++) {
+        results.push(await send(worker, count));
+      }
+    };
+    const all = Promise.all(Array.from({ length: workers }, (_, worker) => work(worker)));
+    return {
+      results,
+      end: async () => {
+        isOver = true;
+        await all;
+      },
+    };
+  };
+  const namesInStore = async () =>
+    (await store.query<{ name: string }[]>('SELECT name FROM pets')).map(({ name }) => name);
+
+  it('lose no request, not even a creation without a key to retry by, while each is restarted in turn', async () => {
+    const client = new Client(key);
+    const load = underLoad(8, (worker, count) =>
+      count % 2 === 0 ? client.call(gateway.port) : client.add(gateway.port, `rolling-${worker}-${count}`),
+    );
+    const codes: (number | null)[] = [];
+    for (const [index, replica] of replicas.entries()) {
+      codes.push((await replica.program.kill('SIGTERM')).code);
+      replicas[index] = await replica.startAgain();
+    }
+    await load.end();
+    client.close();
+    expect(codes).toEqual([0, 0, 0, 0]);
+    expect(load.results.length).toBeGreaterThan(1_000);
+    expect(load.results.filter(({ status }) => status !== 200 && status !== 201)).toEqual([]);
+    const created = load.results.filter(({ status }) => status === 201);
+    const stored = (await namesInStore()).filter((name) => name.startsWith('rolling-'));
+    expect(stored.length).toBe(created.length);
+  }, 120_000);
+
+  it('create exactly one animal for each intent of a client that retries, while replicas are killed and PostgreSQL is frozen', async () => {
+    const client = new Client(key);
+    let retries = 0;
+    const persist = async (name: string): Promise<Reply> => {
+      for (;;) {
+        const reply = await client.add(gateway.port, name, { 'idempotency-key': name }).catch(() => undefined);
+        if (reply !== undefined && reply.status !== 503) {
+          return reply;
+        }
+        retries++;
+      }
+    };
+    const load = underLoad(16, (worker, count) => persist(`intent-${worker}-${count}`));
+    const madeProgress = (animals: number) => {
+      const goal = load.results.length + animals;
+      return eventually(20_000, () => load.results.length >= goal);
+    };
+    for (const [index, replica] of replicas.entries()) {
+      await madeProgress(100);
+      await replica.program.kill('SIGKILL');
+      const again = replica.startAgain();
+      postgres.freeze();
+      const goal = retries + 16;
+      await eventually(10_000, () => retries >= goal);
+      postgres.thaw();
+      replicas[index] = await again;
+    }
+    await madeProgress(100);
+    await load.end();
+    client.close();
+    expect(new Set(load.results.map(({ status }) => status))).toEqual(new Set([201]));
+    const stored = (await namesInStore()).filter((name) => name.startsWith('intent-')).sort();
+    const intents = load.results.map(({ body }) => (JSON.parse(body) as { name: string }).name).sort();
+    expect(stored).toEqual(intents);
+  }, 120_000);
+});
