@@ -1,5 +1,8 @@
-/** The experiments with several replicas on real servers: `npm run test:cluster`. */
-/** @type {import('jest').Config} */
+/**
+ * The experiments with several replicas on real servers (`npm run test:cluster`), and the image (`npm run test:image`).
+ *
+ * @type {import('jest').Config}
+ */
 module.exports = {
   ...require('./jest.config.cjs'),
   roots: ['<rootDir>/test/cluster'],

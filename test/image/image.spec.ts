@@ -7,9 +7,9 @@ import { basename, dirname, join } from 'node:path';
 import { promisify } from 'node:util';
 import { freePort } from '../support/process';
 import { dependencies } from '../../package.json';
-import { buildImage, type Image } from './support/dockerfile';
-import { eventually } from './support/replica';
-import { Server } from './support/servers';
+import { buildImage, type Image } from './dockerfile';
+import { eventually } from '../cluster/support/replica';
+import { Server } from '../cluster/support/servers';
 
 const PROJECT = join(__dirname, '../..');
 const LEFT_OUT = ['.git', 'coverage', 'dist', 'node_modules'];
