@@ -56,6 +56,14 @@ describe('Idempotency-Key on POST /v1/pets', () => {
     expect((await create(`"${key}"`)).text).toBe(first.text);
   });
 
+  it('takes no notice of unknown query parameters and other headers', async () => {
+    const key = unused();
+    const first = await create(key);
+    const headers = { 'idempotency-key': key, 'x-attempt': '2' };
+    const again = await service.post('/v1/pets?attempt=2', { key: keys[0], body: REX, headers });
+    expect([again.status, again.text]).toEqual([201, first.text]);
+  });
+
   it('is shared by the keys of an account, and by no other account', async () => {
     const key = unused();
     const first = await create(key);

@@ -29,7 +29,8 @@ export class IdempotencyInterceptor implements NestInterceptor {
     const { accountId } = request.principal;
     // Read before the transaction begins, which must not wait for a slow client.
     const body = await readBody(request);
-    const fingerprint = hash('sha256', `${request.method} ${request.url}\n${body}`, 'buffer');
+    const [path] = request.url.split('?', 1);
+    const fingerprint = hash('sha256', `${request.method} ${path}\n${body}`, 'buffer');
     const { answer, isReplay } = await this.records.once({ accountId, key, fingerprint }, async () => {
       const created: unknown = await lastValueFrom(next.handle());
       const location = reply.getHeader('location');

@@ -133,6 +133,9 @@ export class RedisRateLimiter extends RateLimiter implements OnModuleInit, OnApp
   }
 
   private close(now: number): void {
+    if (this.breaker === 'stopped') {
+      return;
+    }
     this.time.follow(now);
     // Sent before anything else is counted there, in the same turn.
     const reports = this.memory.takeUnreported().map((use) => this.counts.report(use));
