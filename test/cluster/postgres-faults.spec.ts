@@ -1,4 +1,6 @@
+import pg from 'pg';
 import { generateSecret } from '../../src/auth/api-key-secret';
+import { REMOVAL_LOCK } from '../../src/idempotency/persistence/postgres-idempotency-records';
 import { Client, codeOf, concurrently, passed, type Reply } from './support/client';
 import { Proxy } from './support/proxy';
 import { eventually, Replica } from './support/replica';
@@ -142,6 +144,22 @@ describe('On a database of their own', () => {
     expect(await replica.isReady()).toBe(false);
     await postgres.start();
     await eventually(3_000, () => replica.isReady());
+  });
+
+  it('expired idempotency records are removed by one replica at a time', async () => {
+    const store = await Store.open(postgres.url);
+    await store.createKey('free');
+    await store.query(
+      `INSERT INTO idempotency_records (account_id, key, fingerprint, created_at)
+       SELECT 1, n::text, sha256('x'), now() - interval '25 hours' FROM generate_series(1, 10) n`,
+    );
+    const another = new pg.Client(postgres.url);
+    await another.connect();
+    await another.query('SELECT pg_advisory_lock($1)', [REMOVAL_LOCK]);
+    expect(await store.removeExpiredRecords()).toBe(0);
+    await another.end();
+    expect(await store.removeExpiredRecords()).toBe(10);
+    await store.close();
   });
 
   it('every acknowledged animal is there, unchanged, after a replica was killed under 16 writers', async () => {

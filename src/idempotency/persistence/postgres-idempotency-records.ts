@@ -7,7 +7,7 @@ import { IdempotencyRecords, type IdempotentRequest, type StoredAnswer } from '.
 /** By PostgreSQL's clock, which all replicas share. */
 const EXPIRED = `created_at <= now() - interval '24 hours'`;
 /** Any number, as long as every replica uses the same: the advisory lock under which expired records are removed. */
-const REMOVAL_LOCK = 7_383_783;
+export const REMOVAL_LOCK = 7_383_783;
 
 /** Keeps the records beside what the requests create. SQL, because what it does lies in locks and conflicts. */
 @Injectable()

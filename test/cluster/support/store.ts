@@ -3,6 +3,7 @@ import { DataSource } from 'typeorm';
 import { createApp } from '../../../src/app.setup';
 import { AccountsService, KeysService, type Plan } from '../../../src/auth';
 import { loadSettings } from '../../../src/config/settings';
+import { IdempotencyRecords } from '../../../src/idempotency/domain/idempotency-records';
 import type { Allowance } from '../../../src/shared/domain/allowance';
 import { migrate } from '../../../src/shared/persistence/migrate';
 
@@ -31,6 +32,11 @@ export class Store {
   /** A key of a new account that meets no limit. */
   createUnlimitedKey(): Promise<string> {
     return this.createKey('enterprise', { perMinute: 1_000_000, perDay: 10_000_000 });
+  }
+
+  /** What each replica does once a minute. @returns how many records it removed */
+  removeExpiredRecords(): Promise<number> {
+    return this.app.get(IdempotencyRecords).removeExpired(1_000);
   }
 
   query<T>(sql: string, parameters?: unknown[]): Promise<T> {
