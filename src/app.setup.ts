@@ -4,7 +4,7 @@ import type { Socket } from 'node:net';
 import { type LogLevel, VersioningType } from '@nestjs/common';
 import { NestFactory } from '@nestjs/core';
 import { FastifyAdapter, type NestFastifyApplication } from '@nestjs/platform-fastify';
-import { SwaggerModule } from '@nestjs/swagger';
+import { type OpenAPIObject, SwaggerModule } from '@nestjs/swagger';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { AppModule } from './app.module';
 import type { Settings } from './config/settings';
@@ -109,9 +109,13 @@ export async function createApp(
   ignoreExpectations(fastify.server);
   app.enableVersioning({ type: VersioningType.URI });
   app.enableCors({ delegator: corsOptions });
-  const document = createOpenApiDocument(app, settings);
-  SwaggerModule.setup('docs', app, document, {
-    jsonDocumentUrl: 'openapi.json',
+  const document = stringifyJson(createOpenApiDocument(app, settings));
+  app.getHttpAdapter().get('/openapi.json', (_request: FastifyRequest, reply: FastifyReply) => {
+    void reply.header('content-type', 'application/json; charset=utf-8').send(document);
+  });
+  // Swagger UI counts in doubles, as browsers do; the document above is exact.
+  SwaggerModule.setup('docs', app, JSON.parse(document) as OpenAPIObject, {
+    raw: false,
     customSiteTitle: 'Pet store',
     swaggerOptions: { persistAuthorization: true },
   });

@@ -8,6 +8,7 @@ import {
   SwaggerModule,
 } from '@nestjs/swagger';
 import type { Settings } from './config/settings';
+import type { ErrorCode } from './shared/domain/error-codes';
 import { errorResponses } from './shared/http/api-errors';
 import {
   CHALLENGE_HEADER,
@@ -19,6 +20,9 @@ import {
 import { ErrorResponse } from './shared/http/error.response';
 
 const VERSION_PREFIX = '/v1';
+const KEY_DESCRIPTION =
+  'An API key, which the operator issues: `pets_live_…` in production, `pets_test_…` elsewhere. ' +
+  'It is a random string and no JSON Web Token, so RFC8725 does not apply.';
 
 /** The OpenAPI document of version 1: what the controllers declare, and what holds for every operation. */
 export function createOpenApiDocument(app: INestApplication, settings: Settings): OpenAPIObject {
@@ -30,11 +34,14 @@ export function createOpenApiDocument(app: INestApplication, settings: Settings)
         '`Authorization: Bearer <API_KEY>`. Every response says how much of the plan is left.',
     )
     .setVersion('1.0.0')
-    .addBearerAuth({ type: 'http', scheme: 'bearer', description: 'An API key.' }, 'apiKey')
+    .setContact('Pet store support', 'https://petstore.example.com/support', 'support@petstore.example.com')
+    .setLicense('MIT', 'https://opensource.org/license/mit')
+    .addBearerAuth({ type: 'http', scheme: 'bearer', description: KEY_DESCRIPTION }, 'apiKey')
     .addSecurityRequirements('apiKey')
     .addTag('pets', 'The animals of the store.');
   serversOf(settings).forEach(([url, description]) => builder.addServer(url, description));
   const document = SwaggerModule.createDocument(app, builder.build(), { extraModels: [ErrorResponse] });
+  document.servers = document.servers?.map((server) => ({ ...server, 'x-internal': false }));
   const schemas = (document.components ??= {}).schemas ?? {};
   document.paths = Object.fromEntries(
     Object.entries(document.paths)
@@ -47,6 +54,12 @@ export function createOpenApiDocument(app: INestApplication, settings: Settings)
     nameTitledSchemas(operation, schemas);
   }
   return document;
+}
+
+/** The codes that the operation itself has for a status. */
+function documentedCodes({ responses }: OperationObject, status: string): ErrorCode[] {
+  const { content } = (responses[status] ?? {}) as Partial<ResponseObject>;
+  return Object.keys(content?.['application/json']?.examples ?? {}) as ErrorCode[];
 }
 
 function serversOf({ environment, publicBaseUrl, stagingBaseUrl, baseUrl }: Settings): [string, string][] {
@@ -68,13 +81,19 @@ function operationsOf(document: OpenAPIObject): OperationObject[] {
 /** What every operation can answer, and the headers every answer carries. */
 function addCommonResponses(operation: OperationObject): void {
   const common = errorResponses(
+    ...documentedCodes(operation, '400'),
+    'malformed_url',
+    'malformed_request',
     'missing_api_key',
     'invalid_api_key',
     'expired_api_key',
+    'request_timeout',
+    'uri_too_long',
     'rate_limit_exceeded',
     'daily_quota_exceeded',
     'key_temporarily_banned',
     'too_many_auth_failures',
+    'headers_too_large',
     'internal_error',
     'service_unavailable',
   );
@@ -95,7 +114,7 @@ function addCommonResponses(operation: OperationObject): void {
             ...(status === '401' && CHALLENGE_HEADER),
             ...((status === '429' || status === '503') && RETRY_AFTER_HEADER),
             ...(isIdempotent && status.startsWith('2') && REPLAYED_HEADER),
-            ...(operation.deprecated && !['401', '429'].includes(status) && DEPRECATION_HEADERS),
+            ...(operation.deprecated && !['401', '408', '429', '431'].includes(status) && DEPRECATION_HEADERS),
           },
         },
       ];

@@ -1,3 +1,5 @@
+import { readFile } from 'node:fs/promises';
+import { join } from 'node:path';
 import type { OpenAPIObject } from '@nestjs/swagger';
 import { TestService } from '../support/service';
 
@@ -46,14 +48,27 @@ describe('Outside /v1', () => {
     expect(document.security).toEqual([{ apiKey: [] }]);
   });
 
+  it('is the document in openapi.json, which `npm run openapi` writes', async () => {
+    const own = await TestService.start({
+      PUBLIC_BASE_URL: 'https://api.petstore.example/v1',
+      STAGING_BASE_URL: 'https://staging.petstore.example/v1',
+    });
+    const { text } = await own.get('/openapi.json');
+    await own.close();
+    const committed = await readFile(join(__dirname, '../../openapi.json'), 'utf8');
+    expect(JSON.parse(text)).toEqual(JSON.parse(committed));
+    expect(committed).toContain('"maximum": 9223372036854775807');
+  });
+
   it('documents the statuses of each operation, with an example of every code', async () => {
     const { body, text } = await service.get('/openapi.json');
     const document = body as OpenAPIObject;
     const statuses = (path: string, method: 'get' | 'post') =>
       Object.keys(document.paths[path]?.[method]?.responses ?? {});
-    expect(statuses('/pets', 'get')).toEqual(['200', '400', '401', '429', '500', '503']);
-    expect(statuses('/pets', 'post')).toEqual(['201', '400', '401', '413', '415', '429', '500', '503']);
-    expect(statuses('/pets/{petId}', 'get')).toEqual(['200', '401', '404', '429', '500', '503']);
+    const every = ['400', '401', '408', '414', '429', '431', '500', '503'];
+    expect(statuses('/pets', 'get')).toEqual(['200', ...every].sort());
+    expect(statuses('/pets', 'post')).toEqual(['201', '413', '415', ...every].sort());
+    expect(statuses('/pets/{petId}', 'get')).toEqual(['200', '404', ...every].sort());
     for (const code of [
       'invalid_cursor',
       'expired_api_key',

@@ -107,7 +107,7 @@ export class TestService {
       request.on('error', reject);
       request.end(payload);
     });
-    this.conformance.check(method, path, answer);
+    this.conformance.check(method, path, payload, answer);
     return answer;
   }
 

@@ -7,6 +7,7 @@ export class ListPetsRequest {
   @ApiPropertyOptional({
     description: 'Maximum number of animals returned.',
     type: 'integer',
+    format: 'int32',
     minimum: 1,
     maximum: 100,
     default: 20,
@@ -28,6 +29,8 @@ export class ListPetsRequest {
   @ApiPropertyOptional({
     description: 'Where the page begins: taken unchanged from the `Link` header of the page before.',
     type: 'string',
+    minLength: 16,
+    maxLength: 16,
     pattern: '^[A-Za-z0-9_-]{16}$',
   })
   readonly cursor: unknown;

@@ -1,5 +1,6 @@
 import { ApiProperty, ApiPropertyOptional, ApiSchema } from '@nestjs/swagger';
 import { IsIn } from 'class-validator';
+import { int64Schema } from '../../shared/http/int64-schema';
 import { IsInt64Body, toInt64 } from '../../shared/http/is-int64';
 import { Satisfies } from '../../shared/http/satisfies';
 import { type NewPet, PET_NAME_MAX_LENGTH, PET_STATUSES, petNameProblem, type PetStatus } from '../domain/pet';
@@ -10,6 +11,7 @@ export class NewPetRequest implements NewPet {
     description: "The animal's name; not only white space. It is kept as sent.",
     minLength: 1,
     maxLength: PET_NAME_MAX_LENGTH,
+    pattern: '\\S',
     example: 'Rex',
   })
   @Satisfies(petNameProblem)
@@ -17,8 +19,7 @@ export class NewPetRequest implements NewPet {
 
   @ApiProperty({
     description: 'Identifier of the category the animal belongs to.',
-    type: 'integer',
-    format: 'int64',
+    ...int64Schema(),
     example: 3,
   })
   @IsInt64Body()

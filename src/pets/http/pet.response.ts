@@ -1,4 +1,5 @@
 import { ApiProperty, ApiSchema } from '@nestjs/swagger';
+import { int64Schema } from '../../shared/http/int64-schema';
 import { type Pet, PET_NAME_MAX_LENGTH, PET_STATUSES, type PetStatus } from '../domain/pet';
 
 /** What clients see of an animal: a field of the domain stays private until it is added here. */
@@ -6,20 +7,23 @@ import { type Pet, PET_NAME_MAX_LENGTH, PET_STATUSES, type PetStatus } from '../
 export class PetResponse {
   @ApiProperty({
     description: 'Unique identifier, assigned by the service on creation.',
-    type: 'integer',
-    format: 'int64',
-    minimum: 1,
+    ...int64Schema(1n),
     example: 1,
   })
   readonly id: bigint;
 
-  @ApiProperty({ description: "The animal's name.", minLength: 1, maxLength: PET_NAME_MAX_LENGTH, example: 'Rex' })
+  @ApiProperty({
+    description: "The animal's name.",
+    minLength: 1,
+    maxLength: PET_NAME_MAX_LENGTH,
+    pattern: '\\S',
+    example: 'Rex',
+  })
   readonly name: string;
 
   @ApiProperty({
     description: 'Identifier of the category the animal belongs to.',
-    type: 'integer',
-    format: 'int64',
+    ...int64Schema(),
     example: 3,
   })
   readonly categoryId: bigint;

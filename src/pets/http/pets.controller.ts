@@ -6,6 +6,7 @@ import { Idempotent } from '../../idempotency';
 import { ApiErrors } from '../../shared/http/api-errors';
 import { LINK_NEXT_HEADER, LOCATION_HEADER } from '../../shared/http/api-headers';
 import { parsePositiveInt64 } from '../../shared/domain/int64';
+import { int64Schema } from '../../shared/http/int64-schema';
 import { JsonBody } from '../../shared/http/json-body';
 import { QueryPipe } from '../../shared/http/query.pipe';
 import { Deprecated } from '../../versioning';
@@ -93,7 +94,7 @@ export class PetsController {
   @ApiParam({
     name: 'petId',
     description: 'Identifier of the animal.',
-    schema: { type: 'integer', format: 'int64' },
+    schema: int64Schema(1n),
     example: 1,
   })
   @ApiResponse({ status: HttpStatus.OK, description: 'The animal.', type: PetResponse })

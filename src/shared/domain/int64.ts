@@ -1,9 +1,9 @@
-const MIN = -(2n ** 63n);
-const MAX = 2n ** 63n - 1n;
+export const INT64_MIN = -(2n ** 63n);
+export const INT64_MAX = 2n ** 63n - 1n;
 
 /** Whether the value is an integer of the int64 range, -9223372036854775808 to 9223372036854775807. */
 export function isInt64(value: unknown): value is bigint {
-  return typeof value === 'bigint' && value >= MIN && value <= MAX;
+  return typeof value === 'bigint' && value >= INT64_MIN && value <= INT64_MAX;
 }
 
 /** The positive int64 written in canonical decimal form (`7`, never `07`, `+7` or `7.0`); undefined for anything else. */
@@ -12,7 +12,7 @@ export function parsePositiveInt64(text: string): bigint | undefined {
     return undefined;
   }
   const value = BigInt(text);
-  return value <= MAX ? value : undefined;
+  return value <= INT64_MAX ? value : undefined;
 }
 
 /**

@@ -6,6 +6,8 @@ import { ErrorResponse } from './error.response';
 const EXAMPLE_MESSAGES: Readonly<Partial<Record<ErrorCode, string>>> = {
   invalid_parameter: 'limit must be an integer from 1 to 100 in decimal digits, given once.',
   invalid_cursor: 'cursor is damaged or belongs to another status filter.',
+  malformed_url: 'The URL has a malformed percent-encoding.',
+  malformed_request: 'The request is not well-formed HTTP.',
   invalid_json: 'The body is not valid JSON.',
   invalid_body: 'name is required; categoryId must be an integer from -9223372036854775808 to 9223372036854775807.',
   invalid_idempotency_key: 'Idempotency-Key must be 1 to 255 visible ASCII characters, quoted or bare, sent once.',
@@ -14,6 +16,9 @@ const EXAMPLE_MESSAGES: Readonly<Partial<Record<ErrorCode, string>>> = {
   invalid_api_key: 'The API key is not valid. Check that it is complete and not revoked.',
   expired_api_key: 'The API key has expired. Use a newer key of the account.',
   pet_not_found: 'No animal has this petId.',
+  request_timeout: 'The request did not arrive in time.',
+  uri_too_long: 'The URL must be at most 8000 characters long.',
+  headers_too_large: 'The request header fields are too large.',
   body_too_large: 'The body must be at most 65536 bytes.',
   unsupported_media_type: 'The body must be application/json in UTF-8.',
   rate_limit_exceeded: "The plan's requests for this minute are used up. Wait for the time in Retry-After.",
@@ -25,12 +30,15 @@ const EXAMPLE_MESSAGES: Readonly<Partial<Record<ErrorCode, string>>> = {
 };
 
 const DESCRIPTIONS: Readonly<Record<number, string>> = {
-  400: 'Required fields are missing or values are invalid.',
+  400: 'Something in the request is missing or invalid.',
   401: 'The credential is missing or invalid.',
   404: 'What was asked for could not be found.',
+  408: 'The request did not arrive in time; the connection is closed.',
   413: 'The body is too large.',
   415: 'The body is not of the media type application/json.',
+  414: 'The URL is too long.',
   429: 'A rate limit is exceeded. Wait for the time in `Retry-After`.',
+  431: 'The header fields are too large; the connection is closed.',
   500: 'The service failed.',
   503: 'The service cannot answer for the moment. Wait for the time in `Retry-After`.',
 };

@@ -8,16 +8,25 @@ export class ErrorResponse {
   @ApiProperty({
     description: 'Machine-readable error code. Codes may be added.',
     type: 'string',
+    maxLength: 64,
+    pattern: '^[a-z][a-z_]*$',
     examples: Object.keys(ERROR_STATUS),
   })
   readonly code: ErrorCode;
 
-  @ApiProperty({ description: 'Human-readable description.', example: 'No animal has this petId.' })
+  @ApiProperty({
+    description: 'Human-readable description; may be reworded.',
+    minLength: 1,
+    maxLength: 2_048,
+    pattern: '\\S',
+    example: 'No animal has this petId.',
+  })
   readonly message: string;
 
   @ApiProperty({
     description: 'The HTTP status code of the response.',
     type: 'integer',
+    format: 'int32',
     minimum: 400,
     maximum: 599,
     example: 404,

@@ -1,0 +1,12 @@
+import type { SchemaObject } from '@nestjs/swagger';
+import { INT64_MAX, INT64_MIN } from '../domain/int64';
+
+/** The OpenAPI schema of an int64, with bounds that are exact to the last digit: the document is written with bigints. */
+export function int64Schema(minimum: bigint = INT64_MIN) {
+  return {
+    type: 'integer',
+    format: 'int64',
+    minimum: minimum as unknown as number,
+    maximum: INT64_MAX as unknown as number,
+  } as const satisfies SchemaObject;
+}
