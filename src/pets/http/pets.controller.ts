@@ -30,7 +30,8 @@ export class PetsController {
     operationId: 'listPets',
     summary: 'List animals',
     description:
-      'Animals in ascending order of `id`, one page at a time. When more follow, the `Link` header names the next page; ' +
+      'Answers with animals in ascending order of `id`, one page at a time. When more follow, the `Link` header names the ' +
+      'next page: follow its address as it is, until there is none; ' +
       'while others are added, a walk from page to page repeats no animal and skips none that was there when it began.',
   })
   @ApiResponse({
@@ -63,7 +64,9 @@ export class PetsController {
   @ApiOperation({
     operationId: 'createPet',
     summary: 'Add an animal',
-    description: 'Stores an animal and gives it its `id`.',
+    description:
+      'Stores an animal and answers with it as stored, with the `id` that the service gave it and its address in `Location`. ' +
+      'Unknown fields, and an `id` in the body, are ignored. Send an `Idempotency-Key` to be able to repeat the request safely.',
   })
   @ApiBody({ type: NewPetRequest })
   @ApiResponse({
@@ -89,7 +92,9 @@ export class PetsController {
   @ApiOperation({
     operationId: 'getPet',
     summary: 'Get an animal',
-    description: 'Deprecated, to be removed on 2030-12-05: use `GET /pets` with the `status` filter instead.',
+    description:
+      'Answers with one animal, by its `id`. Deprecated, to be removed on 2030-12-05: use `GET /pets` with the `status` ' +
+      'filter instead. The headers `Deprecation`, `Sunset` and `Link` say so too.',
   })
   @ApiParam({
     name: 'petId',
