@@ -1,0 +1,1380 @@
+export interface paths {
+    "/pets": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List animals
+         * @description Answers with animals in ascending order of `id`, one page at a time. When more follow, the `Link` header names the next page: follow its address as it is, until there is none; while others are added, a walk from page to page repeats no animal and skips none that was there when it began.
+         */
+        get: operations["listPets"];
+        put?: never;
+        /**
+         * Add an animal
+         * @description Stores an animal and answers with it as stored, with the `id` that the service gave it and its address in `Location`. Unknown fields, and an `id` in the body, are ignored. Send an `Idempotency-Key` to be able to repeat the request safely.
+         */
+        post: operations["createPet"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/pets/{petId}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Get an animal
+         * @deprecated
+         * @description Answers with one animal, by its `id`. Deprecated, to be removed on 2030-12-05: use `GET /pets` with the `status` filter instead. The headers `Deprecation`, `Sunset` and `Link` say so too.
+         */
+        get: operations["getPet"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+}
+export type webhooks = Record<string, never>;
+export interface components {
+    schemas: {
+        /** @enum {string} */
+        PetStatus: "available" | "pending" | "sold";
+        /** @description An animal to add. */
+        NewPet: {
+            /**
+             * @description The animal's name; not only white space. It is kept as sent.
+             * @example Rex
+             */
+            name: string;
+            /**
+             * Format: int64
+             * @description Identifier of the category the animal belongs to.
+             * @example 3
+             */
+            categoryId: bigint;
+            /**
+             * @description Availability of the animal.
+             * @default available
+             * @example available
+             */
+            status?: components["schemas"]["PetStatus"];
+        };
+        /** @description An animal of the store. */
+        Pet: {
+            /**
+             * Format: int64
+             * @description Unique identifier, assigned by the service on creation.
+             * @example 1
+             */
+            id: bigint;
+            /**
+             * @description The animal's name.
+             * @example Rex
+             */
+            name: string;
+            /**
+             * Format: int64
+             * @description Identifier of the category the animal belongs to.
+             * @example 3
+             */
+            categoryId: bigint;
+            /**
+             * @description Availability of the animal.
+             * @example available
+             */
+            status: components["schemas"]["PetStatus"];
+        };
+        /** @description The body of every error. */
+        Error: {
+            /**
+             * @description Machine-readable error code. Codes may be added.
+             * @example invalid_parameter
+             * @example invalid_cursor
+             * @example malformed_url
+             * @example malformed_request
+             * @example invalid_json
+             * @example invalid_body
+             * @example invalid_idempotency_key
+             * @example idempotency_key_reused
+             * @example missing_api_key
+             * @example invalid_api_key
+             * @example expired_api_key
+             * @example pet_not_found
+             * @example route_not_found
+             * @example method_not_allowed
+             * @example request_timeout
+             * @example body_too_large
+             * @example uri_too_long
+             * @example unsupported_media_type
+             * @example rate_limit_exceeded
+             * @example daily_quota_exceeded
+             * @example key_temporarily_banned
+             * @example too_many_auth_failures
+             * @example headers_too_large
+             * @example internal_error
+             * @example service_unavailable
+             */
+            code: string;
+            /**
+             * @description Human-readable description; may be reworded.
+             * @example No animal has this petId.
+             */
+            message: string;
+            /**
+             * Format: int32
+             * @description The HTTP status code of the response.
+             * @example 404
+             */
+            status: number;
+        };
+        /** Pets */
+        Pets: components["schemas"]["Pet"][];
+    };
+    responses: never;
+    parameters: never;
+    requestBodies: never;
+    headers: never;
+    pathItems: never;
+}
+export type $defs = Record<string, never>;
+export interface operations {
+    listPets: {
+        parameters: {
+            query?: {
+                /** @description Maximum number of animals returned. */
+                limit?: number;
+                /** @description Only animals with this status are listed. */
+                status?: components["schemas"]["PetStatus"];
+                /** @description Where the page begins: taken unchanged from the `Link` header of the page before. */
+                cursor?: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description A page of animals. */
+            200: {
+                headers: {
+                    /**
+                     * @description Pages of any origin may call the service.
+                     * @example *
+                     */
+                    "Access-Control-Allow-Origin": string;
+                    /**
+                     * @description Request allowance of the current plan for the window.
+                     * @example 300
+                     */
+                    "X-RateLimit-Limit": number;
+                    /**
+                     * @description Requests remaining in the window.
+                     * @example 299
+                     */
+                    "X-RateLimit-Remaining": number;
+                    /**
+                     * @description Unix timestamp, in seconds, at which the limit resets.
+                     * @example 1795219260
+                     */
+                    "X-RateLimit-Reset": bigint;
+                    /**
+                     * @description Identifies the request in the logs; one that was sent is kept.
+                     * @example 2a1b6a3e-7c5d-4f10-9d0e-3f1c2b4a5d6e
+                     */
+                    "X-Request-Id": string;
+                    /**
+                     * @description When more animals follow: the address of the next page, with `rel="next"` (RFC 8288).
+                     * @example <https://api.example.com/v1/pets?limit=20&cursor=AAAAAAAAABQeDVxO>; rel="next"
+                     */
+                    Link?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Pets"];
+                };
+            };
+            /** @description Something in the request is missing or invalid. */
+            400: {
+                headers: {
+                    /**
+                     * @description Pages of any origin may call the service.
+                     * @example *
+                     */
+                    "Access-Control-Allow-Origin": string;
+                    /**
+                     * @description Request allowance of the current plan for the window.
+                     * @example 300
+                     */
+                    "X-RateLimit-Limit": number;
+                    /**
+                     * @description Requests remaining in the window.
+                     * @example 299
+                     */
+                    "X-RateLimit-Remaining": number;
+                    /**
+                     * @description Unix timestamp, in seconds, at which the limit resets.
+                     * @example 1795219260
+                     */
+                    "X-RateLimit-Reset": bigint;
+                    /**
+                     * @description Identifies the request in the logs; one that was sent is kept.
+                     * @example 2a1b6a3e-7c5d-4f10-9d0e-3f1c2b4a5d6e
+                     */
+                    "X-Request-Id": string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description The credential is missing or invalid. */
+            401: {
+                headers: {
+                    /**
+                     * @description Pages of any origin may call the service.
+                     * @example *
+                     */
+                    "Access-Control-Allow-Origin": string;
+                    /**
+                     * @description Request allowance of the current plan for the window.
+                     * @example 300
+                     */
+                    "X-RateLimit-Limit": number;
+                    /**
+                     * @description Requests remaining in the window.
+                     * @example 299
+                     */
+                    "X-RateLimit-Remaining": number;
+                    /**
+                     * @description Unix timestamp, in seconds, at which the limit resets.
+                     * @example 1795219260
+                     */
+                    "X-RateLimit-Reset": bigint;
+                    /**
+                     * @description Identifies the request in the logs; one that was sent is kept.
+                     * @example 2a1b6a3e-7c5d-4f10-9d0e-3f1c2b4a5d6e
+                     */
+                    "X-Request-Id": string;
+                    /**
+                     * @description The bearer challenge (RFC 6750).
+                     * @example Bearer realm="petstore", error="invalid_token"
+                     */
+                    "WWW-Authenticate": string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description The request did not arrive in time; the connection is closed. */
+            408: {
+                headers: {
+                    /**
+                     * @description Pages of any origin may call the service.
+                     * @example *
+                     */
+                    "Access-Control-Allow-Origin": string;
+                    /**
+                     * @description Request allowance of the current plan for the window.
+                     * @example 300
+                     */
+                    "X-RateLimit-Limit": number;
+                    /**
+                     * @description Requests remaining in the window.
+                     * @example 299
+                     */
+                    "X-RateLimit-Remaining": number;
+                    /**
+                     * @description Unix timestamp, in seconds, at which the limit resets.
+                     * @example 1795219260
+                     */
+                    "X-RateLimit-Reset": bigint;
+                    /**
+                     * @description Identifies the request in the logs; one that was sent is kept.
+                     * @example 2a1b6a3e-7c5d-4f10-9d0e-3f1c2b4a5d6e
+                     */
+                    "X-Request-Id": string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description The URL is too long. */
+            414: {
+                headers: {
+                    /**
+                     * @description Pages of any origin may call the service.
+                     * @example *
+                     */
+                    "Access-Control-Allow-Origin": string;
+                    /**
+                     * @description Request allowance of the current plan for the window.
+                     * @example 300
+                     */
+                    "X-RateLimit-Limit": number;
+                    /**
+                     * @description Requests remaining in the window.
+                     * @example 299
+                     */
+                    "X-RateLimit-Remaining": number;
+                    /**
+                     * @description Unix timestamp, in seconds, at which the limit resets.
+                     * @example 1795219260
+                     */
+                    "X-RateLimit-Reset": bigint;
+                    /**
+                     * @description Identifies the request in the logs; one that was sent is kept.
+                     * @example 2a1b6a3e-7c5d-4f10-9d0e-3f1c2b4a5d6e
+                     */
+                    "X-Request-Id": string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description A rate limit is exceeded. Wait for the time in `Retry-After`. */
+            429: {
+                headers: {
+                    /**
+                     * @description Pages of any origin may call the service.
+                     * @example *
+                     */
+                    "Access-Control-Allow-Origin": string;
+                    /**
+                     * @description Request allowance of the current plan for the window.
+                     * @example 300
+                     */
+                    "X-RateLimit-Limit": number;
+                    /**
+                     * @description Requests remaining in the window.
+                     * @example 299
+                     */
+                    "X-RateLimit-Remaining": number;
+                    /**
+                     * @description Unix timestamp, in seconds, at which the limit resets.
+                     * @example 1795219260
+                     */
+                    "X-RateLimit-Reset": bigint;
+                    /**
+                     * @description Identifies the request in the logs; one that was sent is kept.
+                     * @example 2a1b6a3e-7c5d-4f10-9d0e-3f1c2b4a5d6e
+                     */
+                    "X-Request-Id": string;
+                    /**
+                     * @description Seconds to wait before the next request.
+                     * @example 42
+                     */
+                    "Retry-After": number;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description The header fields are too large; the connection is closed. */
+            431: {
+                headers: {
+                    /**
+                     * @description Pages of any origin may call the service.
+                     * @example *
+                     */
+                    "Access-Control-Allow-Origin": string;
+                    /**
+                     * @description Request allowance of the current plan for the window.
+                     * @example 300
+                     */
+                    "X-RateLimit-Limit": number;
+                    /**
+                     * @description Requests remaining in the window.
+                     * @example 299
+                     */
+                    "X-RateLimit-Remaining": number;
+                    /**
+                     * @description Unix timestamp, in seconds, at which the limit resets.
+                     * @example 1795219260
+                     */
+                    "X-RateLimit-Reset": bigint;
+                    /**
+                     * @description Identifies the request in the logs; one that was sent is kept.
+                     * @example 2a1b6a3e-7c5d-4f10-9d0e-3f1c2b4a5d6e
+                     */
+                    "X-Request-Id": string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description The service failed. */
+            500: {
+                headers: {
+                    /**
+                     * @description Pages of any origin may call the service.
+                     * @example *
+                     */
+                    "Access-Control-Allow-Origin": string;
+                    /**
+                     * @description Request allowance of the current plan for the window.
+                     * @example 300
+                     */
+                    "X-RateLimit-Limit": number;
+                    /**
+                     * @description Requests remaining in the window.
+                     * @example 299
+                     */
+                    "X-RateLimit-Remaining": number;
+                    /**
+                     * @description Unix timestamp, in seconds, at which the limit resets.
+                     * @example 1795219260
+                     */
+                    "X-RateLimit-Reset": bigint;
+                    /**
+                     * @description Identifies the request in the logs; one that was sent is kept.
+                     * @example 2a1b6a3e-7c5d-4f10-9d0e-3f1c2b4a5d6e
+                     */
+                    "X-Request-Id": string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description The service cannot answer for the moment. Wait for the time in `Retry-After`. */
+            503: {
+                headers: {
+                    /**
+                     * @description Pages of any origin may call the service.
+                     * @example *
+                     */
+                    "Access-Control-Allow-Origin": string;
+                    /**
+                     * @description Request allowance of the current plan for the window.
+                     * @example 300
+                     */
+                    "X-RateLimit-Limit": number;
+                    /**
+                     * @description Requests remaining in the window.
+                     * @example 299
+                     */
+                    "X-RateLimit-Remaining": number;
+                    /**
+                     * @description Unix timestamp, in seconds, at which the limit resets.
+                     * @example 1795219260
+                     */
+                    "X-RateLimit-Reset": bigint;
+                    /**
+                     * @description Identifies the request in the logs; one that was sent is kept.
+                     * @example 2a1b6a3e-7c5d-4f10-9d0e-3f1c2b4a5d6e
+                     */
+                    "X-Request-Id": string;
+                    /**
+                     * @description Seconds to wait before the next request.
+                     * @example 42
+                     */
+                    "Retry-After": number;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    createPet: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description Makes the request safe to retry: for 24 hours, the same key with the same body gives the first answer again, with `Idempotent-Replayed: true`, and creates nothing. A random UUID is a good key. 1 to 255 visible ASCII characters, quoted or bare. */
+                "Idempotency-Key"?: string;
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["NewPet"];
+            };
+        };
+        responses: {
+            /** @description The stored animal. */
+            201: {
+                headers: {
+                    /**
+                     * @description Pages of any origin may call the service.
+                     * @example *
+                     */
+                    "Access-Control-Allow-Origin": string;
+                    /**
+                     * @description Request allowance of the current plan for the window.
+                     * @example 300
+                     */
+                    "X-RateLimit-Limit": number;
+                    /**
+                     * @description Requests remaining in the window.
+                     * @example 299
+                     */
+                    "X-RateLimit-Remaining": number;
+                    /**
+                     * @description Unix timestamp, in seconds, at which the limit resets.
+                     * @example 1795219260
+                     */
+                    "X-RateLimit-Reset": bigint;
+                    /**
+                     * @description Identifies the request in the logs; one that was sent is kept.
+                     * @example 2a1b6a3e-7c5d-4f10-9d0e-3f1c2b4a5d6e
+                     */
+                    "X-Request-Id": string;
+                    /**
+                     * @description The address of what was created.
+                     * @example https://api.example.com/v1/pets/1
+                     */
+                    Location: string;
+                    /**
+                     * @description Present when the request was executed before and this is its first answer again.
+                     * @example true
+                     */
+                    "Idempotent-Replayed"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Pet"];
+                };
+            };
+            /** @description Something in the request is missing or invalid. */
+            400: {
+                headers: {
+                    /**
+                     * @description Pages of any origin may call the service.
+                     * @example *
+                     */
+                    "Access-Control-Allow-Origin": string;
+                    /**
+                     * @description Request allowance of the current plan for the window.
+                     * @example 300
+                     */
+                    "X-RateLimit-Limit": number;
+                    /**
+                     * @description Requests remaining in the window.
+                     * @example 299
+                     */
+                    "X-RateLimit-Remaining": number;
+                    /**
+                     * @description Unix timestamp, in seconds, at which the limit resets.
+                     * @example 1795219260
+                     */
+                    "X-RateLimit-Reset": bigint;
+                    /**
+                     * @description Identifies the request in the logs; one that was sent is kept.
+                     * @example 2a1b6a3e-7c5d-4f10-9d0e-3f1c2b4a5d6e
+                     */
+                    "X-Request-Id": string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description The credential is missing or invalid. */
+            401: {
+                headers: {
+                    /**
+                     * @description Pages of any origin may call the service.
+                     * @example *
+                     */
+                    "Access-Control-Allow-Origin": string;
+                    /**
+                     * @description Request allowance of the current plan for the window.
+                     * @example 300
+                     */
+                    "X-RateLimit-Limit": number;
+                    /**
+                     * @description Requests remaining in the window.
+                     * @example 299
+                     */
+                    "X-RateLimit-Remaining": number;
+                    /**
+                     * @description Unix timestamp, in seconds, at which the limit resets.
+                     * @example 1795219260
+                     */
+                    "X-RateLimit-Reset": bigint;
+                    /**
+                     * @description Identifies the request in the logs; one that was sent is kept.
+                     * @example 2a1b6a3e-7c5d-4f10-9d0e-3f1c2b4a5d6e
+                     */
+                    "X-Request-Id": string;
+                    /**
+                     * @description The bearer challenge (RFC 6750).
+                     * @example Bearer realm="petstore", error="invalid_token"
+                     */
+                    "WWW-Authenticate": string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description The request did not arrive in time; the connection is closed. */
+            408: {
+                headers: {
+                    /**
+                     * @description Pages of any origin may call the service.
+                     * @example *
+                     */
+                    "Access-Control-Allow-Origin": string;
+                    /**
+                     * @description Request allowance of the current plan for the window.
+                     * @example 300
+                     */
+                    "X-RateLimit-Limit": number;
+                    /**
+                     * @description Requests remaining in the window.
+                     * @example 299
+                     */
+                    "X-RateLimit-Remaining": number;
+                    /**
+                     * @description Unix timestamp, in seconds, at which the limit resets.
+                     * @example 1795219260
+                     */
+                    "X-RateLimit-Reset": bigint;
+                    /**
+                     * @description Identifies the request in the logs; one that was sent is kept.
+                     * @example 2a1b6a3e-7c5d-4f10-9d0e-3f1c2b4a5d6e
+                     */
+                    "X-Request-Id": string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /**
+             * @description The body is too large.
+             *
+             *     The body is too large.
+             */
+            413: {
+                headers: {
+                    /**
+                     * @description Pages of any origin may call the service.
+                     * @example *
+                     */
+                    "Access-Control-Allow-Origin": string;
+                    /**
+                     * @description Request allowance of the current plan for the window.
+                     * @example 300
+                     */
+                    "X-RateLimit-Limit": number;
+                    /**
+                     * @description Requests remaining in the window.
+                     * @example 299
+                     */
+                    "X-RateLimit-Remaining": number;
+                    /**
+                     * @description Unix timestamp, in seconds, at which the limit resets.
+                     * @example 1795219260
+                     */
+                    "X-RateLimit-Reset": bigint;
+                    /**
+                     * @description Identifies the request in the logs; one that was sent is kept.
+                     * @example 2a1b6a3e-7c5d-4f10-9d0e-3f1c2b4a5d6e
+                     */
+                    "X-Request-Id": string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description The URL is too long. */
+            414: {
+                headers: {
+                    /**
+                     * @description Pages of any origin may call the service.
+                     * @example *
+                     */
+                    "Access-Control-Allow-Origin": string;
+                    /**
+                     * @description Request allowance of the current plan for the window.
+                     * @example 300
+                     */
+                    "X-RateLimit-Limit": number;
+                    /**
+                     * @description Requests remaining in the window.
+                     * @example 299
+                     */
+                    "X-RateLimit-Remaining": number;
+                    /**
+                     * @description Unix timestamp, in seconds, at which the limit resets.
+                     * @example 1795219260
+                     */
+                    "X-RateLimit-Reset": bigint;
+                    /**
+                     * @description Identifies the request in the logs; one that was sent is kept.
+                     * @example 2a1b6a3e-7c5d-4f10-9d0e-3f1c2b4a5d6e
+                     */
+                    "X-Request-Id": string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /**
+             * @description The body is not of the media type application/json.
+             *
+             *     The body is not of the media type application/json.
+             */
+            415: {
+                headers: {
+                    /**
+                     * @description Pages of any origin may call the service.
+                     * @example *
+                     */
+                    "Access-Control-Allow-Origin": string;
+                    /**
+                     * @description Request allowance of the current plan for the window.
+                     * @example 300
+                     */
+                    "X-RateLimit-Limit": number;
+                    /**
+                     * @description Requests remaining in the window.
+                     * @example 299
+                     */
+                    "X-RateLimit-Remaining": number;
+                    /**
+                     * @description Unix timestamp, in seconds, at which the limit resets.
+                     * @example 1795219260
+                     */
+                    "X-RateLimit-Reset": bigint;
+                    /**
+                     * @description Identifies the request in the logs; one that was sent is kept.
+                     * @example 2a1b6a3e-7c5d-4f10-9d0e-3f1c2b4a5d6e
+                     */
+                    "X-Request-Id": string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description A rate limit is exceeded. Wait for the time in `Retry-After`. */
+            429: {
+                headers: {
+                    /**
+                     * @description Pages of any origin may call the service.
+                     * @example *
+                     */
+                    "Access-Control-Allow-Origin": string;
+                    /**
+                     * @description Request allowance of the current plan for the window.
+                     * @example 300
+                     */
+                    "X-RateLimit-Limit": number;
+                    /**
+                     * @description Requests remaining in the window.
+                     * @example 299
+                     */
+                    "X-RateLimit-Remaining": number;
+                    /**
+                     * @description Unix timestamp, in seconds, at which the limit resets.
+                     * @example 1795219260
+                     */
+                    "X-RateLimit-Reset": bigint;
+                    /**
+                     * @description Identifies the request in the logs; one that was sent is kept.
+                     * @example 2a1b6a3e-7c5d-4f10-9d0e-3f1c2b4a5d6e
+                     */
+                    "X-Request-Id": string;
+                    /**
+                     * @description Seconds to wait before the next request.
+                     * @example 42
+                     */
+                    "Retry-After": number;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description The header fields are too large; the connection is closed. */
+            431: {
+                headers: {
+                    /**
+                     * @description Pages of any origin may call the service.
+                     * @example *
+                     */
+                    "Access-Control-Allow-Origin": string;
+                    /**
+                     * @description Request allowance of the current plan for the window.
+                     * @example 300
+                     */
+                    "X-RateLimit-Limit": number;
+                    /**
+                     * @description Requests remaining in the window.
+                     * @example 299
+                     */
+                    "X-RateLimit-Remaining": number;
+                    /**
+                     * @description Unix timestamp, in seconds, at which the limit resets.
+                     * @example 1795219260
+                     */
+                    "X-RateLimit-Reset": bigint;
+                    /**
+                     * @description Identifies the request in the logs; one that was sent is kept.
+                     * @example 2a1b6a3e-7c5d-4f10-9d0e-3f1c2b4a5d6e
+                     */
+                    "X-Request-Id": string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description The service failed. */
+            500: {
+                headers: {
+                    /**
+                     * @description Pages of any origin may call the service.
+                     * @example *
+                     */
+                    "Access-Control-Allow-Origin": string;
+                    /**
+                     * @description Request allowance of the current plan for the window.
+                     * @example 300
+                     */
+                    "X-RateLimit-Limit": number;
+                    /**
+                     * @description Requests remaining in the window.
+                     * @example 299
+                     */
+                    "X-RateLimit-Remaining": number;
+                    /**
+                     * @description Unix timestamp, in seconds, at which the limit resets.
+                     * @example 1795219260
+                     */
+                    "X-RateLimit-Reset": bigint;
+                    /**
+                     * @description Identifies the request in the logs; one that was sent is kept.
+                     * @example 2a1b6a3e-7c5d-4f10-9d0e-3f1c2b4a5d6e
+                     */
+                    "X-Request-Id": string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description The service cannot answer for the moment. Wait for the time in `Retry-After`. */
+            503: {
+                headers: {
+                    /**
+                     * @description Pages of any origin may call the service.
+                     * @example *
+                     */
+                    "Access-Control-Allow-Origin": string;
+                    /**
+                     * @description Request allowance of the current plan for the window.
+                     * @example 300
+                     */
+                    "X-RateLimit-Limit": number;
+                    /**
+                     * @description Requests remaining in the window.
+                     * @example 299
+                     */
+                    "X-RateLimit-Remaining": number;
+                    /**
+                     * @description Unix timestamp, in seconds, at which the limit resets.
+                     * @example 1795219260
+                     */
+                    "X-RateLimit-Reset": bigint;
+                    /**
+                     * @description Identifies the request in the logs; one that was sent is kept.
+                     * @example 2a1b6a3e-7c5d-4f10-9d0e-3f1c2b4a5d6e
+                     */
+                    "X-Request-Id": string;
+                    /**
+                     * @description Seconds to wait before the next request.
+                     * @example 42
+                     */
+                    "Retry-After": number;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    getPet: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description Identifier of the animal. */
+                petId: bigint;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The animal. */
+            200: {
+                headers: {
+                    /**
+                     * @description Pages of any origin may call the service.
+                     * @example *
+                     */
+                    "Access-Control-Allow-Origin": string;
+                    /**
+                     * @description Request allowance of the current plan for the window.
+                     * @example 300
+                     */
+                    "X-RateLimit-Limit": number;
+                    /**
+                     * @description Requests remaining in the window.
+                     * @example 299
+                     */
+                    "X-RateLimit-Remaining": number;
+                    /**
+                     * @description Unix timestamp, in seconds, at which the limit resets.
+                     * @example 1795219260
+                     */
+                    "X-RateLimit-Reset": bigint;
+                    /**
+                     * @description Identifies the request in the logs; one that was sent is kept.
+                     * @example 2a1b6a3e-7c5d-4f10-9d0e-3f1c2b4a5d6e
+                     */
+                    "X-Request-Id": string;
+                    /**
+                     * @description Since when the operation is deprecated (RFC 9745).
+                     * @example @1795219200
+                     */
+                    Deprecation?: string;
+                    /**
+                     * @description When the operation will be removed (RFC 8594).
+                     * @example Thu, 05 Dec 2030 00:00:00 GMT
+                     */
+                    Sunset?: string;
+                    /**
+                     * @description Where the deprecation is explained (`rel="deprecation"`) and what replaces the operation (`rel="successor-version"`).
+                     * @example <https://api.example.com/docs#/pets/getPet>; rel="deprecation"; type="text/html", <https://api.example.com/v1/pets>; rel="successor-version"
+                     */
+                    Link?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Pet"];
+                };
+            };
+            /** @description Something in the request is missing or invalid. */
+            400: {
+                headers: {
+                    /**
+                     * @description Pages of any origin may call the service.
+                     * @example *
+                     */
+                    "Access-Control-Allow-Origin": string;
+                    /**
+                     * @description Request allowance of the current plan for the window.
+                     * @example 300
+                     */
+                    "X-RateLimit-Limit": number;
+                    /**
+                     * @description Requests remaining in the window.
+                     * @example 299
+                     */
+                    "X-RateLimit-Remaining": number;
+                    /**
+                     * @description Unix timestamp, in seconds, at which the limit resets.
+                     * @example 1795219260
+                     */
+                    "X-RateLimit-Reset": bigint;
+                    /**
+                     * @description Identifies the request in the logs; one that was sent is kept.
+                     * @example 2a1b6a3e-7c5d-4f10-9d0e-3f1c2b4a5d6e
+                     */
+                    "X-Request-Id": string;
+                    /**
+                     * @description Since when the operation is deprecated (RFC 9745).
+                     * @example @1795219200
+                     */
+                    Deprecation?: string;
+                    /**
+                     * @description When the operation will be removed (RFC 8594).
+                     * @example Thu, 05 Dec 2030 00:00:00 GMT
+                     */
+                    Sunset?: string;
+                    /**
+                     * @description Where the deprecation is explained (`rel="deprecation"`) and what replaces the operation (`rel="successor-version"`).
+                     * @example <https://api.example.com/docs#/pets/getPet>; rel="deprecation"; type="text/html", <https://api.example.com/v1/pets>; rel="successor-version"
+                     */
+                    Link?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description The credential is missing or invalid. */
+            401: {
+                headers: {
+                    /**
+                     * @description Pages of any origin may call the service.
+                     * @example *
+                     */
+                    "Access-Control-Allow-Origin": string;
+                    /**
+                     * @description Request allowance of the current plan for the window.
+                     * @example 300
+                     */
+                    "X-RateLimit-Limit": number;
+                    /**
+                     * @description Requests remaining in the window.
+                     * @example 299
+                     */
+                    "X-RateLimit-Remaining": number;
+                    /**
+                     * @description Unix timestamp, in seconds, at which the limit resets.
+                     * @example 1795219260
+                     */
+                    "X-RateLimit-Reset": bigint;
+                    /**
+                     * @description Identifies the request in the logs; one that was sent is kept.
+                     * @example 2a1b6a3e-7c5d-4f10-9d0e-3f1c2b4a5d6e
+                     */
+                    "X-Request-Id": string;
+                    /**
+                     * @description The bearer challenge (RFC 6750).
+                     * @example Bearer realm="petstore", error="invalid_token"
+                     */
+                    "WWW-Authenticate": string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description What was asked for could not be found. */
+            404: {
+                headers: {
+                    /**
+                     * @description Pages of any origin may call the service.
+                     * @example *
+                     */
+                    "Access-Control-Allow-Origin": string;
+                    /**
+                     * @description Request allowance of the current plan for the window.
+                     * @example 300
+                     */
+                    "X-RateLimit-Limit": number;
+                    /**
+                     * @description Requests remaining in the window.
+                     * @example 299
+                     */
+                    "X-RateLimit-Remaining": number;
+                    /**
+                     * @description Unix timestamp, in seconds, at which the limit resets.
+                     * @example 1795219260
+                     */
+                    "X-RateLimit-Reset": bigint;
+                    /**
+                     * @description Identifies the request in the logs; one that was sent is kept.
+                     * @example 2a1b6a3e-7c5d-4f10-9d0e-3f1c2b4a5d6e
+                     */
+                    "X-Request-Id": string;
+                    /**
+                     * @description Since when the operation is deprecated (RFC 9745).
+                     * @example @1795219200
+                     */
+                    Deprecation?: string;
+                    /**
+                     * @description When the operation will be removed (RFC 8594).
+                     * @example Thu, 05 Dec 2030 00:00:00 GMT
+                     */
+                    Sunset?: string;
+                    /**
+                     * @description Where the deprecation is explained (`rel="deprecation"`) and what replaces the operation (`rel="successor-version"`).
+                     * @example <https://api.example.com/docs#/pets/getPet>; rel="deprecation"; type="text/html", <https://api.example.com/v1/pets>; rel="successor-version"
+                     */
+                    Link?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description The request did not arrive in time; the connection is closed. */
+            408: {
+                headers: {
+                    /**
+                     * @description Pages of any origin may call the service.
+                     * @example *
+                     */
+                    "Access-Control-Allow-Origin": string;
+                    /**
+                     * @description Request allowance of the current plan for the window.
+                     * @example 300
+                     */
+                    "X-RateLimit-Limit": number;
+                    /**
+                     * @description Requests remaining in the window.
+                     * @example 299
+                     */
+                    "X-RateLimit-Remaining": number;
+                    /**
+                     * @description Unix timestamp, in seconds, at which the limit resets.
+                     * @example 1795219260
+                     */
+                    "X-RateLimit-Reset": bigint;
+                    /**
+                     * @description Identifies the request in the logs; one that was sent is kept.
+                     * @example 2a1b6a3e-7c5d-4f10-9d0e-3f1c2b4a5d6e
+                     */
+                    "X-Request-Id": string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description The URL is too long. */
+            414: {
+                headers: {
+                    /**
+                     * @description Pages of any origin may call the service.
+                     * @example *
+                     */
+                    "Access-Control-Allow-Origin": string;
+                    /**
+                     * @description Request allowance of the current plan for the window.
+                     * @example 300
+                     */
+                    "X-RateLimit-Limit": number;
+                    /**
+                     * @description Requests remaining in the window.
+                     * @example 299
+                     */
+                    "X-RateLimit-Remaining": number;
+                    /**
+                     * @description Unix timestamp, in seconds, at which the limit resets.
+                     * @example 1795219260
+                     */
+                    "X-RateLimit-Reset": bigint;
+                    /**
+                     * @description Identifies the request in the logs; one that was sent is kept.
+                     * @example 2a1b6a3e-7c5d-4f10-9d0e-3f1c2b4a5d6e
+                     */
+                    "X-Request-Id": string;
+                    /**
+                     * @description Since when the operation is deprecated (RFC 9745).
+                     * @example @1795219200
+                     */
+                    Deprecation?: string;
+                    /**
+                     * @description When the operation will be removed (RFC 8594).
+                     * @example Thu, 05 Dec 2030 00:00:00 GMT
+                     */
+                    Sunset?: string;
+                    /**
+                     * @description Where the deprecation is explained (`rel="deprecation"`) and what replaces the operation (`rel="successor-version"`).
+                     * @example <https://api.example.com/docs#/pets/getPet>; rel="deprecation"; type="text/html", <https://api.example.com/v1/pets>; rel="successor-version"
+                     */
+                    Link?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description A rate limit is exceeded. Wait for the time in `Retry-After`. */
+            429: {
+                headers: {
+                    /**
+                     * @description Pages of any origin may call the service.
+                     * @example *
+                     */
+                    "Access-Control-Allow-Origin": string;
+                    /**
+                     * @description Request allowance of the current plan for the window.
+                     * @example 300
+                     */
+                    "X-RateLimit-Limit": number;
+                    /**
+                     * @description Requests remaining in the window.
+                     * @example 299
+                     */
+                    "X-RateLimit-Remaining": number;
+                    /**
+                     * @description Unix timestamp, in seconds, at which the limit resets.
+                     * @example 1795219260
+                     */
+                    "X-RateLimit-Reset": bigint;
+                    /**
+                     * @description Identifies the request in the logs; one that was sent is kept.
+                     * @example 2a1b6a3e-7c5d-4f10-9d0e-3f1c2b4a5d6e
+                     */
+                    "X-Request-Id": string;
+                    /**
+                     * @description Seconds to wait before the next request.
+                     * @example 42
+                     */
+                    "Retry-After": number;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description The header fields are too large; the connection is closed. */
+            431: {
+                headers: {
+                    /**
+                     * @description Pages of any origin may call the service.
+                     * @example *
+                     */
+                    "Access-Control-Allow-Origin": string;
+                    /**
+                     * @description Request allowance of the current plan for the window.
+                     * @example 300
+                     */
+                    "X-RateLimit-Limit": number;
+                    /**
+                     * @description Requests remaining in the window.
+                     * @example 299
+                     */
+                    "X-RateLimit-Remaining": number;
+                    /**
+                     * @description Unix timestamp, in seconds, at which the limit resets.
+                     * @example 1795219260
+                     */
+                    "X-RateLimit-Reset": bigint;
+                    /**
+                     * @description Identifies the request in the logs; one that was sent is kept.
+                     * @example 2a1b6a3e-7c5d-4f10-9d0e-3f1c2b4a5d6e
+                     */
+                    "X-Request-Id": string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description The service failed. */
+            500: {
+                headers: {
+                    /**
+                     * @description Pages of any origin may call the service.
+                     * @example *
+                     */
+                    "Access-Control-Allow-Origin": string;
+                    /**
+                     * @description Request allowance of the current plan for the window.
+                     * @example 300
+                     */
+                    "X-RateLimit-Limit": number;
+                    /**
+                     * @description Requests remaining in the window.
+                     * @example 299
+                     */
+                    "X-RateLimit-Remaining": number;
+                    /**
+                     * @description Unix timestamp, in seconds, at which the limit resets.
+                     * @example 1795219260
+                     */
+                    "X-RateLimit-Reset": bigint;
+                    /**
+                     * @description Identifies the request in the logs; one that was sent is kept.
+                     * @example 2a1b6a3e-7c5d-4f10-9d0e-3f1c2b4a5d6e
+                     */
+                    "X-Request-Id": string;
+                    /**
+                     * @description Since when the operation is deprecated (RFC 9745).
+                     * @example @1795219200
+                     */
+                    Deprecation?: string;
+                    /**
+                     * @description When the operation will be removed (RFC 8594).
+                     * @example Thu, 05 Dec 2030 00:00:00 GMT
+                     */
+                    Sunset?: string;
+                    /**
+                     * @description Where the deprecation is explained (`rel="deprecation"`) and what replaces the operation (`rel="successor-version"`).
+                     * @example <https://api.example.com/docs#/pets/getPet>; rel="deprecation"; type="text/html", <https://api.example.com/v1/pets>; rel="successor-version"
+                     */
+                    Link?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description The service cannot answer for the moment. Wait for the time in `Retry-After`. */
+            503: {
+                headers: {
+                    /**
+                     * @description Pages of any origin may call the service.
+                     * @example *
+                     */
+                    "Access-Control-Allow-Origin": string;
+                    /**
+                     * @description Request allowance of the current plan for the window.
+                     * @example 300
+                     */
+                    "X-RateLimit-Limit": number;
+                    /**
+                     * @description Requests remaining in the window.
+                     * @example 299
+                     */
+                    "X-RateLimit-Remaining": number;
+                    /**
+                     * @description Unix timestamp, in seconds, at which the limit resets.
+                     * @example 1795219260
+                     */
+                    "X-RateLimit-Reset": bigint;
+                    /**
+                     * @description Identifies the request in the logs; one that was sent is kept.
+                     * @example 2a1b6a3e-7c5d-4f10-9d0e-3f1c2b4a5d6e
+                     */
+                    "X-Request-Id": string;
+                    /**
+                     * @description Seconds to wait before the next request.
+                     * @example 42
+                     */
+                    "Retry-After": number;
+                    /**
+                     * @description Since when the operation is deprecated (RFC 9745).
+                     * @example @1795219200
+                     */
+                    Deprecation?: string;
+                    /**
+                     * @description When the operation will be removed (RFC 8594).
+                     * @example Thu, 05 Dec 2030 00:00:00 GMT
+                     */
+                    Sunset?: string;
+                    /**
+                     * @description Where the deprecation is explained (`rel="deprecation"`) and what replaces the operation (`rel="successor-version"`).
+                     * @example <https://api.example.com/docs#/pets/getPet>; rel="deprecation"; type="text/html", <https://api.example.com/v1/pets>; rel="successor-version"
+                     */
+                    Link?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+}
