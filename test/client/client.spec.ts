@@ -6,7 +6,7 @@ import { DataSource } from 'typeorm';
 import type { PostgresDriver } from 'typeorm/driver/postgres/PostgresDriver.js';
 import { ERROR_STATUS } from '../../src/shared/domain/error-codes';
 import { TestService } from '../support/service';
-import { CODES, connect, createPet, explain, listPets, type Pet, PetStoreError } from './client';
+import { CODES, connect, createPet, explain, listPets, main, type Pet, PetStoreError } from './client';
 
 const REX = { name: 'Rex', categoryId: 3n };
 const INT64_MAX = 9_223_372_036_854_775_807n;
@@ -189,6 +189,35 @@ describe('The client of docs/getting-started.md', () => {
       expect([...CODES].sort()).toEqual(Object.keys(ERROR_STATUS).sort());
     });
   });
+
+  it('prints what its example says', async () => {
+    const [log, error] = [jest.spyOn(console, 'log').mockReturnValue(), jest.spyOn(console, 'error').mockReturnValue()];
+    const baseUrl = `http://127.0.0.1:${service.port}/v1`;
+    await main(baseUrl, await service.createKey());
+    expect(log.mock.calls).toEqual([['1 Max 9223372036854775807']]);
+    await main(baseUrl, 'wrong');
+    expect(error.mock.calls).toEqual([['Enter another API key.']]);
+  });
+
+  it('is shown there as it is', async () => {
+    const read = (path: string) => readFile(join(__dirname, '../..', path), 'utf8');
+    const guide = await read('docs/getting-started.md');
+    const shown = [...guide.matchAll(/^<!-- (\S+)(?: (\w+))? -->\n\n```\w+\n([^]*?)^```$/gm)].map(
+      ([, path = '', region, code]) => ({ path, region, code }),
+    );
+    for (const { path, region, code } of shown) {
+      const file = await read(path);
+      expect({ path, region, code }).toEqual({ path, region, code: region ? regionOf(file, region) : file });
+    }
+    const regions = [...(await read('test/client/client.ts')).matchAll(/^\/\/ #region (\w+)$/gm)].map(
+      ([, name]) => name,
+    );
+    expect(shown.map(({ region }) => region).filter(Boolean)).toEqual(expect.arrayContaining(regions));
+    expect(shown.map(({ path }) => path)).toContain('test/client/generate.mjs');
+  });
+
+  const regionOf = (file: string, name: string) =>
+    new RegExp(`^// #region ${name}\\n([^]*?)^// #endregion$`, 'm').exec(file)?.[1];
 
   it('has the types that the OpenAPI document gives (npm run client:types makes them anew)', async () => {
     const generator = execFile(process.execPath, [join(__dirname, 'generate.mjs')]);

@@ -6,7 +6,7 @@
 import ky, { isHTTPError } from 'ky';
 import { parse, parseNumberAndBigInt, stringify } from 'lossless-json';
 import createClient, { type Client } from 'openapi-fetch';
-import type { components, operations, paths } from './petstore';
+import type { components, operations, paths } from './petstore.js';
 
 export type Pet = components['schemas']['Pet'];
 export type NewPet = components['schemas']['NewPet'];
@@ -162,5 +162,23 @@ export async function* listPets(api: Client<paths>, query: PetQuery = {}): Async
 function nextCursor({ headers, url }: Response): string | undefined {
   const [, next] = /<([^>]*)>; rel="next"/.exec(headers.get('Link') ?? '') ?? [];
   return next === undefined ? undefined : (new URL(next, url).searchParams.get('cursor') ?? undefined);
+}
+// #endregion
+
+// #region use
+/** Adds an animal, and prints all there are. */
+export async function main(baseUrl: string, key: string): Promise<void> {
+  const api = connect(baseUrl, key);
+  try {
+    await createPet(api, { name: 'Max', categoryId: 9_223_372_036_854_775_807n });
+    for await (const { id, name, categoryId } of listPets(api)) {
+      console.log(`${id} ${name} ${categoryId}`);
+    }
+  } catch (error) {
+    if (!(error instanceof PetStoreError)) {
+      throw error;
+    }
+    console.error(explain(error));
+  }
 }
 // #endregion
