@@ -5,7 +5,8 @@ import { ErrorResponse } from './error.response';
 /** What each code says, for the document's examples. */
 const EXAMPLE_MESSAGES: Readonly<Partial<Record<ErrorCode, string>>> = {
   invalid_parameter: 'limit must be an integer from 1 to 100 in decimal digits, given once.',
-  invalid_cursor: 'cursor is damaged or belongs to another status filter.',
+  invalid_cursor:
+    'cursor is damaged or belongs to another status filter. Take it unchanged from the Link header, or start again without it.',
   malformed_url: 'The URL has a malformed percent-encoding.',
   malformed_request: 'The request is not well-formed HTTP.',
   invalid_json: 'The body is not valid JSON.',
@@ -23,8 +24,10 @@ const EXAMPLE_MESSAGES: Readonly<Partial<Record<ErrorCode, string>>> = {
   unsupported_media_type: 'The body must be application/json in UTF-8.',
   rate_limit_exceeded: "The plan's requests for this minute are used up. Wait for the time in Retry-After.",
   daily_quota_exceeded: "The plan's requests for this day (UTC) are used up. Wait for the time in Retry-After.",
-  key_temporarily_banned: 'This API key is banned for a while, because it kept sending requests after 429.',
-  too_many_auth_failures: 'Too many requests without a valid API key came from this address.',
+  key_temporarily_banned:
+    'This API key is banned for a while, because it kept sending requests after 429. Wait for the time in Retry-After.',
+  too_many_auth_failures:
+    'Too many requests without a valid API key came from this address. Wait for the time in Retry-After, or send a valid key.',
   internal_error: 'Something went wrong inside the service. Report it with the X-Request-Id.',
   service_unavailable: 'The service cannot reach its database right now. Retry after the time in Retry-After.',
 };

@@ -5,7 +5,7 @@ import { ServiceUnavailable } from '../domain/pet-store-error';
 const UNAVAILABLE =
   /^(ECONN\w+|EPIPE|ENOENT|ENOTFOUND|EAI_AGAIN|ETIMEDOUT|EHOST\w+|ENET\w+|53\w{3}|57P\w{2}|57014|08\w{3})$/;
 const UNAVAILABLE_MESSAGE =
-  /^(timeout exceeded when trying to connect|Connection terminated|Query read timeout|Client (was closed|has encountered))/;
+  /^(timeout exceeded when trying to connect|Connection terminated|Query read timeout|Client (was closed|has encountered)|Driver not Connected)/;
 
 /** Whether the failure says that the database cannot be reached or does not answer, rather than that a query is wrong. */
 export function isDatabaseUnavailable(error: unknown): boolean {
