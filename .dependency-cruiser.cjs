@@ -14,7 +14,12 @@ module.exports = {
       comment: 'A file that nothing imports is not used.',
       from: {
         orphan: true,
-        pathNot: ['\\.spec\\.ts$', '^src/(main|cli/main|shared/persistence/embedded-template)\\.ts$'],
+        pathNot: [
+          '\\.spec\\.ts$',
+          '^src/(main|cli/main|shared/persistence/embedded-template)\\.ts$',
+          // A browser loads it.
+          '^src/documentation/page/',
+        ],
       },
       to: {},
     },

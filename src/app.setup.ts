@@ -4,10 +4,10 @@ import type { Socket } from 'node:net';
 import { type LogLevel, VersioningType } from '@nestjs/common';
 import { NestFactory } from '@nestjs/core';
 import { FastifyAdapter, type NestFastifyApplication } from '@nestjs/platform-fastify';
-import { type OpenAPIObject, SwaggerModule } from '@nestjs/swagger';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { AppModule } from './app.module';
 import type { Settings } from './config/settings';
+import { serveDocumentation } from './documentation/documentation';
 import { createOpenApiDocument } from './openapi';
 import { RateLimiter, rateLimitHeaders, setRateLimitHeaders } from './rate-limiting';
 import { type Clock, SystemClock } from './shared/domain/clock';
@@ -16,6 +16,7 @@ import { ErrorResponse } from './shared/http/error.response';
 import { toPetStoreError } from './shared/http/error.filter';
 import { stringifyJson } from './shared/http/json';
 import { asksForV1, protocolError, type ProtocolFailure, writeError } from './shared/http/protocol-errors';
+import { initialHeaders, isUnderV1 } from './shared/http/protective-headers';
 import { RouteTable } from './shared/http/route-table';
 import { rewriteUrl } from './shared/http/url-check';
 
@@ -62,7 +63,10 @@ export async function createApp(
     return503OnClosing: false,
     frameworkErrors: (error: Error, request: FastifyRequest, reply: FastifyReply) => {
       const petStoreError = toPetStoreError(error, request.id);
-      void reply.header('x-request-id', request.id).status(petStoreError.status).send(new ErrorResponse(petStoreError));
+      void reply
+        .headers({ ...initialHeaders(request.url), 'x-request-id': request.id })
+        .status(petStoreError.status)
+        .send(new ErrorResponse(petStoreError));
     },
     clientErrorHandler: (failure, socket) => {
       void answerProtocolFailure(failure, socket, app.get(RateLimiter));
@@ -82,7 +86,7 @@ export async function createApp(
     abortOnError: false,
   });
   app.get(RouteTable).observe(fastify);
-  // The adapter's own hook runs before every other, so that a CORS preflight carries the id too.
+  // The adapter's own hook runs before every other, so that a CORS preflight carries these headers too.
   const drain = app.get(Drain);
   adapter.setOnRequestHook((request: FastifyRequest, reply: FastifyReply, done: () => void) => {
     if (drain.turnsAway(request.method)) {
@@ -90,7 +94,7 @@ export async function createApp(
       request.raw.destroy();
       return;
     }
-    reply.header('x-request-id', request.id);
+    reply.headers(initialHeaders(request.url)).header('x-request-id', request.id);
     done();
   });
   fastify.addHook('onSend', (request, reply, payload, done) => {
@@ -109,16 +113,9 @@ export async function createApp(
   ignoreExpectations(fastify.server);
   app.enableVersioning({ type: VersioningType.URI });
   app.enableCors({ delegator: corsOptions });
-  const document = stringifyJson(createOpenApiDocument(app, settings));
-  app.getHttpAdapter().get('/openapi.json', (_request: FastifyRequest, reply: FastifyReply) => {
-    void reply.header('content-type', 'application/json; charset=utf-8').send(document);
-  });
-  // Swagger UI counts in doubles, as browsers do; the document above is exact.
-  SwaggerModule.setup('docs', app, JSON.parse(document) as OpenAPIObject, {
-    raw: false,
-    customSiteTitle: 'Pet store',
-    swaggerOptions: { persistAuthorization: true },
-  });
+  if (settings.docsEnabled) {
+    serveDocumentation(fastify, createOpenApiDocument(app, settings));
+  }
   return app;
 }
 
@@ -150,7 +147,7 @@ async function addMissingRateLimitHeaders(
   reply: FastifyReply,
   limiter: RateLimiter,
 ): Promise<void> {
-  if (/^\/v1(?![^/?])/.test(request.url) && !reply.hasHeader('x-ratelimit-limit')) {
+  if (isUnderV1(request.url) && !reply.hasHeader('x-ratelimit-limit')) {
     setRateLimitHeaders(reply, await limiter.countAuthFailure(request.ip, 0));
   }
 }

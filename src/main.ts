@@ -43,10 +43,10 @@ function notice({ host, port, redisUrls }: Settings): string {
 
 function welcome(settings: Settings, key: string): string {
   const address = localOrigin(settings);
+  const swaggerUi = settings.docsEnabled ? `\n  Swagger UI  ${address}/docs` : '';
   return `
   Pet store, listening on ${address}
-
-  Swagger UI  ${address}/docs
+${swaggerUi}
   Demo key    ${key}
   Limits      counted in ${settings.redisUrls.length === 0 ? 'memory, right for one replica' : 'Redis, for all replicas together'}
   Try         curl -i ${address}/v1/pets -H 'Authorization: Bearer ${key}'

@@ -13,6 +13,7 @@ describe('Settings', () => {
       databaseUrl: undefined,
       baseUrl: 'http://127.0.0.1:3000/v1',
       trustProxy: false,
+      docsEnabled: true,
       rateLimits: {
         authFailuresPerMinute: 60,
         banWindowSeconds: 600,
@@ -38,6 +39,7 @@ describe('Settings', () => {
     [{ REDIS_URL: 'localhost:6379' }, 'REDIS_URL must be a Redis address'],
     [{ REDIS_URL: 'redis://a,,redis://b' }, 'REDIS_URL must be a Redis address'],
     [{ DRAIN_SECONDS: '301' }, 'DRAIN_SECONDS must be a whole number from 0 to 300.'],
+    [{ DOCS_ENABLED: 'no' }, 'DOCS_ENABLED must be true or false.'],
     [{ DATABASE_URL_FILE: '/no/such/file' }, 'DATABASE_URL_FILE names a file that cannot be read (ENOENT).'],
     [{ REDIS_URL: 'redis://a', REDIS_URL_FILE: '/x' }, 'REDIS_URL and REDIS_URL_FILE must not both be set.'],
     [
@@ -90,6 +92,11 @@ describe('Settings', () => {
     expect(loadSettings({}).drainSeconds).toBe(0);
     expect(loadSettings({ APP_ENV: 'production', DATABASE_URL: 'postgres://h/d' }).drainSeconds).toBe(3);
     expect(loadSettings({ DRAIN_SECONDS: '8' }).drainSeconds).toBe(8);
+  });
+
+  it('serve the documentation unless DOCS_ENABLED is false', () => {
+    expect(loadSettings({ DOCS_ENABLED: 'true' }).docsEnabled).toBe(true);
+    expect(loadSettings({ DOCS_ENABLED: 'false' }).docsEnabled).toBe(false);
   });
 
   it('take the base address of the environment; without one links are relative', () => {

@@ -22,6 +22,8 @@ export abstract class Settings {
   abstract readonly trustProxy: false | number | string[];
   /** How long a replica that is to stop still takes new connections, in seconds. */
   abstract readonly drainSeconds: number;
+  /** Whether Swagger UI and the OpenAPI document are served. */
+  abstract readonly docsEnabled: boolean;
   abstract readonly rateLimits: RateLimitSettings;
 }
 
@@ -97,6 +99,10 @@ const environmentSchema = z
       })
       .default(false),
     DRAIN_SECONDS: integer(0, 300).optional(),
+    DOCS_ENABLED: z
+      .enum(['true', 'false'], { error: 'must be true or false' })
+      .transform((text) => text === 'true')
+      .default(true),
     AUTH_FAILURES_PER_MINUTE: integer(1, 1_000_000).default(60),
     BAN_WINDOW_SECONDS: integer(1, WEEK_SECONDS).default(600),
     BAN_DURATIONS_SECONDS: z
@@ -150,6 +156,7 @@ export function loadSettings(env: Readonly<Record<string, string | undefined>>):
       (values.APP_ENV === 'development' ? `${localOrigin({ host: values.HOST, port: values.PORT })}/v1` : '/v1'),
     trustProxy: values.TRUST_PROXY,
     drainSeconds: values.DRAIN_SECONDS ?? (values.APP_ENV === 'development' ? 0 : DRAIN_SECONDS),
+    docsEnabled: values.DOCS_ENABLED,
     rateLimits: {
       authFailuresPerMinute: values.AUTH_FAILURES_PER_MINUTE,
       banWindowSeconds: values.BAN_WINDOW_SECONDS,

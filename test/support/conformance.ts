@@ -12,9 +12,14 @@ import addFormats from 'ajv-formats';
 import { stringifyJson } from '../../src/shared/http/json';
 import type { Answer } from './service';
 
-/** What any answer may carry, by HTTP itself, CORS and the browser's security, without a word in the document. */
-const GENERAL_HEADERS =
-  /^(content-type|content-length|date|connection|keep-alive|vary|allow|transfer-encoding|access-control-.+)$/;
+/** What any answer may carry, by HTTP itself, caching, CORS and the browser's security, without a word in the document. */
+const GENERAL_HEADERS = new RegExp(
+  `^(${[
+    'content-type|content-length|date|connection|keep-alive|allow|transfer-encoding|access-control-.+',
+    'cache-control|vary',
+    'content-security-policy|cross-origin-resource-policy|referrer-policy|x-content-type-options|x-frame-options',
+  ].join('|')})$`,
+);
 
 /**
  * Holds requests and answers to the OpenAPI document: no status, header or field that it does not know, none missing that

@@ -2,6 +2,7 @@ import { STATUS_CODES } from 'node:http';
 import type { Socket } from 'node:net';
 import { PetStoreError } from '../domain/pet-store-error';
 import { ErrorResponse } from './error.response';
+import { UNCACHED_HEADERS } from './protective-headers';
 import { MAX_URL_LENGTH } from './url-check';
 
 /** What Node's HTTP parser reports with a request that it gives up on. */
@@ -40,6 +41,7 @@ export function writeError(socket: Socket, error: PetStoreError, headers: Readon
   const body = JSON.stringify(new ErrorResponse(error));
   const fields = {
     ...headers,
+    ...UNCACHED_HEADERS,
     'content-type': 'application/json; charset=utf-8',
     'content-length': Buffer.byteLength(body),
     connection: 'close',

@@ -1,0 +1,47 @@
+import { IncomingMessage, ServerResponse } from 'node:http';
+import { Socket } from 'node:net';
+import helmet from 'helmet';
+
+/**
+ * What every answer tells a browser: take it for nothing but what it says it is, and never as a page of its own.
+ *
+ * helmet is asked once, not at every request, as it says the same each time. Left out is what only old browsers or pages
+ * know, and Strict-Transport-Security: the service speaks plain HTTP, where it must not be sent (RFC 6797 section 7.2);
+ * it is up to the gateway that ends TLS.
+ */
+const PROTECTIVE_HEADERS = headersOf({
+  contentSecurityPolicy: {
+    useDefaults: false,
+    directives: { defaultSrc: ["'none'"], frameAncestors: ["'none'"] },
+  },
+  xFrameOptions: { action: 'deny' },
+  referrerPolicy: { policy: 'no-referrer' },
+  strictTransportSecurity: false,
+  crossOriginOpenerPolicy: false,
+  originAgentCluster: false,
+  xDnsPrefetchControl: false,
+  xDownloadOptions: false,
+  xPermittedCrossDomainPolicies: false,
+  xXssProtection: false,
+});
+
+/** For an answer that no cache may keep. */
+export const UNCACHED_HEADERS = { ...PROTECTIVE_HEADERS, 'cache-control': 'no-store' };
+/** An answer belongs to one account: no shared cache may keep it, nor the client give it out for another key. */
+const OF_ONE_ACCOUNT = { ...PROTECTIVE_HEADERS, 'cache-control': 'private, no-cache', vary: 'Authorization' };
+
+/** The protective and caching headers an answer begins with; a route may replace them. */
+export function initialHeaders(url: string): Readonly<Record<string, string>> {
+  return isUnderV1(url) ? OF_ONE_ACCOUNT : UNCACHED_HEADERS;
+}
+
+export function isUnderV1(url: string): boolean {
+  return /^\/v1(?![^/?])/.test(url);
+}
+
+function headersOf(options: Parameters<typeof helmet>[0]): Record<string, string> {
+  const request = new IncomingMessage(new Socket());
+  const response = new ServerResponse(request);
+  helmet(options)(request, response, () => undefined);
+  return Object.fromEntries(Object.entries(response.getHeaders()).map(([name, value]) => [name, String(value)]));
+}

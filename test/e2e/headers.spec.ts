@@ -1,0 +1,142 @@
+import { type Answer, codeOf, TestService } from '../support/service';
+
+const PROTECTIVE = {
+  'content-security-policy': "default-src 'none';frame-ancestors 'none'",
+  'cross-origin-resource-policy': 'same-origin',
+  'referrer-policy': 'no-referrer',
+  'x-content-type-options': 'nosniff',
+  'x-frame-options': 'DENY',
+};
+const OF_ONE_ACCOUNT = { ...PROTECTIVE, 'cache-control': 'private, no-cache', vary: 'Authorization, Origin' };
+const HIDDEN = ['server', 'x-powered-by', 'strict-transport-security'];
+
+describe('Headers', () => {
+  let service: TestService;
+  let key: string;
+
+  beforeAll(async () => {
+    service = await TestService.start({ STAGING_BASE_URL: 'https://staging.example.com/v1' });
+    key = await service.createKey();
+  });
+  afterAll(() => service.close());
+
+  const expectHeaders = ({ headers }: Answer, expected: Readonly<Record<string, string>>) => {
+    expect(headers).toMatchObject(expected);
+    expect(Object.keys(headers).filter((name) => HIDDEN.includes(name))).toEqual([]);
+  };
+
+  it.each([
+    ['GET', '/v1/pets', 200],
+    ['HEAD', '/v1/pets', 200],
+    ['GET', '/v1/pets?limit=0', 400],
+    ['GET', '/v1/pets/999', 404],
+    ['GET', '/v1/pets/%', 400],
+    ['GET', '/v1', 404],
+    ['GET', '/v1?a', 404],
+    ['PUT', '/v1/pets', 405],
+    ['POST', '/v1/pets', 400],
+  ])(
+    'keep the answer to %s %s (%i) out of shared caches, and from being taken for a page',
+    async (method, path, status) => {
+      const answer = await service.call(method, path, { key });
+      expect(answer.status).toBe(status);
+      expectHeaders(answer, OF_ONE_ACCOUNT);
+    },
+  );
+
+  it('do the same without a key, and for a key whose plan is used up', async () => {
+    const unknown = await service.get('/v1/pets');
+    expect(unknown.status).toBe(401);
+    expectHeaders(unknown, OF_ONE_ACCOUNT);
+    const small = await service.createKey('enterprise', { perMinute: 1, perDay: 1 });
+    await service.get('/v1/pets', { key: small });
+    const refused = await service.get('/v1/pets', { key: small });
+    expect(refused.status).toBe(429);
+    expectHeaders(refused, OF_ONE_ACCOUNT);
+  });
+
+  it.each(['/healthz', '/readyz', '/nothing', '/v10', '/%'])('keep %s out of every cache', async (path) => {
+    expectHeaders(await service.get(path), { ...PROTECTIVE, 'cache-control': 'no-store' });
+  });
+
+  it('are there too when what came is no HTTP', async () => {
+    const answer = (await service.raw('GET /v1/pets HTTP/1.1\r\nno header\r\n\r\n')).toLowerCase();
+    for (const [name, value] of Object.entries({ ...PROTECTIVE, 'cache-control': 'no-store' })) {
+      expect(answer).toContain(`\r\n${name}: ${value.toLowerCase()}\r\n`);
+    }
+  });
+
+  it.each(['/docs', '/openapi.json'])('have caches ask each time whether %s is still the same', async (path) => {
+    const { status, headers, text } = await service.get(path);
+    expect([status, headers['cache-control']]).toEqual([200, 'no-cache']);
+    expect(text).not.toBe('');
+    const known = await service.get(path, { headers: { 'if-none-match': `"other", W/${headers.etag ?? ''}` } });
+    expect([known.status, known.text, known.headers.etag]).toEqual([304, '', headers.etag]);
+    const changed = await service.get(path, { headers: { 'if-none-match': '"other"' } });
+    expect([changed.status, changed.text]).toEqual([200, text]);
+  });
+
+  it('let caches keep what Swagger UI loads, under addresses that have its version', async () => {
+    const { text } = await service.get('/docs');
+    const assets = [...text.matchAll(/(?:href|src)="(docs\/[^"]+)"/g)].map(([, path = '']) => path);
+    expect(assets.length).toBeGreaterThanOrEqual(4);
+    for (const asset of assets) {
+      const { status, headers } = await service.get(`/${asset}`);
+      const caching = /\?\d+\.\d+\.\d+$/.test(asset) ? 'public, max-age=86400' : 'no-cache';
+      expect([asset, status, headers['cache-control']]).toEqual([asset, 200, caching]);
+      expect(headers.etag).toBeDefined();
+      expect(headers['x-content-type-options']).toBe('nosniff');
+    }
+  });
+
+  it('let the page of Swagger UI load its own files only, and call the servers of the document', async () => {
+    const { 'content-security-policy': policy = '', ...headers } = (await service.get('/docs')).headers;
+    expect(headers).toMatchObject({ 'x-frame-options': 'DENY', 'x-content-type-options': 'nosniff' });
+    const directives = Object.fromEntries(
+      policy.split('; ').map((directive) => {
+        const [name = '', ...sources] = directive.split(' ');
+        return [name, sources.join(' ')];
+      }),
+    );
+    expect(directives).toEqual({
+      'default-src': "'none'",
+      'script-src': "'self'",
+      'style-src': "'self'",
+      'img-src': "'self' data:",
+      'connect-src': expect.stringMatching(
+        /^'self' .*https:\/\/api\.example\.com https:\/\/staging\.example\.com$/,
+      ) as string,
+      'base-uri': "'none'",
+      'form-action': "'none'",
+      'frame-ancestors': "'none'",
+    });
+  });
+});
+
+describe('The documentation', () => {
+  it('is one page: /docs/ leads to it, and nothing else of the packages behind it is served', async () => {
+    const service = await TestService.start();
+    try {
+      const { status, headers } = await service.get('/docs/');
+      expect([status, headers.location]).toEqual([308, '../docs']);
+      for (const path of ['/docs/package.json', '/docs/swagger-ui.js', '/docs/../package.json', '/docs/page']) {
+        expect([path, codeOf(await service.get(path))]).toEqual([path, 'route_not_found']);
+      }
+    } finally {
+      await service.close();
+    }
+  });
+
+  it('is not there with DOCS_ENABLED=false, while the operations are', async () => {
+    const service = await TestService.start({ DOCS_ENABLED: 'false' });
+    try {
+      for (const path of ['/docs', '/docs/', '/docs/swagger-ui.css', '/openapi.json']) {
+        const answer = await service.get(path);
+        expect([path, answer.status, codeOf(answer)]).toEqual([path, 404, 'route_not_found']);
+      }
+      expect((await service.get('/v1/pets', { key: await service.createKey() })).status).toBe(200);
+    } finally {
+      await service.close();
+    }
+  });
+});
