@@ -1,0 +1,214 @@
+import { existsSync } from 'node:fs';
+import { createServer, type Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { join } from 'node:path';
+import type { OpenAPIObject } from '@nestjs/swagger';
+import { type Browser, type BrowserContext, chromium, type Locator, type Page } from 'playwright-core';
+import { freePort, petstore, type Program, startServer, temporaryDirectory } from '../support/process';
+
+const CHROMIUM = process.env.CHROMIUM_PATH ?? '/usr/bin/chromium';
+const SCREENSHOT = join(__dirname, '../../docs/swagger-ui.png');
+/** What the browser itself reports about an answer that is an error, which the tests provoke. */
+const ERROR_STATUS = /^Failed to load resource: the server responded with a status of 4\d\d /;
+
+describe('Swagger UI in a browser', () => {
+  let directory: Awaited<ReturnType<typeof temporaryDirectory>>;
+  let env: Record<string, string>;
+  let server: Program & { key: string };
+  let browser: Browser;
+  let context: BrowserContext;
+  let address: string;
+  let page: Page;
+  let problems: string[];
+
+  beforeAll(async () => {
+    if (!existsSync(CHROMIUM)) {
+      throw new Error(
+        `There is no browser at ${CHROMIUM}. Install one (apt-get install chromium), or set CHROMIUM_PATH to its path.`,
+      );
+    }
+    directory = await temporaryDirectory();
+    env = { DATA_DIR: directory.path, PORT: await freePort() };
+    address = `http://127.0.0.1:${env.PORT}`;
+    [server, browser] = await Promise.all([
+      startServer(env),
+      chromium.launch({
+        executablePath: CHROMIUM,
+        args: ['--no-sandbox', '--disable-gpu', '--disable-quic', '--no-first-run', '--disable-sync'].concat(
+          '--disable-background-networking',
+          '--disable-component-update',
+        ),
+      }),
+    ]);
+    context = await browser.newContext({ viewport: { width: 1_200, height: 1_000 } });
+    context.setDefaultTimeout(15_000);
+  });
+  afterAll(async () => {
+    await browser.close();
+    await server.kill('SIGTERM');
+    await directory.remove();
+  });
+
+  beforeEach(async () => {
+    page = await context.newPage();
+    problems = [];
+    page.on('console', (message) => {
+      // A violation of the Content-Security-Policy is an error too.
+      if (['error', 'warning'].includes(message.type()) && !ERROR_STATUS.test(message.text())) {
+        problems.push(message.text());
+      }
+    });
+    page.on('pageerror', ({ message }) => problems.push(message));
+    page.on('request', (request) => {
+      const { protocol, hostname } = new URL(request.url());
+      if (protocol !== 'data:' && hostname !== '127.0.0.1') {
+        problems.push(`request to another host: ${request.url()}`);
+      }
+    });
+  });
+  afterEach(async () => {
+    await page.evaluate('localStorage.clear()');
+    await page.close();
+    expect(problems).toEqual([]);
+  });
+
+  const authorise = async (key: string) => {
+    await page.goto(`${address}/docs`);
+    await page.locator('.auth-wrapper .authorize').first().click();
+    const dialog = page.locator('.dialog-ux');
+    await dialog.locator('input').fill(key);
+    await dialog.locator('.authorize').click();
+    await dialog.locator('.btn-done').click();
+  };
+  const open = async (operationId: string) => {
+    const operation = page.locator(`#operations-pets-${operationId}`);
+    await operation.locator('.opblock-summary-control').click();
+    await operation.locator('.execute').waitFor();
+    return operation;
+  };
+  const execute = async (operation: Locator, status: number) => {
+    await operation.locator('.execute').click();
+    const response = operation.locator('.live-responses-table tr.response', {
+      has: page.locator('.response-col_status', { hasText: `${status}` }),
+    });
+    await response.waitFor();
+    return (await response.innerText()).replaceAll('\u00a0', ' ');
+  };
+  const parameter = (operation: Locator, name: string) =>
+    operation.locator(`tr[data-param-name="${name}"]`).locator('input, select');
+
+  it('lets a reader try every operation with what is filled in, and shows the headers of the answer', async () => {
+    await authorise(server.key);
+    const created = await execute(await open('createPet'), 201);
+    expect(created).toMatch(/"name": "Rex"/);
+    expect(created).toMatch(/x-ratelimit-remaining: \d+/);
+    expect(created).toMatch(/location: http:\S+\/v1\/pets\/1\b/);
+    if (process.env.SCREENSHOT) {
+      await page.evaluate(
+        `document.querySelector('#operations-pets-createPet .live-responses-table').scrollIntoView()`,
+      );
+      await page.screenshot({ path: SCREENSHOT });
+    }
+    const get = await open('getPet');
+    await parameter(get, 'petId').fill('1');
+    expect(await execute(get, 200)).toMatch(/"id": 1,[^]+sunset: Thu, ?05 Dec 2030/);
+    expect(await execute(await open('listPets'), 200)).toMatch(/"id": 1,[^]+x-request-id: \S+/);
+  });
+
+  it('keeps the key over a reload', async () => {
+    await authorise(server.key);
+    await page.reload();
+    await page.locator('.auth-wrapper .authorize.locked').first().waitFor();
+    await execute(await open('listPets'), 200);
+  });
+
+  it('shows integers beyond 2^53 to the last digit', async () => {
+    await authorise(server.key);
+    const operation = await open('createPet');
+    for (const categoryId of ['9223372036854775807', '-9223372036854775808']) {
+      await operation.locator('.body-param__text').fill(`{ "name": "Mia", "categoryId": ${categoryId} }`);
+      expect(await execute(operation, 201)).toContain(`"categoryId": ${categoryId},`);
+      await operation.locator('.btn-clear').click();
+    }
+  });
+
+  it('shows what is wrong with a request: 400 for a parameter or a body, 401 without a key', async () => {
+    await page.goto(`${address}/docs`);
+    expect(await execute(await open('listPets'), 401)).toContain('"missing_api_key"');
+    await authorise(server.key);
+    const list = await open('listPets');
+    await parameter(list, 'cursor').fill('AAAAAAAAAAAAAAAA');
+    expect(await execute(list, 400)).toContain('"invalid_cursor"');
+    const create = await open('createPet');
+    await create.locator('.body-param__text').fill('{ "name": "" }');
+    expect(await execute(create, 400)).toContain('"invalid_body"');
+  });
+
+  it('shows 429 with Retry-After when the plan is used up', async () => {
+    const run = async <T>(line: string) => JSON.parse((await petstore(`${line} --json`.split(' '), env)).stdout) as T;
+    const account = await run<{ id: number }>(
+      'accounts create --name Small --plan enterprise --per-minute 2 --per-day 9',
+    );
+    const { key } = await run<{ key: string }>(`keys create --account ${account.id}`);
+    await authorise(key);
+    const list = await open('listPets');
+    expect(await execute(list, 200)).toMatch(/x-ratelimit-remaining: 1\b/);
+    await list.locator('.btn-clear').click();
+    expect(await execute(list, 200)).toMatch(/x-ratelimit-remaining: 0\b/);
+    expect(await execute(list, 429)).toMatch(/"rate_limit_exceeded"[^]+retry-after: \d+/);
+  });
+
+  it('opens the deprecated operation, marked as such, at the link in its Deprecation headers', async () => {
+    const { headers } = await fetch(`${address}/v1/pets/1`, { headers: { authorization: `Bearer ${server.key}` } });
+    const [, link = ''] = /<([^>]+)>; rel="deprecation"/.exec(headers.get('link') ?? '') ?? [];
+    await page.setViewportSize({ width: 1_200, height: 400 });
+    await page.goto(link);
+    const operation = page.locator('#operations-pets-getPet.opblock-deprecated');
+    await operation.getByText('Warning: Deprecated').waitFor();
+    expect(await operation.innerText()).toContain('x-deprecated-sunset');
+    const isInView = `document.querySelector('#operations-pets-getPet').getBoundingClientRect().top < innerHeight`;
+    await page.waitForFunction(isInView);
+    expect(await page.locator('.opblock-deprecated').count()).toBe(1);
+  });
+
+  it('shows how stable an operation is, next to its path, when it is not stable', async () => {
+    await page.route('**/openapi.json', async (route) => {
+      const response = await route.fetch();
+      const document = (await response.json()) as OpenAPIObject;
+      Object.assign(document.paths['/pets']?.get ?? {}, { 'x-stability': 'beta' });
+      await route.fulfill({ response, json: document });
+    });
+    await page.goto(`${address}/docs`);
+    await page.locator('#operations-pets-listPets .stability').waitFor();
+    expect(await page.locator('.stability').allInnerTexts()).toEqual(['beta']);
+  });
+
+  it('works at /docs/ too', async () => {
+    await page.goto(`${address}/docs/#/pets/listPets`);
+    await page.locator('#operations-pets-listPets.is-open').waitFor();
+  });
+
+  describe('beside it, a page of another origin', () => {
+    let other: Server;
+
+    beforeAll(async () => {
+      other = createServer((_request, response) => {
+        response.setHeader('content-type', 'text/html').end('<link rel="icon" href="data:,"><h1>A shop</h1>');
+      });
+      await new Promise<void>((listening) => other.listen(0, '127.0.0.1', listening));
+    });
+    afterAll(() => other.close());
+
+    it('may call the API with a key, and read the headers of the answer', async () => {
+      await page.goto(`http://127.0.0.1:${(other.address() as AddressInfo).port}/`);
+      const read = async ({ url, key }: { url: string; key: string }) => {
+        const { status, headers } = await fetch(url, { headers: { authorization: `Bearer ${key}` } });
+        return { status, remaining: headers.get('x-ratelimit-remaining') };
+      };
+      const url = `${address}/v1/pets`;
+      const answer = { status: 200, remaining: expect.stringMatching(/^\d+$/) as string };
+      expect(await page.evaluate(read, { url, key: server.key })).toEqual(answer);
+      expect(await page.evaluate(read, { url, key: 'wrong' })).toEqual({ ...answer, status: 401 });
+    });
+  });
+});
