@@ -20,9 +20,7 @@ import {
 import { ErrorResponse } from './shared/http/error.response';
 
 const VERSION_PREFIX = '/v1';
-const KEY_DESCRIPTION =
-  'An API key, which the operator issues: `pets_live_…` in production, `pets_test_…` elsewhere. ' +
-  'It is a random string and no JSON Web Token, so RFC8725 does not apply.';
+const KEY_DESCRIPTION = 'An API key, which the operator issues: `pets_live_…` in production, `pets_test_…` elsewhere.';
 
 /** The OpenAPI document of version 1: what the controllers declare, and what holds for every operation. */
 export function createOpenApiDocument(app: INestApplication, settings: Settings): OpenAPIObject {
@@ -36,7 +34,7 @@ export function createOpenApiDocument(app: INestApplication, settings: Settings)
     .setVersion('1.0.0')
     .setContact('Pet store support', 'https://petstore.example.com/support', 'support@petstore.example.com')
     .setLicense('MIT', 'https://opensource.org/license/mit')
-    .addBearerAuth({ type: 'http', scheme: 'bearer', description: KEY_DESCRIPTION }, 'apiKey')
+    .addBearerAuth({ type: 'http', scheme: 'bearer', bearerFormat: 'API key', description: KEY_DESCRIPTION }, 'apiKey')
     .addSecurityRequirements('apiKey')
     .addTag('pets', 'The animals of the store.');
   serversOf(settings).forEach(([url, description]) => builder.addServer(url, description));

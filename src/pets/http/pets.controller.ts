@@ -99,8 +99,7 @@ export class PetsController {
   @ApiParam({
     name: 'petId',
     description: 'Identifier of the animal.',
-    schema: int64Schema(1n),
-    example: 1,
+    schema: { ...int64Schema(1n), example: 1 },
   })
   @ApiResponse({ status: HttpStatus.OK, description: 'The animal.', type: PetResponse })
   @ApiErrors('pet_not_found')

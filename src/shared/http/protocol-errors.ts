@@ -42,6 +42,7 @@ export function writeError(socket: Socket, error: PetStoreError, headers: Readon
   const fields = {
     ...headers,
     ...UNCACHED_HEADERS,
+    'access-control-allow-origin': '*',
     'content-type': 'application/json; charset=utf-8',
     'content-length': Buffer.byteLength(body),
     connection: 'close',
