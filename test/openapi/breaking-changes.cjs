@@ -1,0 +1,23 @@
+// Compares openapi.json with the document of the last release: node test/openapi/breaking-changes.cjs <released> <current>
+const { readFileSync } = require('node:fs');
+const { apiDiff } = require('api-smart-diff');
+
+/** What breaks clients of the released document; nothing where the current one announces it by a new major version. */
+function breakingChanges(released, current) {
+  const major = ({ info }) => Number(info.version.split('.', 1)[0]);
+  if (major(current) > major(released)) {
+    return [];
+  }
+  return apiDiff(released, current)
+    .filter(({ type }) => type === 'breaking')
+    .map(({ action, path }) => `${action} ${path.join(' > ')}`);
+}
+
+module.exports = { breakingChanges };
+
+if (require.main === module) {
+  const [released, current] = process.argv.slice(2).map((path) => JSON.parse(readFileSync(path, 'utf8')));
+  const changes = breakingChanges(released, current);
+  changes.forEach((change) => process.stderr.write(`Breaks clients: ${change}\n`));
+  process.exitCode = changes.length === 0 ? 0 : 1;
+}

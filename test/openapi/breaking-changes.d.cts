@@ -1,0 +1,3 @@
+import type { OpenAPIObject } from '@nestjs/swagger';
+
+export function breakingChanges(released: OpenAPIObject, current: OpenAPIObject): string[];

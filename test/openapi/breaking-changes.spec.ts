@@ -1,0 +1,51 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import type { OpenAPIObject, OperationObject, SchemaObject } from '@nestjs/swagger';
+import { breakingChanges } from './breaking-changes.cjs';
+
+const read = () => JSON.parse(readFileSync(join(__dirname, '../../openapi.json'), 'utf8')) as OpenAPIObject;
+const schema = (document: OpenAPIObject, name: string) => document.components?.schemas?.[name] as SchemaObject;
+const operation = (document: OpenAPIObject, path: string, method: 'get' | 'post'): Partial<OperationObject> =>
+  document.paths[path]?.[method] ?? {};
+
+describe('The check for breaking changes', () => {
+  const found = (change: (document: OpenAPIObject) => unknown) => {
+    const changed = read();
+    change(changed);
+    return breakingChanges(read(), changed);
+  };
+
+  it.each<[string, (document: OpenAPIObject) => unknown]>([
+    ['an operation that is gone', ({ paths }) => delete paths['/pets/{petId}']],
+    ['a parameter that is gone', (document) => operation(document, '/pets', 'get').parameters?.pop()],
+    ['a status that is gone', (document) => delete operation(document, '/pets', 'post').responses?.['201']],
+    ['a field that is gone', (document) => delete schema(document, 'Pet').properties?.name],
+    ['another type', (document) => Object.assign(schema(document, 'Pet').properties?.id ?? {}, { type: 'string' })],
+    ['a new required field', (document) => schema(document, 'NewPet').required?.push('status')],
+    [
+      'a narrower range',
+      (document) => Object.assign(schema(document, 'NewPet').properties?.name ?? {}, { maxLength: 100 }),
+    ],
+    ['a value that is gone', (document) => schema(document, 'PetStatus').enum?.splice(0, 1)],
+    ['a value more in answers', (document) => schema(document, 'PetStatus').enum?.push('lost')],
+  ])('finds %s', (_what, change) => {
+    expect(found(change)).not.toEqual([]);
+  });
+
+  it('lets compatible changes pass: new fields, other words', () => {
+    const changes = found((document) => {
+      Object.assign(schema(document, 'Pet').properties ?? {}, { colour: { type: 'string' } });
+      Object.assign(schema(document, 'NewPet').properties ?? {}, { colour: { type: 'string' } });
+      operation(document, '/pets', 'get').description = 'Lists animals.';
+    });
+    expect(changes).toEqual([]);
+  });
+
+  it('lets a new major version change what it likes', () => {
+    const changes = found((document) => {
+      document.info.version = '2.0.0';
+      delete document.paths['/pets/{petId}'];
+    });
+    expect(changes).toEqual([]);
+  });
+});
