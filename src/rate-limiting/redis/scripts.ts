@@ -116,7 +116,7 @@ end
 redis.call('PEXPIRE', KEYS[1], math.max(60000, dayEndsAt - now))
 `);
 
-/** Whether Redis takes writes, and what time it is. KEYS: any key. ARGV: now. */
+/** Whether Redis takes writes, and what time it is. KEYS: the key to write. ARGV: now. */
 export const PROBE = script(`${NOW}
 redis.call('SET', KEYS[1], 1, 'PX', 1000)
 return now
