@@ -54,10 +54,14 @@ export function createOpenApiDocument(app: INestApplication, settings: Settings)
   return document;
 }
 
-/** The codes that the operation itself has for a status. */
-function documentedCodes({ responses }: OperationObject, status: string): ErrorCode[] {
-  const { content } = (responses[status] ?? {}) as Partial<ResponseObject>;
-  return Object.keys(content?.['application/json']?.examples ?? {}) as ErrorCode[];
+/** The error codes that the operation itself declares: each has an example. */
+function declaredCodes({ responses }: OperationObject): ErrorCode[] {
+  return Object.entries(responses)
+    .filter(([status]) => Number(status) >= 400)
+    .flatMap(([, response]) => {
+      const { content } = response as ResponseObject;
+      return Object.keys(content?.['application/json']?.examples ?? {}) as ErrorCode[];
+    });
 }
 
 function serversOf({ environment, publicBaseUrl, stagingBaseUrl, baseUrl }: Settings): [string, string][] {
@@ -79,7 +83,7 @@ function operationsOf(document: OpenAPIObject): OperationObject[] {
 /** What every operation can answer, and the headers every answer carries. */
 function addCommonResponses(operation: OperationObject): void {
   const common = errorResponses(
-    ...documentedCodes(operation, '400'),
+    ...declaredCodes(operation),
     'malformed_url',
     'malformed_request',
     'missing_api_key',

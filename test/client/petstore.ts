@@ -660,11 +660,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /**
-             * @description The body is too large.
-             *
-             *     The body is too large.
-             */
+            /** @description The body is too large. */
             413: {
                 headers: {
                     /**
@@ -732,11 +728,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /**
-             * @description The body is not of the media type application/json.
-             *
-             *     The body is not of the media type application/json.
-             */
+            /** @description The body is not of the media type application/json. */
             415: {
                 headers: {
                     /**
