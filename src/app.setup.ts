@@ -16,9 +16,9 @@ import { ErrorResponse } from './shared/http/error.response';
 import { toPetStoreError } from './shared/http/error.filter';
 import { stringifyJson } from './shared/http/json';
 import { asksForV1, protocolError, type ProtocolFailure, writeError } from './shared/http/protocol-errors';
-import { initialHeaders, isUnderV1 } from './shared/http/protective-headers';
+import { initialHeaders } from './shared/http/protective-headers';
 import { RouteTable } from './shared/http/route-table';
-import { rewriteUrl } from './shared/http/url-check';
+import { isUnderV1, rewriteUrl } from './shared/http/url-check';
 
 /** A request id of a gateway that is worth keeping: short, and harmless in a log line. */
 const SANE_REQUEST_ID = /^[A-Za-z0-9._~+/=:-]{1,128}$/;

@@ -2,6 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { Logger, type OnApplicationShutdown, type OnModuleInit } from '@nestjs/common';
 import { Clock } from '../../shared/domain/clock';
 import { ExpiringMap } from '../../shared/domain/expiring-map';
+import { reasonOf } from '../../shared/domain/reason';
 import type { Principal } from '../../shared/domain/principal';
 import type { RateLimitSettings } from '../../config/settings';
 import { type RateDecision, RateLimiter } from '../domain/rate-limiter';
@@ -204,8 +205,4 @@ async function within<T>(limitMs: number, promise: Promise<T>): Promise<T> {
   } finally {
     clearTimeout(timer);
   }
-}
-
-function reasonOf(error: unknown): string {
-  return error instanceof Error ? error.message : String(error);
 }

@@ -1,6 +1,7 @@
 import { IncomingMessage, ServerResponse } from 'node:http';
 import { Socket } from 'node:net';
 import helmet from 'helmet';
+import { isUnderV1 } from './url-check';
 
 /**
  * What every answer tells a browser: take it for nothing but what it says it is, and never as a page of its own.
@@ -33,10 +34,6 @@ const OF_ONE_ACCOUNT = { ...PROTECTIVE_HEADERS, 'cache-control': 'private, no-ca
 /** The protective and caching headers an answer begins with; a route may replace them. */
 export function initialHeaders(url: string): Readonly<Record<string, string>> {
   return isUnderV1(url) ? OF_ONE_ACCOUNT : UNCACHED_HEADERS;
-}
-
-export function isUnderV1(url: string): boolean {
-  return /^\/v1(?![^/?])/.test(url);
 }
 
 function headersOf(options: Parameters<typeof helmet>[0]): Record<string, string> {

@@ -3,7 +3,7 @@ import type { Socket } from 'node:net';
 import { PetStoreError } from '../domain/pet-store-error';
 import { ErrorResponse } from './error.response';
 import { UNCACHED_HEADERS } from './protective-headers';
-import { MAX_URL_LENGTH } from './url-check';
+import { isUnderV1, MAX_URL_LENGTH } from './url-check';
 
 /** What Node's HTTP parser reports with a request that it gives up on. */
 export type ProtocolFailure = Error & { readonly code?: string; readonly rawPacket?: unknown };
@@ -25,7 +25,7 @@ export function protocolError({ code, rawPacket }: ProtocolFailure): PetStoreErr
 /** Whether the bytes ask for something under `/v1`, as far as can be told: they may begin in the middle of a request. */
 export function asksForV1({ rawPacket }: ProtocolFailure): boolean {
   const [, target] = /^[A-Z-]+ (\S*)/.exec(firstLine(rawPacket)) ?? [];
-  return target === undefined || /^\/v1([/?]|$)/.test(target);
+  return target === undefined || isUnderV1(target);
 }
 
 function firstLine(bytes: unknown): string {

@@ -7,6 +7,11 @@ const REFUSED_PATH = '/v1/-';
 
 export const NO_OPERATION = 'No operation has this path. Paths have no trailing slash, and case matters.';
 
+/** Whether a URL, in origin form, is `/v1` or something below it. */
+export function isUnderV1(url: string): boolean {
+  return /^\/v1([/?]|$)/.test(url);
+}
+
 const problems = new WeakMap<IncomingMessage, PetStoreError>();
 
 /**

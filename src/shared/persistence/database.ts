@@ -2,6 +2,7 @@ import { AsyncLocalStorage } from 'node:async_hooks';
 import { Injectable, Logger, type OnApplicationShutdown, type OnModuleInit } from '@nestjs/common';
 import { DataSource, type EntityManager } from 'typeorm';
 import { Settings } from '../../config/settings';
+import { reasonOf } from '../domain/reason';
 import { EmbeddedDatabase } from './embedded-database';
 import { migrate } from './migrate';
 import { isDatabaseUnavailable, orUnavailable } from './unavailable';
@@ -81,7 +82,7 @@ export class Database implements OnModuleInit, OnApplicationShutdown {
       await migrate(this.dataSource.options);
       await this.dataSource.initialize();
     } catch (error) {
-      const reason = error instanceof Error ? error.message || (error as NodeJS.ErrnoException).code : String(error);
+      const reason = reasonOf(error);
       if (this.settings.environment === 'development' || !isDatabaseUnavailable(error)) {
         throw new DatabaseSetupError(`The database cannot be used: ${reason}.`, { cause: error });
       }
