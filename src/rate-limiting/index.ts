@@ -1,4 +1,4 @@
 export { RateLimiter } from './domain/rate-limiter';
 export { PlanGuard } from './http/plan.guard';
-export { rateLimitHeaders, setRateLimitHeaders, TOO_MANY_REQUESTS_MESSAGES } from './http/rate-limit-headers';
+export { applyRateDecision, rateLimitHeaders, setRateLimitHeaders } from './http/rate-limit-headers';
 export { RateLimitingModule } from './rate-limiting.module';

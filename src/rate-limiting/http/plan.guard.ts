@@ -5,14 +5,12 @@ import {
   InjectThrottlerStorage,
   ThrottlerGuard,
   type ThrottlerModuleOptions,
-  type ThrottlerRequest,
   type ThrottlerStorage,
 } from '@nestjs/throttler';
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import { PetStoreError } from '../../shared/domain/pet-store-error';
 import { isPublic } from '../../shared/http/public';
 import { RateLimiter } from '../domain/rate-limiter';
-import { setRateLimitHeaders, TOO_MANY_REQUESTS_MESSAGES } from './rate-limit-headers';
+import { applyRateDecision } from './rate-limit-headers';
 
 /**
  * Holds every account to its plan. The throttler's storage counts one window per call and route; here one call to the
@@ -29,20 +27,16 @@ export class PlanGuard extends ThrottlerGuard {
     super(options, storage, reflector);
   }
 
-  protected override shouldSkip(context: ExecutionContext): Promise<boolean> {
-    return Promise.resolve(isPublic(this.reflector, context));
+  override canActivate(context: ExecutionContext): Promise<boolean> {
+    return isPublic(this.reflector, context) ? Promise.resolve(true) : this.hold(context);
   }
 
-  protected override async handleRequest({ context }: ThrottlerRequest): Promise<boolean> {
+  private async hold(context: ExecutionContext): Promise<boolean> {
     const { req, res } = this.getRequestResponse(context) as unknown as { req: FastifyRequest; res: FastifyReply };
     if (req.principal === undefined) {
       throw new Error('PlanGuard needs to know whose request it is: put a guard that authenticates before it.');
     }
-    const decision = await this.limiter.countRequest(req.principal);
-    setRateLimitHeaders(res, decision);
-    if (decision.refusal !== undefined) {
-      throw new PetStoreError(decision.refusal, TOO_MANY_REQUESTS_MESSAGES[decision.refusal]);
-    }
+    applyRateDecision(res, await this.limiter.countRequest(req.principal));
     return true;
   }
 }

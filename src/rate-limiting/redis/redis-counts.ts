@@ -3,17 +3,21 @@ import type { RateLimitSettings } from '../../config/settings';
 import type { Principal } from '../../shared/domain/principal';
 import type { AccountWindows, Window } from '../domain/windows';
 import type { UnreportedUse } from '../memory/memory-rate-limiter';
-import { COUNT_AUTH_FAILURE, COUNT_REQUEST, PROBE, REPORT, type Script, SCRIPTS } from './scripts';
+import { COUNT_AUTH_FAILURE, COUNT_REQUESTS, PROBE, REPORT, type Script, SCRIPTS } from './scripts';
 
 const RECONNECT_MS = 200;
 const CONNECT_TIMEOUT_MS = 1_000;
 
-/** How Redis answered about a request: what it did, and the counts after that. Times in ms since the epoch, by Redis's clock. */
+/** How Redis answered about requests of a key. Times in ms since the epoch, by Redis's clock. */
 export interface RequestCount {
   readonly now: number;
-  readonly isAdmitted: boolean;
-  /** The end of the key's ban; then the windows were not looked at. */
-  readonly bannedUntil: number | undefined;
+  /** How many of them it admitted, the first ones. */
+  readonly admissions: number;
+  /** How many of the next ones it refused. */
+  readonly refusals: number;
+  /** The end of the ban that meets the rest, if there is a rest. */
+  readonly bannedUntil: number;
+  /** After that; all 0 when the key was banned before. */
   readonly windows: AccountWindows;
 }
 
@@ -61,23 +65,26 @@ export class RedisCounts {
     this.redis.disconnect();
   }
 
-  async countRequest({ accountId, keyId, allowance }: Principal): Promise<RequestCount> {
+  /** Counts some requests of one key. */
+  async countRequests({ accountId, keyId, allowance }: Principal, requests: number): Promise<RequestCount> {
     const { banWindowSeconds, banMemorySeconds, banDurationsSeconds } = this.settings;
-    const [now, passes, bannedUntil, minuteEndsAt, minuteUsed, dayEndsAt, dayUsed] = (await this.run(
-      COUNT_REQUEST,
+    const [now, admissions, refusals, bannedUntil, minuteEndsAt, minuteUsed, dayEndsAt, dayUsed] = (await this.run(
+      COUNT_REQUESTS,
       [this.accountKey(accountId), `${this.keyPrefix}{${accountId}}:key:${keyId}`],
       [
+        requests,
         allowance.perMinute,
         allowance.perDay,
         banWindowSeconds * 1_000,
         banMemorySeconds * 1_000,
         ...banDurationsSeconds.map((seconds) => seconds * 1_000),
       ],
-    )) as [number, number, number, number, number, number, number];
+    )) as [number, number, number, number, number, number, number, number];
     return {
       now,
-      isAdmitted: passes === 1,
-      bannedUntil: bannedUntil === 0 ? undefined : bannedUntil,
+      admissions,
+      refusals,
+      bannedUntil,
       windows: {
         minute: { limit: allowance.perMinute, used: minuteUsed, endsAt: minuteEndsAt },
         day: { limit: allowance.perDay, used: dayUsed, endsAt: dayEndsAt },

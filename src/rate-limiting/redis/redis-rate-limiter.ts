@@ -6,7 +6,7 @@ import { reasonOf } from '../../shared/domain/reason';
 import type { Principal } from '../../shared/domain/principal';
 import type { RateLimitSettings } from '../../config/settings';
 import { type RateDecision, RateLimiter } from '../domain/rate-limiter';
-import { admitted, authFailure, banned, refused, type Window } from '../domain/windows';
+import { type AccountWindows, admitted, authFailure, banned, refused, type Window } from '../domain/windows';
 import { MemoryRateLimiter } from '../memory/memory-rate-limiter';
 import { networkOf } from '../network';
 import type { RedisCounts } from './redis-counts';
@@ -22,6 +22,8 @@ const PROBE_LIMIT_MS = 1_500;
 const REMEMBER_MS = 1_000;
 const REMEMBERED_REFUSALS = 100_000;
 const WAIT_STEPS = 5;
+
+type Decide = (decision: RateDecision) => void;
 
 /** Redis did not reply in time. */
 class NoReply extends Error {
@@ -42,6 +44,7 @@ export class RedisRateLimiter extends RateLimiter implements OnModuleInit, OnApp
   private readonly memory: MemoryRateLimiter;
   private readonly bans = new ExpiringMap<bigint, { bannedUntil: number; expiresAt: number }>(REMEMBERED_REFUSALS);
   private readonly addresses = new ExpiringMap<string, { window: Window; expiresAt: number }>(REMEMBERED_REFUSALS);
+  private arrived = new Map<Principal, Decide[]>();
   private breaker: 'starting' | 'closed' | 'open' | 'stopped' = 'starting';
 
   constructor(
@@ -69,25 +72,25 @@ export class RedisRateLimiter extends RateLimiter implements OnModuleInit, OnApp
     this.counts.close();
   }
 
-  async countRequest(principal: Principal): Promise<RateDecision> {
-    const { keyId, accountId } = principal;
+  countRequest(principal: Principal): RateDecision | Promise<RateDecision> {
     const now = this.time.now();
-    const ban = this.bans.get(keyId, now);
+    const ban = this.bans.get(principal.keyId, now);
     if (ban !== undefined && ban.expiresAt <= now + REMEMBER_MS) {
       return banned(principal, ban.bannedUntil, now);
     }
-    const count = await this.ask(() => this.counts.countRequest(principal));
-    if (count === undefined) {
-      return this.memory.countRequest(principal);
-    }
-    const { bannedUntil, windows, isAdmitted } = count;
-    if (bannedUntil !== undefined) {
-      this.bans.set(keyId, { bannedUntil, expiresAt: Math.min(bannedUntil, count.now + REMEMBER_MS) }, count.now);
-      this.memory.adoptBan(keyId, bannedUntil);
-      return banned(principal, bannedUntil, count.now);
-    }
-    this.memory.adoptWindows(accountId, windows);
-    return isAdmitted ? admitted(windows, count.now) : refused(windows, count.now);
+    return new Promise((decide) => {
+      const together = this.arrived.get(principal);
+      if (together !== undefined) {
+        together.push(decide);
+        return;
+      }
+      if (this.arrived.size === 0) {
+        setImmediate(() => {
+          this.countArrived();
+        });
+      }
+      this.arrived.set(principal, [decide]);
+    });
   }
 
   async countAuthFailure(address: string, cost: 0 | 1): Promise<RateDecision> {
@@ -107,6 +110,39 @@ export class RedisRateLimiter extends RateLimiter implements OnModuleInit, OnApp
       this.addresses.set(network, { window, expiresAt }, count.now);
     }
     return authFailure(window, !isAdmitted, count.now);
+  }
+
+  private countArrived(): void {
+    const { arrived } = this;
+    this.arrived = new Map();
+    arrived.forEach((together, principal) => void this.countTogether(principal, together));
+  }
+
+  /** Asks Redis once about all requests of a key that came in one turn of the event loop. */
+  private async countTogether(principal: Principal, together: readonly Decide[]): Promise<void> {
+    const count = await this.ask(() => this.counts.countRequests(principal, together.length));
+    if (count === undefined) {
+      together.forEach((decide) => {
+        decide(this.memory.countRequest(principal));
+      });
+      return;
+    }
+    const { keyId, accountId } = principal;
+    const { now, admissions, refusals, bannedUntil, windows } = count;
+    if (bannedUntil > 0) {
+      this.bans.set(keyId, { bannedUntil, expiresAt: Math.min(bannedUntil, now + REMEMBER_MS) }, now);
+      this.memory.adoptBan(keyId, bannedUntil);
+    }
+    if (admissions + refusals > 0) {
+      this.memory.adoptWindows(accountId, windows);
+    }
+    together.forEach((decide, index) => {
+      if (index < admissions) {
+        decide(admitted(usedBefore(windows, admissions - index - 1), now));
+      } else {
+        decide(index < admissions + refusals ? refused(windows, now) : banned(principal, bannedUntil, now));
+      }
+    });
   }
 
   /** @returns undefined when Redis cannot say, so that memory must */
@@ -162,6 +198,11 @@ export class RedisRateLimiter extends RateLimiter implements OnModuleInit, OnApp
       }
     }
   }
+}
+
+/** The windows as they were some requests before. */
+function usedBefore({ minute, day }: AccountWindows, requests: number): AccountWindows {
+  return { minute: { ...minute, used: minute.used - requests }, day: { ...day, used: day.used - requests } };
 }
 
 /** Redis's time, by the replica's clock and the difference last seen between the two. */

@@ -16,18 +16,21 @@ end
 `;
 
 /**
- * Counts or refuses a request, by the rules of the RateLimiter port.
+ * Counts or refuses requests of one key that came together, as if they came one after the other, by the rules of the
+ * RateLimiter port.
  * KEYS: windows of the account, conduct of the key.
- * ARGV: now, per minute, per day, ban window (ms), ban memory (ms), then the duration of each ban (ms).
- * Returns now, 1 when it passes, the end of the ban or 0, then end and use of the minute and of the day.
+ * ARGV: now, requests, per minute, per day, ban window (ms), ban memory (ms), then the duration of each ban (ms).
+ * Returns now, how many of the requests pass, how many of the next are refused, the end of the ban that meets the rest or
+ * 0, then end and use of the minute and of the day.
  */
-export const COUNT_REQUEST = script(`${NOW}
-local perMinute, perDay, banWindow, banMemory = tonumber(ARGV[2]), tonumber(ARGV[3]), tonumber(ARGV[4]), tonumber(ARGV[5])
+export const COUNT_REQUESTS = script(`${NOW}
+local requests, perMinute, perDay = tonumber(ARGV[2]), tonumber(ARGV[3]), tonumber(ARGV[4])
+local banWindow, banMemory = tonumber(ARGV[5]), tonumber(ARGV[6])
 
 local conduct = redis.call('HMGET', KEYS[2], 'refusals', 'refusalsUntil', 'bans', 'bannedUntil')
 local bannedUntil = tonumber(conduct[4]) or 0
 if bannedUntil > now then
-  return {now, 0, bannedUntil, 0, 0, 0, 0}
+  return {now, 0, 0, bannedUntil, 0, 0, 0, 0}
 end
 
 local windows = redis.call('HMGET', KEYS[1], 'minuteEndsAt', 'minuteUsed', 'dayEndsAt', 'dayUsed')
@@ -42,33 +45,38 @@ if dayEndsAt ~= midnight then
   dayEndsAt, dayUsed, opens = midnight, 0, true
 end
 
-if minuteUsed < perMinute and dayUsed < perDay then
-  minuteUsed, dayUsed = minuteUsed + 1, dayUsed + 1
+local admitted = math.max(0, math.min(requests, perMinute - minuteUsed, perDay - dayUsed))
+if admitted > 0 then
+  minuteUsed, dayUsed = minuteUsed + admitted, dayUsed + admitted
   if opens then
     redis.call('HSET', KEYS[1], 'minuteEndsAt', minuteEndsAt, 'minuteUsed', minuteUsed, 'dayEndsAt', dayEndsAt, 'dayUsed', dayUsed)
     redis.call('PEXPIRE', KEYS[1], math.max(minuteEndsAt, dayEndsAt) - now)
   else
     redis.call('HSET', KEYS[1], 'minuteUsed', minuteUsed, 'dayUsed', dayUsed)
   end
-  return {now, 1, 0, minuteEndsAt, minuteUsed, dayEndsAt, dayUsed}
+end
+if admitted == requests then
+  return {now, admitted, 0, 0, minuteEndsAt, minuteUsed, dayEndsAt, dayUsed}
 end
 
 local refusals, refusalsUntil = tonumber(conduct[1]) or 0, tonumber(conduct[2]) or 0
 if refusalsUntil <= now or refusalsUntil > now + banWindow then
   refusals, refusalsUntil = 0, now + banWindow
 end
-refusals = refusals + 1
-local bans, isBan = tonumber(conduct[3]) or 0, refusals > perMinute
+local opensConduct, refused = refusals == 0, math.max(0, math.min(requests - admitted, perMinute - refusals))
+local bans, isBan = tonumber(conduct[3]) or 0, requests - admitted > refused
+refusals = refusals + refused
 if isBan then
+  refusals = refusals + 1
   bans = now < bannedUntil + banMemory and bans + 1 or 1
-  bannedUntil = now + ARGV[5 + math.min(bans, #ARGV - 5)]
+  bannedUntil = now + ARGV[6 + math.min(bans, #ARGV - 6)]
   refusalsUntil = 0
 end
 redis.call('HSET', KEYS[2], 'refusals', refusals, 'refusalsUntil', refusalsUntil, 'bans', bans, 'bannedUntil', bannedUntil)
-if isBan or refusals == 1 then
+if isBan or opensConduct then
   redis.call('PEXPIRE', KEYS[2], math.max(refusalsUntil, bannedUntil + banMemory) - now)
 end
-return {now, 0, isBan and bannedUntil or 0, minuteEndsAt, minuteUsed, dayEndsAt, dayUsed}
+return {now, admitted, refused, isBan and bannedUntil or 0, minuteEndsAt, minuteUsed, dayEndsAt, dayUsed}
 `);
 
 /**
@@ -122,7 +130,7 @@ redis.call('SET', KEYS[1], 1, 'PX', 1000)
 return now
 `);
 
-export const SCRIPTS = [COUNT_REQUEST, COUNT_AUTH_FAILURE, REPORT, PROBE];
+export const SCRIPTS = [COUNT_REQUESTS, COUNT_AUTH_FAILURE, REPORT, PROBE];
 
 function script(source: string): Script {
   return { source, sha1: createHash('sha1').update(source).digest('hex') };
