@@ -1,7 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { isIP } from 'node:net';
 import { resolve } from 'node:path';
-import { z } from 'zod';
 
 /** What an operator sets through the environment; the README lists each setting for users. */
 export abstract class Settings {
@@ -45,101 +44,69 @@ const WEEK_SECONDS = 604_800;
 /** Enough for a gateway that asks for readiness every second. */
 const DRAIN_SECONDS = 3;
 
-function integer(min: number, max: number) {
-  const error = `must be a whole number from ${min} to ${max}`;
-  return z
-    .string()
-    .regex(/^\d{1,9}$/, { error })
-    .transform(Number)
-    .pipe(z.number({ error }).min(min, { error }).max(max, { error }));
+/** How a setting is written. */
+interface Format<T> {
+  /** What it must be, in words that follow "must". */
+  readonly must: string;
+  /** @returns undefined for what it must not be */
+  readonly read: (text: string) => T | undefined;
 }
 
-function optionalUrl(error: string, accepts: (url: URL) => boolean) {
-  return z
-    .string()
-    .refine((text) => URL.canParse(text) && accepts(new URL(text)), { error })
-    .optional();
-}
-
-const baseUrl = optionalUrl(
-  'must be an http or https address that ends in /v1, such as https://api.example.com/v1',
-  (url) => /^https?:$/.test(url.protocol) && url.pathname.endsWith('/v1') && !url.search && !url.hash && !url.username,
-);
-
-const environmentSchema = z
-  .object({
-    APP_ENV: z
-      .enum(['development', 'staging', 'production'], { error: 'must be development, staging or production' })
-      .default('development'),
-    HOST: z
-      .string()
-      .regex(/^[A-Za-z0-9.:_-]{1,255}$/, { error: 'must be an IP address or a host name to listen on' })
-      .default('127.0.0.1'),
-    PORT: integer(1, 65_535).default(3000),
-    DATA_DIR: z.string().default('.data'),
-    DATABASE_URL: optionalUrl(
-      'must be a PostgreSQL address, such as postgres://user:password@host:5432/petstore',
-      (url) => /^postgres(ql)?:$/.test(url.protocol),
+/** Every setting: what it must be, and what it is when it is not set. */
+const SETTINGS = {
+  APP_ENV: [oneOf('development', 'staging', 'production'), 'development'],
+  HOST: [matching(/^[A-Za-z0-9.:_-]{1,255}$/, 'be an IP address or a host name to listen on'), '127.0.0.1'],
+  PORT: [integer(1, 65_535), 3000],
+  DATA_DIR: [matching(/./, 'be a directory'), '.data'],
+  DATABASE_URL: [
+    url('be a PostgreSQL address, such as postgres://user:password@host:5432/petstore', ({ protocol }) =>
+      /^postgres(ql)?:$/.test(protocol),
     ),
-    REDIS_URL: z
-      .string()
-      .transform((text) => text.split(',').map((url) => url.trim()))
-      .refine((urls) => urls.every((url) => URL.canParse(url) && /^rediss?:$/.test(new URL(url).protocol)), {
-        error:
-          'must be a Redis address, such as redis://user:password@host:6379/0, or nodes of a Redis Cluster, separated by commas',
-      })
-      .default([]),
-    PUBLIC_BASE_URL: baseUrl,
-    STAGING_BASE_URL: baseUrl,
-    TRUST_PROXY: z
-      .string()
-      .transform(parseTrustProxy)
-      .refine((value) => value !== undefined, {
-        error: 'must be the number of gateways (0 to 10) or their addresses (CIDRs, separated by commas)',
-      })
-      .default(false),
-    DRAIN_SECONDS: integer(0, 300).optional(),
-    DOCS_ENABLED: z
-      .enum(['true', 'false'], { error: 'must be true or false' })
-      .transform((text) => text === 'true')
-      .default(true),
-    AUTH_FAILURES_PER_MINUTE: integer(1, 1_000_000).default(60),
-    BAN_WINDOW_SECONDS: integer(1, WEEK_SECONDS).default(600),
-    BAN_DURATIONS_SECONDS: z
-      .string()
-      .regex(/^[1-9]\d{0,5}(,[1-9]\d{0,5}){0,9}$/, {
-        error: 'must be one to ten whole numbers of seconds from 1 to 999999, separated by commas',
-      })
-      .transform((text) => text.split(',').map(Number))
-      .default([900, 3600, 86_400]),
-    BAN_MEMORY_SECONDS: integer(1, WEEK_SECONDS).default(86_400),
-  })
-  .check(({ value, issues }) => {
-    if (value.APP_ENV !== 'development' && value.DATABASE_URL === undefined) {
-      issues.push({
-        code: 'custom',
-        input: value,
-        path: ['DATABASE_URL'],
-        message: `is required when APP_ENV is ${value.APP_ENV}`,
-      });
-    }
-  });
+    undefined,
+  ],
+  REDIS_URL: [
+    {
+      must: 'be a Redis address, such as redis://user:password@host:6379/0, or nodes of a Redis Cluster, separated by commas',
+      read: parseRedisUrls,
+    },
+    [],
+  ],
+  PUBLIC_BASE_URL: [baseUrl(), undefined],
+  STAGING_BASE_URL: [baseUrl(), undefined],
+  TRUST_PROXY: [
+    {
+      must: 'be the number of gateways (0 to 10) or their addresses (CIDRs, separated by commas)',
+      read: parseTrustProxy,
+    },
+    false,
+  ],
+  DRAIN_SECONDS: [integer(0, 300), undefined],
+  DOCS_ENABLED: [oneOf('true', 'false'), 'true'],
+  AUTH_FAILURES_PER_MINUTE: [integer(1, 1_000_000), 60],
+  BAN_WINDOW_SECONDS: [integer(1, WEEK_SECONDS), 600],
+  BAN_DURATIONS_SECONDS: [
+    {
+      must: 'be one to ten whole numbers of seconds from 1 to 999999, separated by commas',
+      read: (text: string) =>
+        /^[1-9]\d{0,5}(,[1-9]\d{0,5}){0,9}$/.test(text) ? text.split(',').map(Number) : undefined,
+    },
+    [900, 3600, 86_400],
+  ],
+  BAN_MEMORY_SECONDS: [integer(1, WEEK_SECONDS), 86_400],
+} satisfies Record<string, readonly [Format<unknown>, unknown]>;
+
+type Values = {
+  [Name in keyof typeof SETTINGS]: (typeof SETTINGS)[Name] extends readonly [Format<infer T>, infer Default]
+    ? T | (Default extends undefined ? undefined : never)
+    : never;
+};
 
 /**
  * Reads and checks the settings. An empty variable counts as one that is not set.
  * @throws InvalidSettings with one readable line per wrong setting; values are not repeated, they may be secret.
  */
 export function loadSettings(env: Readonly<Record<string, string | undefined>>): Settings {
-  const present = withSecretFiles(
-    Object.fromEntries(Object.entries(env).filter(([, value]) => value !== undefined && value !== '')),
-  );
-  const result = environmentSchema.safeParse(present);
-  if (!result.success) {
-    throw new InvalidSettings(
-      result.error.issues.map(({ path, message }) => `${path.join('.')} ${message}.`).join('\n'),
-    );
-  }
-  const values = result.data;
+  const values = readValues(withSecretFiles(env));
   const ownBaseUrl = values.APP_ENV === 'staging' ? values.STAGING_BASE_URL : values.PUBLIC_BASE_URL;
   return {
     environment: values.APP_ENV,
@@ -156,7 +123,7 @@ export function loadSettings(env: Readonly<Record<string, string | undefined>>):
       (values.APP_ENV === 'development' ? `${localOrigin({ host: values.HOST, port: values.PORT })}/v1` : '/v1'),
     trustProxy: values.TRUST_PROXY,
     drainSeconds: values.DRAIN_SECONDS ?? (values.APP_ENV === 'development' ? 0 : DRAIN_SECONDS),
-    docsEnabled: values.DOCS_ENABLED,
+    docsEnabled: values.DOCS_ENABLED === 'true',
     rateLimits: {
       authFailuresPerMinute: values.AUTH_FAILURES_PER_MINUTE,
       banWindowSeconds: values.BAN_WINDOW_SECONDS,
@@ -166,15 +133,68 @@ export function loadSettings(env: Readonly<Record<string, string | undefined>>):
   };
 }
 
+function readValues(env: Readonly<Record<string, string | undefined>>): Values {
+  const problems: string[] = [];
+  const entries = Object.entries(SETTINGS).map(([name, [format, preset]]) => {
+    const text = env[name] ?? '';
+    const value = text === '' ? preset : format.read(text);
+    if (text !== '' && value === undefined) {
+      problems.push(`${name} must ${format.must}.`);
+    }
+    return [name, value];
+  });
+  const values = Object.fromEntries(entries) as Values;
+  if (problems.length === 0 && values.APP_ENV !== 'development' && values.DATABASE_URL === undefined) {
+    problems.push(`DATABASE_URL is required when APP_ENV is ${values.APP_ENV}.`);
+  }
+  if (problems.length > 0) {
+    throw new InvalidSettings(problems.join('\n'));
+  }
+  return values;
+}
+
+function oneOf<const T extends string>(...options: T[]): Format<T> {
+  const must = `be ${options.slice(0, -1).join(', ')} or ${options.at(-1) ?? ''}`;
+  return { must, read: (text) => options.find((option) => option === text) };
+}
+
+function matching(pattern: RegExp, must: string): Format<string> {
+  return { must, read: (text) => (pattern.test(text) ? text : undefined) };
+}
+
+function integer(min: number, max: number): Format<number> {
+  return {
+    must: `be a whole number from ${min} to ${max}`,
+    read: (text) => (/^\d{1,9}$/.test(text) && Number(text) >= min && Number(text) <= max ? Number(text) : undefined),
+  };
+}
+
+function url(must: string, accepts: (url: URL) => boolean): Format<string> {
+  return { must, read: (text) => (URL.canParse(text) && accepts(new URL(text)) ? text : undefined) };
+}
+
+function baseUrl(): Format<string> {
+  return url(
+    'be an http or https address that ends in /v1, such as https://api.example.com/v1',
+    (url) =>
+      /^https?:$/.test(url.protocol) && url.pathname.endsWith('/v1') && !url.search && !url.hash && !url.username,
+  );
+}
+
+function parseRedisUrls(text: string): string[] | undefined {
+  const urls = text.split(',').map((each) => each.trim());
+  return urls.every((each) => URL.canParse(each) && /^rediss?:$/.test(new URL(each).protocol)) ? urls : undefined;
+}
+
 /** Adds the settings whose values are in files, as orchestrators mount secrets. */
 function withSecretFiles(env: Readonly<Record<string, string | undefined>>): Record<string, string | undefined> {
   const settings = { ...env };
   for (const name of ['DATABASE_URL', 'REDIS_URL']) {
     const path = env[`${name}_FILE`];
-    if (path === undefined) {
+    if (!path) {
       continue;
     }
-    if (settings[name] !== undefined) {
+    if (settings[name]) {
       throw new InvalidSettings(`${name} and ${name}_FILE must not both be set.`);
     }
     try {
