@@ -4,7 +4,6 @@ import { ApiKeySchema } from './src/auth/persistence/api-key.schema';
 import { CreateAccountsAndKeys1795219200000 } from './src/auth/persistence/create-accounts-and-keys.migration';
 import type { Settings } from './src/config/settings';
 import { CreateIdempotencyRecords1795278000000 } from './src/idempotency/persistence/create-idempotency-records.migration';
-import { PetSchema } from './src/pets/persistence/pet.schema';
 import { CreatePets1795219200001 } from './src/pets/persistence/create-pets.migration';
 import { embeddedDatabaseHost } from './src/shared/persistence/embedded-database';
 import { ImpatientClient } from './src/shared/persistence/impatient-client';
@@ -14,19 +13,20 @@ export function ormConfig(settings: Pick<Settings, 'databaseUrl' | 'dataDir'>): 
   const { databaseUrl, dataDir } = settings;
   return {
     type: 'postgres',
-    entities: [AccountSchema, ApiKeySchema, PetSchema],
+    entities: [AccountSchema, ApiKeySchema],
     migrations: [CreateAccountsAndKeys1795219200000, CreatePets1795219200001, CreateIdempotencyRecords1795278000000],
     migrationsTableName: 'migrations',
     synchronize: false,
     applicationName: 'petstore',
     ...(databaseUrl === undefined
-      ? { host: embeddedDatabaseHost(dataDir), port: 5432, username: 'postgres', database: 'postgres', poolSize: 1 }
+      ? { host: embeddedDatabaseHost(dataDir), port: 5432, username: 'postgres', database: 'postgres', poolSize: 2 }
       : { url: databaseUrl, poolSize: 10 }),
     // Together these answer 503 within 2 s when the database is down, frozen or overloaded.
     connectTimeoutMS: 700,
     extra: {
       // Connections are kept: to open them in the middle of a burst is what would make it too slow.
       idleTimeoutMillis: 0,
+      pipeline: true,
       ...(databaseUrl !== undefined && { statement_timeout: 1_000, query_timeout: 1_100, Client: ImpatientClient }),
     },
   };

@@ -1,7 +1,9 @@
 import { DataSource } from 'typeorm';
 import { AccountsService } from '../../src/auth';
 import { ApiKeyRepository } from '../../src/auth/domain/api-key.repository';
+import { PetPages } from '../../src/pets/domain/pet-pages';
 import { PetRepository } from '../../src/pets/domain/pet.repository';
+import { parseJson } from '../../src/shared/http/json';
 import { TestService } from '../support/service';
 
 const MAX = 2n ** 63n - 1n;
@@ -27,11 +29,47 @@ describe('The repositories, on the database of this run', () => {
     for (const status of ['pending', 'sold', 'pending', 'pending'] as const) {
       await pets.add({ name: 'Rex', categoryId: -1n, status });
     }
-    const ids = async (status: 'pending' | undefined, after: bigint, limit: number) =>
-      (await pets.list({ status, after, limit })).map(({ id }) => id);
-    expect(await ids(undefined, 0n, 100)).toEqual([1n, 2n, 3n, 4n, 5n]);
-    expect(await ids('pending', 2n, 1)).toEqual([4n]);
-    expect(await ids('pending', MAX, 100)).toEqual([]);
+    const page = async (status: 'pending' | undefined, after: bigint, limit: number) => {
+      const { json, next } = await service.app.get(PetPages).page({ status, after, limit });
+      return { ids: (JSON.parse(json) as { id: number }[]).map(({ id }) => id), next };
+    };
+    expect(await page(undefined, 0n, 100)).toEqual({ ids: [1, 2, 3, 4, 5], next: undefined });
+    expect(await page(undefined, 0n, 5)).toEqual({ ids: [1, 2, 3, 4, 5], next: undefined });
+    expect(await page(undefined, 0n, 4)).toEqual({ ids: [1, 2, 3, 4], next: 4n });
+    expect(await page('pending', 2n, 1)).toEqual({ ids: [4], next: 4n });
+    expect(await page('pending', MAX, 100)).toEqual({ ids: [], next: undefined });
+  });
+
+  it('write a page as JSON, whatever the names are', async () => {
+    const [pets, pages] = [service.app.get(PetRepository), service.app.get(PetPages)];
+    const names = ['{"id":7,"name":"', '"},{"id":8,', '\\"{\n\u0001\u2028</script>', '\ud83d\ude00', ',{"id":'];
+    for (const name of names) {
+      await pets.add({ name, categoryId: -MAX, status: 'sold' });
+    }
+    for (let after: bigint | undefined = 5n, read = 0; after !== undefined; read++) {
+      const { json, next } = await pages.page({ status: undefined, after, limit: 1 });
+      expect(parseJson(json)).toEqual([{ id: BigInt(6 + read), name: names[read], categoryId: -MAX, status: 'sold' }]);
+      after = next;
+    }
+  });
+
+  it('give each of many animals that are added at the same time its own id', async () => {
+    const pets = service.app.get(PetRepository);
+    const added = await Promise.all(
+      Array.from({ length: 500 }, (_, i) => pets.add({ name: `Animal ${i}`, categoryId: BigInt(i), status: 'sold' })),
+    );
+    expect(new Set(added.map(({ id }) => id)).size).toBe(500);
+    for (const pet of [added[0], added[250], added[499]]) {
+      expect(await pets.find(pet?.id ?? 0n)).toEqual(pet);
+    }
+  });
+
+  it('refuse one animal that breaks a rule of the database without the others that come with it', async () => {
+    const pets = service.app.get(PetRepository);
+    const outcomes = await Promise.allSettled(
+      ['Rex', '', 'Ada'].map((name) => pets.add({ name, categoryId: 1n, status: 'sold' })),
+    );
+    expect(outcomes.map(({ status }) => status)).toEqual(['fulfilled', 'rejected', 'fulfilled']);
   });
 
   it('find a key with its account by its hash, revoke it once, and give no other for it', async () => {

@@ -1,10 +1,10 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { DataSource } from 'typeorm';
-import type { PostgresDriver } from 'typeorm/driver/postgres/PostgresDriver.js';
 import { AccountsService, KeysService } from '../../src/auth';
 import type { ErrorCode } from '../../src/shared/domain/error-codes';
 import { ErrorResponse } from '../../src/shared/http/error.response';
+import { Pipeline } from '../../src/shared/persistence/statements';
 import { protocolError } from '../../src/shared/http/protocol-errors';
 import { type Answer, codeOf, TestService } from '../support/service';
 
@@ -91,8 +91,7 @@ describe('docs/errors.md', () => {
     },
     service_unavailable: () => {
       const refused = Object.assign(new Error('refused'), { code: 'ECONNREFUSED' });
-      const driver = database().driver as PostgresDriver;
-      jest.spyOn(driver, 'obtainMasterConnection').mockRejectedValueOnce(refused);
+      jest.spyOn(Pipeline.prototype, 'query').mockRejectedValueOnce(refused);
       return get('/v1/pets');
     },
   };

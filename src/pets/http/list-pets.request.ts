@@ -1,7 +1,7 @@
-import { ApiPropertyOptional } from '@nestjs/swagger';
-import { IsIn, IsOptional } from 'class-validator';
+import { ApiPropertyOptional } from '../../shared/http/openapi-decorators';
 import { PET_STATUSES, type PetStatus } from '../domain/pet';
 import { IsPageLimit } from '../../shared/http/is-page-limit';
+import { IsIn, IsOptional } from '../../shared/http/validation';
 
 export class ListPetsRequest {
   @ApiPropertyOptional({

@@ -1,8 +1,8 @@
-import { ApiProperty, ApiPropertyOptional, ApiSchema } from '@nestjs/swagger';
-import { IsIn } from 'class-validator';
+import { ApiProperty, ApiPropertyOptional, ApiSchema } from '../../shared/http/openapi-decorators';
 import { int64Schema } from '../../shared/http/int64-schema';
 import { IsInt64Body, toInt64 } from '../../shared/http/is-int64';
 import { Satisfies } from '../../shared/http/satisfies';
+import { IsIn } from '../../shared/http/validation';
 import { type NewPet, PET_NAME_MAX_LENGTH, PET_STATUSES, petNameProblem, type PetStatus } from '../domain/pet';
 
 @ApiSchema({ name: 'NewPet', description: 'An animal to add.' })

@@ -1,4 +1,4 @@
-import { ApiProperty, ApiSchema } from '@nestjs/swagger';
+import { ApiProperty, ApiSchema } from '../../shared/http/openapi-decorators';
 import { int64Schema } from '../../shared/http/int64-schema';
 import { type Pet, PET_NAME_MAX_LENGTH, PET_STATUSES, type PetStatus } from '../domain/pet';
 

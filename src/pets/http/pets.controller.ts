@@ -1,5 +1,12 @@
 import { Controller, Get, HttpStatus, Param, Post, Query, Res } from '@nestjs/common';
-import { ApiBody, ApiOperation, ApiParam, ApiResponse, ApiTags, getSchemaPath } from '@nestjs/swagger';
+import {
+  ApiBody,
+  ApiOperation,
+  ApiParam,
+  ApiResponse,
+  ApiTags,
+  schemaPath,
+} from '../../shared/http/openapi-decorators';
 import type { FastifyReply } from 'fastify';
 import { Settings } from '../../config/settings';
 import { Idempotent } from '../../idempotency';
@@ -7,6 +14,7 @@ import { ApiErrors } from '../../shared/http/api-errors';
 import { LINK_NEXT_HEADER, LOCATION_HEADER } from '../../shared/http/api-headers';
 import { parsePositiveInt64 } from '../../shared/domain/int64';
 import { int64Schema } from '../../shared/http/int64-schema';
+import { JsonText } from '../../shared/http/json';
 import { JsonBody } from '../../shared/http/json-body';
 import { QueryPipe } from '../../shared/http/query.pipe';
 import { Deprecated } from '../../versioning';
@@ -38,25 +46,23 @@ export class PetsController {
     status: HttpStatus.OK,
     description: 'A page of animals.',
     headers: LINK_NEXT_HEADER,
-    schema: { title: 'Pets', type: 'array', maxItems: 100, items: { $ref: getSchemaPath(PetResponse) } },
+    schema: { title: 'Pets', type: 'array', maxItems: 100, items: { $ref: schemaPath('Pet') } },
   })
   @ApiErrors('invalid_parameter', 'invalid_cursor')
   async list(
     @Query(QueryPipe) query: ListPetsRequest,
     @Res({ passthrough: true }) reply: FastifyReply,
-  ): Promise<PetResponse[]> {
+  ): Promise<JsonText> {
     const { status } = query;
     const after = query.cursor === undefined ? 0n : decodeCursor(query.cursor, status ?? '');
-    const { pets, next } = await this.pets.list({ status, after, limit: Number(query.limit) });
+    const { json, next } = await this.pets.page({ status, after, limit: Number(query.limit) });
     if (next !== undefined) {
-      const parameters = new URLSearchParams({
-        limit: query.limit,
-        ...(status && { status }),
-        cursor: encodeCursor(next, status ?? ''),
-      });
-      reply.header('link', `<${this.settings.baseUrl}/pets?${parameters.toString()}>; rel="next"`);
+      // None of these has a character that a URL would have to encode.
+      const filter = status === undefined ? '' : `&status=${status}`;
+      const parameters = `limit=${query.limit}${filter}&cursor=${encodeCursor(next, status ?? '')}`;
+      reply.header('link', `<${this.settings.baseUrl}/pets?${parameters}>; rel="next"`);
     }
-    return pets.map((pet) => new PetResponse(pet));
+    return new JsonText(json);
   }
 
   @Post()

@@ -14,7 +14,12 @@ export function parseJson(text: string): unknown {
   return parse(text, undefined, { parseNumber: exactJsonNumber, onDuplicateKey: ({ newValue }) => newValue });
 }
 
+/** JSON that is written already. */
+export class JsonText {
+  constructor(readonly text: string) {}
+}
+
 /** Writes JSON with a bigint as its digits. */
 export function stringifyJson(value: unknown, space?: number): string {
-  return stringify(value, undefined, space) ?? 'null';
+  return value instanceof JsonText ? value.text : (stringify(value, undefined, space) ?? 'null');
 }

@@ -1,13 +1,23 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
 import { Injectable, Logger, type OnApplicationShutdown, type OnModuleInit } from '@nestjs/common';
+import type { Pool, PoolClient } from 'pg';
 import { DataSource, type EntityManager } from 'typeorm';
+import type { PostgresDriver } from 'typeorm/driver/postgres/PostgresDriver';
+import type { PostgresQueryRunner } from 'typeorm/driver/postgres/PostgresQueryRunner';
 import { Settings } from '../../config/settings';
+import { ServiceUnavailable } from '../domain/pet-store-error';
 import { reasonOf } from '../domain/reason';
 import { EmbeddedDatabase } from './embedded-database';
 import { migrate } from './migrate';
+import { type Parameter, Pipeline, query, type Row, type Statement } from './statements';
 import { isDatabaseUnavailable, orUnavailable } from './unavailable';
 
 const RETRY_MS = 1_000;
+
+interface Connections {
+  readonly pool: Pool;
+  readonly pipeline: Pipeline;
+}
 
 /** The database cannot be used as it is set up; the message says why. */
 export class DatabaseSetupError extends Error {}
@@ -22,6 +32,7 @@ export class Database implements OnModuleInit, OnApplicationShutdown {
   private readonly logger = new Logger(Database.name);
   private embedded: EmbeddedDatabase | undefined;
   private retry: NodeJS.Timeout | undefined;
+  private connections: Connections | undefined;
   private opening: Promise<void> | undefined;
   private readonly transactions = new AsyncLocalStorage<EntityManager>();
 
@@ -40,6 +51,7 @@ export class Database implements OnModuleInit, OnApplicationShutdown {
   async onApplicationShutdown(): Promise<void> {
     clearTimeout(this.retry);
     await this.opening?.catch(() => undefined);
+    await this.connections?.pipeline.close();
     if (this.dataSource.isInitialized) {
       await this.dataSource.destroy();
     }
@@ -59,6 +71,51 @@ export class Database implements OnModuleInit, OnApplicationShutdown {
     return orUnavailable(() =>
       this.dataSource.transaction((manager) => this.transactions.run(manager, () => work(manager))),
     );
+  }
+
+  /** Whether the request has a transaction, see `transaction`. */
+  get isInTransaction(): boolean {
+    return this.transactions.getStore() !== undefined;
+  }
+
+  /**
+   * Runs a statement that reads, in the transaction under way if there is one.
+   * @throws ServiceUnavailable
+   */
+  read(statement: Statement, parameters: Parameter[]): Promise<Row[]> {
+    return this.run(statement, parameters, ({ pipeline }) => pipeline.query(statement, parameters));
+  }
+
+  /**
+   * Runs a statement that writes, in the transaction under way or in one of its own.
+   * @throws ServiceUnavailable
+   */
+  write(statement: Statement, parameters: Parameter[]): Promise<Row[]> {
+    return this.run(statement, parameters, async ({ pool }) => {
+      const client = await pool.connect();
+      try {
+        return await query(client, statement, parameters);
+      } finally {
+        client.release();
+      }
+    });
+  }
+
+  private run(
+    statement: Statement,
+    parameters: Parameter[],
+    outsideTransaction: (connections: Connections) => Promise<Row[]>,
+  ): Promise<Row[]> {
+    return orUnavailable(async () => {
+      const runner = this.transactions.getStore()?.queryRunner as PostgresQueryRunner | undefined;
+      if (runner !== undefined) {
+        return query((await runner.connect()) as PoolClient, statement, parameters);
+      }
+      if (this.connections === undefined) {
+        throw new ServiceUnavailable();
+      }
+      return outsideTransaction(this.connections);
+    });
   }
 
   /** Whether the database answers. */
@@ -95,5 +152,7 @@ export class Database implements OnModuleInit, OnApplicationShutdown {
       return;
     }
     await this.openConnections();
+    const pool = (this.dataSource.driver as PostgresDriver).master as Pool;
+    this.connections = { pool, pipeline: new Pipeline(pool) };
   }
 }

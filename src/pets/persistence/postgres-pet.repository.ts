@@ -1,0 +1,45 @@
+import { Injectable } from '@nestjs/common';
+import { Batches } from '../../shared/persistence/batches';
+import { Database } from '../../shared/persistence/database';
+import { type NewPet, Pet, type PetStatus } from '../domain/pet';
+import { PetRepository } from '../domain/pet.repository';
+
+const INSERT = {
+  name: 'pets_insert',
+  text: `
+    INSERT INTO pets (name, category_id, status)
+    SELECT name, category_id, status
+    FROM unnest($1::text[], $2::bigint[], $3::text[]) WITH ORDINALITY AS pet (name, category_id, status, turn)
+    ORDER BY turn RETURNING id`,
+};
+const SELECT = { name: 'pets_select', text: 'SELECT name, category_id, status FROM pets WHERE id = $1' };
+
+@Injectable()
+export class PostgresPetRepository extends PetRepository {
+  private readonly batches = new Batches((pets: readonly NewPet[]) => this.insert(pets));
+
+  constructor(private readonly database: Database) {
+    super();
+  }
+
+  async add(pet: NewPet): Promise<Pet> {
+    // Animals that come together are inserted together, unless the request has a transaction of its own.
+    const id = this.database.isInTransaction ? (await this.insert([pet]))[0] : await this.batches.add(pet);
+    return new Pet(id ?? 0n, pet.name, pet.categoryId, pet.status);
+  }
+
+  async find(id: bigint): Promise<Pet | null> {
+    const [row] = (await this.database.read(SELECT, [id])) as [string, string, PetStatus][];
+    return row === undefined ? null : new Pet(id, row[0], BigInt(row[1]), row[2]);
+  }
+
+  private async insert(pets: readonly NewPet[]): Promise<bigint[]> {
+    const rows = (await this.database.write(INSERT, [
+      pets.map(({ name }) => name),
+      pets.map(({ categoryId }) => categoryId),
+      pets.map(({ status }) => status),
+    ])) as [string][];
+    // Ids are given in ascending order of the turns; the order of what is returned is not promised.
+    return rows.map(([id]) => BigInt(id)).sort((a, b) => (a < b ? -1 : 1));
+  }
+}
