@@ -1,5 +1,5 @@
 import { type DynamicModule, Module } from '@nestjs/common';
-import { APP_FILTER, APP_GUARD, APP_INTERCEPTOR } from '@nestjs/core';
+import { APP_FILTER, APP_GUARD } from '@nestjs/core';
 import { ormConfig } from '../ormconfig';
 import { ApiKeyGuard, AuthModule } from './auth';
 import type { Settings } from './config/settings';
@@ -13,7 +13,6 @@ import { ErrorFilter } from './shared/http/error.filter';
 import { RouteTable } from './shared/http/route-table';
 import { UnmatchedController } from './shared/http/unmatched.controller';
 import { SharedModule } from './shared/shared.module';
-import { DeprecationInterceptor } from './versioning';
 
 /** The modules that serve the operations of the interface. */
 const OPERATIONS = [PetsModule];
@@ -27,7 +26,6 @@ const OPERATIONS = [PetsModule];
     // In this order: who is it, and is there any allowance left.
     { provide: APP_GUARD, useClass: ApiKeyGuard },
     { provide: APP_GUARD, useClass: PlanGuard },
-    { provide: APP_INTERCEPTOR, useClass: DeprecationInterceptor },
     { provide: APP_FILTER, useClass: ErrorFilter },
   ],
 })

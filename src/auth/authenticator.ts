@@ -20,7 +20,7 @@ interface RememberedKey {
 /** Tells who a bearer token belongs to. */
 @Injectable()
 export class Authenticator {
-  private readonly remembered = new ExpiringMap<string, RememberedKey>(REMEMBERED_KEYS);
+  private readonly valid = new ExpiringMap<string, RememberedKey>(REMEMBERED_KEYS);
   private readonly lookUps = new Map<string, Promise<Principal>>();
 
   constructor(
@@ -29,29 +29,28 @@ export class Authenticator {
     private readonly settings: Settings,
   ) {}
 
+  /** Who a token belongs to that was found valid within the last second: without a promise, a hash or a query. */
+  remembered(token: string): Principal | undefined {
+    return this.valid.get(token, this.clock.now())?.principal;
+  }
+
   /** @throws PetStoreError `invalid_api_key` or `expired_api_key`; ServiceUnavailable */
   async authenticate(token: string): Promise<Principal> {
     if (!isWellFormedSecret(token, this.settings.environment)) {
       throw invalidApiKey();
     }
-    const hash = hashSecret(token);
-    const memoryKey = hash.toString('latin1');
-    const now = this.clock.now();
-    const remembered = this.remembered.get(memoryKey, now);
-    if (remembered !== undefined) {
-      return remembered.principal;
-    }
     // Requests of one key that come together share one look-up.
-    let lookUp = this.lookUps.get(memoryKey);
+    let lookUp = this.lookUps.get(token);
     if (lookUp === undefined) {
-      lookUp = this.lookUp(hash, memoryKey, now).finally(() => this.lookUps.delete(memoryKey));
-      this.lookUps.set(memoryKey, lookUp);
+      lookUp = this.lookUp(token).finally(() => this.lookUps.delete(token));
+      this.lookUps.set(token, lookUp);
     }
     return lookUp;
   }
 
-  private async lookUp(hash: Buffer, memoryKey: string, now: number): Promise<Principal> {
-    const found = await this.keys.findByHash(hash);
+  private async lookUp(token: string): Promise<Principal> {
+    const now = this.clock.now();
+    const found = await this.keys.findByHash(hashSecret(token));
     if (found?.key.revokedAt !== null) {
       throw invalidApiKey();
     }
@@ -62,7 +61,7 @@ export class Authenticator {
     }
     const principal = { keyId: key.id, accountId: account.id, allowance: allowanceOf(account) };
     // Counted from before the look-up, so that what it read is never older than that.
-    this.remembered.set(memoryKey, { principal, expiresAt: Math.min(now + REMEMBER_MS, keyExpiresAt) }, now);
+    this.valid.set(token, { principal, expiresAt: Math.min(now + REMEMBER_MS, keyExpiresAt) }, now);
     return principal;
   }
 }

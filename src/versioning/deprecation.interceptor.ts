@@ -3,24 +3,37 @@ import { Reflector } from '@nestjs/core';
 import type { FastifyReply } from 'fastify';
 import type { Observable } from 'rxjs';
 import { Settings } from '../config/settings';
-import { DEPRECATION, type Deprecation } from './deprecated.decorator';
+
+export interface Deprecation {
+  /** The UTC date since which the operation is deprecated (RFC 9745), `YYYY-MM-DD`. */
+  readonly since: string;
+  /** The UTC date of its removal (RFC 8594), `YYYY-MM-DD`. */
+  readonly sunset: string;
+  /** The path, below the base address, of the operation to use instead (RFC 5829, `successor-version`). */
+  readonly successor: string;
+  /** The place on the documentation page that tells about it. */
+  readonly documentation: string;
+}
+
+export const DEPRECATION = 'petstore:deprecation';
 
 /** Adds `Deprecation`, `Sunset` and `Link` to every answer of a deprecated operation, errors of its pipes included. */
 @Injectable()
 export class DeprecationInterceptor implements NestInterceptor {
+  private readonly headers = new Map<unknown, Record<string, string>>();
+
   constructor(
     private readonly reflector: Reflector,
     private readonly settings: Settings,
   ) {}
 
   intercept(context: ExecutionContext, next: CallHandler): Observable<unknown> {
-    const deprecation = this.reflector.get<Deprecation | undefined>(DEPRECATION, context.getHandler());
-    if (deprecation !== undefined) {
-      context
-        .switchToHttp()
-        .getResponse<FastifyReply>()
-        .headers(deprecationHeaders(deprecation, this.settings.baseUrl));
-    }
+    const handler = context.getHandler();
+    const headers =
+      this.headers.get(handler) ??
+      deprecationHeaders(this.reflector.get<Deprecation>(DEPRECATION, handler), this.settings.baseUrl);
+    this.headers.set(handler, headers);
+    context.switchToHttp().getResponse<FastifyReply>().headers(headers);
     return next.handle();
   }
 }

@@ -2,11 +2,11 @@ import { type ExecutionContext, Injectable } from '@nestjs/common';
 import { Reflector } from '@nestjs/core';
 import { AuthGuard } from '@nestjs/passport';
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import { RateLimiter, setRateLimitHeaders, TOO_MANY_REQUESTS_MESSAGES } from '../../rate-limiting';
+import { applyRateDecision, RateLimiter } from '../../rate-limiting';
 import type { Principal } from '../../shared/domain/principal';
 import { PetStoreError } from '../../shared/domain/pet-store-error';
 import { isPublic } from '../../shared/http/public';
-import { invalidApiKey } from '../authenticator';
+import { Authenticator, invalidApiKey } from '../authenticator';
 
 /** RFC 6750 section 2.1: the scheme in any case (RFC 9110 section 11.1), one or more spaces, a b64token. */
 const BEARER_CREDENTIALS = /^bearer +([A-Za-z0-9._~+/-]+=*)$/i;
@@ -22,14 +22,22 @@ export class ApiKeyGuard extends AuthGuard('bearer') {
   constructor(
     private readonly reflector: Reflector,
     private readonly limiter: RateLimiter,
+    private readonly authenticator: Authenticator,
   ) {
     super();
   }
 
-  override async canActivate(context: ExecutionContext): Promise<boolean> {
+  override canActivate(context: ExecutionContext): boolean | Promise<boolean> {
     if (isPublic(this.reflector, context)) {
       return true;
     }
+    const request = context.switchToHttp().getRequest<FastifyRequest>();
+    const token = bearerTokenOf(request);
+    request.principal = token === undefined ? undefined : this.authenticator.remembered(token);
+    return request.principal !== undefined || this.authenticate(context);
+  }
+
+  private async authenticate(context: ExecutionContext): Promise<boolean> {
     try {
       return (await super.canActivate(context)) as boolean;
     } catch (error) {
@@ -65,11 +73,7 @@ export class ApiKeyGuard extends AuthGuard('bearer') {
     const http = context.switchToHttp();
     const request = http.getRequest<FastifyRequest>();
     const reply = http.getResponse<FastifyReply>();
-    const decision = await this.limiter.countAuthFailure(request.ip, 1);
-    setRateLimitHeaders(reply, decision);
-    if (decision.refusal !== undefined) {
-      throw new PetStoreError(decision.refusal, TOO_MANY_REQUESTS_MESSAGES[decision.refusal]);
-    }
+    applyRateDecision(reply, await this.limiter.countAuthFailure(request.ip, 1));
     const withToken = error.code !== 'missing_api_key';
     reply.header('www-authenticate', withToken ? `${CHALLENGE}, error="invalid_token"` : CHALLENGE);
   }
@@ -77,7 +81,9 @@ export class ApiKeyGuard extends AuthGuard('bearer') {
 
 /** Node keeps the first of two `Authorization` headers; which of them was meant cannot be known, so neither counts. */
 function authorizationsOf(request: FastifyRequest): readonly string[] {
-  return request.raw.headersDistinct.authorization ?? [];
+  const { rawHeaders } = request.raw;
+  // Not headersDistinct, which copies all headers of the request.
+  return rawHeaders.filter((_, index) => index % 2 === 1 && rawHeaders[index - 1]?.toLowerCase() === 'authorization');
 }
 
 function bearerTokenOf(request: FastifyRequest): string | undefined {

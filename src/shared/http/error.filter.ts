@@ -28,7 +28,10 @@ export class ErrorFilter implements ExceptionFilter {
     if (error.code === 'service_unavailable') {
       reply.header('retry-after', UNAVAILABLE_RETRY_SECONDS);
     }
-    void reply.status(error.status).send(new ErrorResponse(error));
+    void reply
+      .status(error.status)
+      .header('content-type', 'application/json; charset=utf-8')
+      .send(JSON.stringify(new ErrorResponse(error)));
   }
 }
 

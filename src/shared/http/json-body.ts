@@ -76,23 +76,32 @@ async function readBytes(request: IncomingMessage): Promise<Buffer> {
   if (Number(request.headers['content-length']) > MAX_BODY_BYTES) {
     throw tooLarge();
   }
-  const chunks: Buffer[] = [];
-  let size = 0;
-  try {
-    // The request is left whole when reading stops early: destroying it would take the connection, and the answer, along.
-    for await (const chunk of request.iterator({ destroyOnReturn: false }) as AsyncIterable<Buffer>) {
-      size += chunk.length;
-      if (size > MAX_BODY_BYTES) {
-        throw tooLarge();
-      }
-      chunks.push(chunk);
+  return new Promise((resolve, reject) => {
+    const broken = () => {
+      reject(new PetStoreError('malformed_request', 'The body did not arrive whole.'));
+    };
+    const chunks: Buffer[] = [];
+    let size = 0;
+    request
+      .on('data', (chunk: Buffer) => {
+        size += chunk.length;
+        if (size <= MAX_BODY_BYTES) {
+          chunks.push(chunk);
+        } else {
+          // The rest is read by nobody; to destroy the request would take the connection, and the answer, along.
+          request.pause();
+          reject(tooLarge());
+        }
+      })
+      .on('end', () => {
+        resolve(Buffer.concat(chunks));
+      })
+      .on('close', broken)
+      .on('error', broken);
+    if (request.destroyed) {
+      broken();
     }
-  } catch (error) {
-    throw error instanceof PetStoreError
-      ? error
-      : new PetStoreError('malformed_request', 'The body did not arrive whole.');
-  }
-  return Buffer.concat(chunks);
+  });
 }
 
 function parseObject(text: string): object {

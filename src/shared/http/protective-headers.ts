@@ -1,5 +1,6 @@
 import { IncomingMessage, ServerResponse } from 'node:http';
 import { Socket } from 'node:net';
+import { CORS_HEADERS } from './cors';
 import helmet from 'helmet';
 import { isUnderV1 } from './url-check';
 
@@ -27,9 +28,14 @@ const PROTECTIVE_HEADERS = headersOf({
 });
 
 /** For an answer that no cache may keep. */
-export const UNCACHED_HEADERS = { ...PROTECTIVE_HEADERS, 'cache-control': 'no-store' };
+export const UNCACHED_HEADERS = { ...CORS_HEADERS, ...PROTECTIVE_HEADERS, 'cache-control': 'no-store' };
 /** An answer belongs to one account: no shared cache may keep it, nor the client give it out for another key. */
-const OF_ONE_ACCOUNT = { ...PROTECTIVE_HEADERS, 'cache-control': 'private, no-cache', vary: 'Authorization' };
+const OF_ONE_ACCOUNT = {
+  ...CORS_HEADERS,
+  ...PROTECTIVE_HEADERS,
+  'cache-control': 'private, no-cache',
+  vary: 'Authorization, Origin',
+};
 
 /** The protective and caching headers an answer begins with; a route may replace them. */
 export function initialHeaders(url: string): Readonly<Record<string, string>> {

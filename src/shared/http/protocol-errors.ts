@@ -42,7 +42,6 @@ export function writeError(socket: Socket, error: PetStoreError, headers: Readon
   const fields = {
     ...headers,
     ...UNCACHED_HEADERS,
-    'access-control-allow-origin': '*',
     'content-type': 'application/json; charset=utf-8',
     'content-length': Buffer.byteLength(body),
     connection: 'close',
