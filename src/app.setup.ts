@@ -1,16 +1,17 @@
 import { randomUUID } from 'node:crypto';
 import { type IncomingMessage, METHODS, type Server } from 'node:http';
 import type { Socket } from 'node:net';
-import { type LogLevel, VersioningType } from '@nestjs/common';
+import { HttpStatus, type LogLevel, VersioningType } from '@nestjs/common';
 import { NestFactory } from '@nestjs/core';
 import { FastifyAdapter, type NestFastifyApplication } from '@nestjs/platform-fastify';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { AppModule } from './app.module';
 import type { Settings } from './config/settings';
 import { serveDocumentation } from './documentation/documentation';
-import { createOpenApiDocument } from './openapi';
+import type * as OpenApi from './openapi';
 import { RateLimiter, rateLimitHeaders, setRateLimitHeaders } from './rate-limiting';
 import { type Clock, SystemClock } from './shared/domain/clock';
+import { preflightHeaders } from './shared/http/cors';
 import { Drain } from './shared/http/drain';
 import { ErrorResponse } from './shared/http/error.response';
 import { toPetStoreError } from './shared/http/error.filter';
@@ -26,19 +27,6 @@ const MAX_PARAMETER_LENGTH = 8_192;
 /** How long a client may take to send its header fields, and its whole request. */
 const HEADERS_TIMEOUT_MS = 5_000;
 const REQUEST_TIMEOUT_MS = 10_000;
-const EXPOSED_HEADERS = [
-  'Deprecation',
-  'Idempotent-Replayed',
-  'Link',
-  'Location',
-  'Retry-After',
-  'Sunset',
-  'WWW-Authenticate',
-  'X-RateLimit-Limit',
-  'X-RateLimit-Remaining',
-  'X-RateLimit-Reset',
-  'X-Request-Id',
-];
 
 export interface AppOptions {
   readonly clock?: Clock;
@@ -58,6 +46,8 @@ export async function createApp(
     http: { requireHostHeader: false, headersTimeout: HEADERS_TIMEOUT_MS, connectionsCheckingInterval: 1_000 },
     requestTimeout: REQUEST_TIMEOUT_MS,
     routerOptions: { maxParamLength: MAX_PARAMETER_LENGTH },
+    // No route has a schema of Fastify's: what would compile them need not be loaded.
+    schemaController: { compilersFactory: { buildValidator: neverCompiles, buildSerializer: neverCompiles } },
     // No Express-style middleware is used.
     skipMiddie: true,
     return503OnClosing: false,
@@ -86,20 +76,28 @@ export async function createApp(
     abortOnError: false,
   });
   app.get(RouteTable).observe(fastify);
-  // The adapter's own hook runs before every other, so that a CORS preflight carries these headers too.
   const drain = app.get(Drain);
-  adapter.setOnRequestHook((request: FastifyRequest, reply: FastifyReply, done: () => void) => {
+  fastify.addHook('onRequest', (request, reply, done) => {
     if (drain.turnsAway(request.method)) {
       reply.hijack();
       request.raw.destroy();
       return;
     }
     reply.headers(initialHeaders(request.url)).header('x-request-id', request.id);
+    const preflight = preflightHeaders(request.method, request.headers);
+    if (preflight !== undefined) {
+      void reply.status(HttpStatus.NO_CONTENT).headers(preflight).send();
+      return;
+    }
     done();
   });
   fastify.addHook('onSend', (request, reply, payload, done) => {
     if (drain.isDraining) {
       reply.header('connection', 'close');
+    }
+    if (reply.hasHeader('x-ratelimit-limit')) {
+      done(null, payload);
+      return;
     }
     void addMissingRateLimitHeaders(request, reply, app.get(RateLimiter)).then(
       () => {
@@ -112,20 +110,18 @@ export async function createApp(
   });
   ignoreExpectations(fastify.server);
   app.enableVersioning({ type: VersioningType.URI });
-  app.enableCors({ delegator: corsOptions });
   if (settings.docsEnabled) {
-    serveDocumentation(fastify, createOpenApiDocument(app, settings));
+    serveDocumentation(fastify, () => {
+      // eslint-disable-next-line @typescript-eslint/no-require-imports -- loaded when first asked for, see openapi-decorators.ts
+      const { createOpenApiDocument } = require('./openapi') as typeof OpenApi;
+      return createOpenApiDocument(app, settings);
+    });
   }
   return app;
 }
 
-const CORS = { origin: '*', exposedHeaders: EXPOSED_HEADERS, maxAge: 86_400, preflight: false };
-const CORS_PREFLIGHT = { ...CORS, preflight: true };
-
-/** Only what the Fetch standard calls a CORS preflight is answered without a key; any other OPTIONS goes to the guards. */
-function corsOptions({ method, headers }: FastifyRequest, done: (error: null, options: typeof CORS) => void): void {
-  const isPreflight = method === 'OPTIONS' && headers.origin && headers['access-control-request-method'];
-  done(null, isPreflight ? CORS_PREFLIGHT : CORS);
+function neverCompiles(): never {
+  throw new Error('Routes declare no schemas to Fastify.');
 }
 
 /** With n gateways in front, the n addresses nearest to the service are theirs, its own peer being number 0. */

@@ -1,4 +1,5 @@
 import type { INestApplication } from '@nestjs/common';
+import * as swagger from '@nestjs/swagger';
 import {
   DocumentBuilder,
   type OpenAPIObject,
@@ -18,12 +19,14 @@ import {
   RETRY_AFTER_HEADER,
 } from './shared/http/api-headers';
 import { ErrorResponse } from './shared/http/error.response';
+import { applyDeclarations } from './shared/http/openapi-decorators';
 
 const VERSION_PREFIX = '/v1';
 const KEY_DESCRIPTION = 'An API key, which the operator issues: `pets_live_…` in production, `pets_test_…` elsewhere.';
 
 /** The OpenAPI document of version 1: what the controllers declare, and what holds for every operation. */
 export function createOpenApiDocument(app: INestApplication, settings: Settings): OpenAPIObject {
+  applyDeclarations(swagger);
   const builder = new DocumentBuilder()
     .setOpenAPIVersion('3.1.0')
     .setTitle('Pet store')

@@ -1,5 +1,5 @@
 import { Controller, Get, VERSION_NEUTRAL } from '@nestjs/common';
-import { ApiExcludeController } from '@nestjs/swagger';
+import { ApiExcludeController } from '../shared/http/openapi-decorators';
 import { PetStoreError, ServiceUnavailable } from '../shared/domain/pet-store-error';
 import { Drain } from '../shared/http/drain';
 import { Public } from '../shared/http/public';

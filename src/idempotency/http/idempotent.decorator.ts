@@ -1,5 +1,5 @@
 import { applyDecorators, UseInterceptors } from '@nestjs/common';
-import { ApiHeader } from '@nestjs/swagger';
+import { ApiHeader } from '../../shared/http/openapi-decorators';
 import { ApiErrors } from '../../shared/http/api-errors';
 import { IdempotencyInterceptor } from './idempotency.interceptor';
 

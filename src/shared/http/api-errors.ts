@@ -1,6 +1,5 @@
-import { ApiResponse, getSchemaPath } from '@nestjs/swagger';
+import { ApiResponse, schemaPath } from './openapi-decorators';
 import { ERROR_STATUS, type ErrorCode } from '../domain/error-codes';
-import { ErrorResponse } from './error.response';
 
 /** What each code says, for the document's examples. */
 const EXAMPLE_MESSAGES: Readonly<Partial<Record<ErrorCode, string>>> = {
@@ -74,7 +73,7 @@ export function errorResponses(...codes: ErrorCode[]) {
           description: DESCRIPTIONS[status] ?? '',
           content: {
             'application/json': {
-              schema: { $ref: getSchemaPath(ErrorResponse) },
+              schema: { $ref: schemaPath('Error') },
               examples: Object.fromEntries(examples),
             },
           },

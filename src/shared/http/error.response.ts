@@ -1,4 +1,4 @@
-import { ApiProperty, ApiSchema } from '@nestjs/swagger';
+import { ApiProperty, ApiSchema } from './openapi-decorators';
 import { ERROR_STATUS, type ErrorCode } from '../domain/error-codes';
 import type { PetStoreError } from '../domain/pet-store-error';
 

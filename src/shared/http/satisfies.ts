@@ -1,4 +1,4 @@
-import { ValidateBy } from 'class-validator';
+import { ValidateBy } from './validation';
 
 /**
  * Applies a rule of the domain to a field of a request. The rule says what is wrong with a value, in words that follow
