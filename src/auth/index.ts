@@ -1,3 +1,4 @@
+export { AccountsModule } from './accounts.module';
 export { AccountsService } from './accounts.service';
 export { AuthModule } from './auth.module';
 export { Authenticator } from './authenticator';

@@ -1,11 +1,11 @@
-import { DataSource } from 'typeorm';
-import { createApp } from '../app.setup';
-import { AccountsService, KeysService } from '../auth';
+import { NestFactory } from '@nestjs/core';
+import { ormConfig } from '../../ormconfig';
+import { AccountsModule, AccountsService, KeysService } from '../auth';
 import { loadSettings, type Settings } from '../config/settings';
-import { createOpenApiDocument } from '../openapi';
-import { stringifyJson } from '../shared/http/json';
-import { DataDirectoryInUse, EmbeddedDatabase } from '../shared/persistence/embedded-database';
+import { SystemClock } from '../shared/domain/clock';
 import { migrate } from '../shared/persistence/migrate';
+import { SharedModule } from '../shared/shared.module';
+import { CommandDatabase, openUnlessInUse } from './command-database';
 
 interface Services {
   readonly accounts: AccountsService;
@@ -13,54 +13,31 @@ interface Services {
   readonly settings: Settings;
 }
 
-/** Runs a command on the service's database: the one in `DATABASE_URL`, or the embedded one, also while the server has it open. */
-export async function withServices(run: (services: Services) => Promise<void>): Promise<void> {
-  const settings = loadSettings(process.env);
-  const app = await createApp(settings);
-  const dataSource = app.get(DataSource);
-  const embedded = await openEmbedded(settings);
+/**
+ * Runs a command on the service's database, without the HTTP layer: the database in `DATABASE_URL`, or the embedded
+ * one, also while the server has it open.
+ */
+export async function withServices(env: NodeJS.ProcessEnv, run: (services: Services) => Promise<void>): Promise<void> {
+  const settings = loadSettings(env);
+  const shared = SharedModule.forRoot(settings, new SystemClock(), ormConfig(settings), CommandDatabase);
+  const context = await NestFactory.createApplicationContext(
+    { imports: [shared, AccountsModule] },
+    { logger: ['fatal', 'error', 'warn'], abortOnError: false },
+  );
   try {
-    if (embedded !== undefined) {
-      await migrate(dataSource.options);
-    }
-    await dataSource.initialize();
-    await run({ accounts: app.get(AccountsService), keys: app.get(KeysService), settings });
+    await run({ accounts: context.get(AccountsService), keys: context.get(KeysService), settings });
   } finally {
-    if (dataSource.isInitialized) {
-      await dataSource.destroy();
-    }
-    await embedded?.close();
+    await context.close();
   }
 }
 
 /** @returns the names of the migrations that ran */
-export async function runMigrations(): Promise<string[]> {
-  const settings = loadSettings(process.env);
-  const app = await createApp(settings);
-  const embedded = await openEmbedded(settings);
+export async function runMigrations(env: NodeJS.ProcessEnv): Promise<string[]> {
+  const settings = loadSettings(env);
+  const embedded = settings.databaseUrl === undefined ? await openUnlessInUse(settings.dataDir) : undefined;
   try {
-    return await migrate(app.get(DataSource).options);
+    return await migrate(ormConfig(settings));
   } finally {
     await embedded?.close();
-  }
-}
-
-export async function printOpenApi(): Promise<void> {
-  const settings = loadSettings(process.env);
-  process.stdout.write(`${stringifyJson(createOpenApiDocument(await createApp(settings), settings), 2)}\n`);
-}
-
-/** @returns undefined when there is none, or when a running server has opened it and takes connections */
-async function openEmbedded({ databaseUrl, dataDir }: Settings): Promise<EmbeddedDatabase | undefined> {
-  if (databaseUrl !== undefined) {
-    return undefined;
-  }
-  try {
-    return await EmbeddedDatabase.open(dataDir);
-  } catch (error) {
-    if (error instanceof DataDirectoryInUse) {
-      return undefined;
-    }
-    throw error;
   }
 }

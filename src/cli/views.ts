@@ -1,6 +1,7 @@
 import { type Account, allowanceOf, type ApiKey, keyPrefix } from '../auth';
 import type { Settings } from '../config/settings';
 import { stringifyJson } from '../shared/http/json';
+import type { Terminal } from './terminal';
 
 /** One row of a table, or one JSON object; undefined and null are empty cells. */
 type View = Readonly<Record<string, string | number | bigint | null>>;
@@ -26,10 +27,16 @@ export function keyView(
   };
 }
 
-/** Prints records as a table for people, or as one JSON value (one object, or an array) for programs. */
-export function print(views: readonly View[], json: boolean, count: 'one' | 'many', whenEmpty = 'None.'): void {
-  const text = json ? stringifyJson(count === 'one' ? views[0] : views) : views.length === 0 ? whenEmpty : table(views);
-  process.stdout.write(`${text}\n`);
+/** What prints records: as a table for people, or as one JSON value (one object, or an array) for programs. */
+export function printer(terminal: Terminal) {
+  return (views: readonly View[], json: boolean, count: 'one' | 'many', whenEmpty = 'None.'): void => {
+    const text = json
+      ? stringifyJson(count === 'one' ? views[0] : views)
+      : views.length === 0
+        ? whenEmpty
+        : table(views);
+    terminal.write(`${text}\n`);
+  };
 }
 
 function table(views: readonly View[]): string {

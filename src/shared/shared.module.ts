@@ -1,4 +1,4 @@
-import { type DynamicModule, Module } from '@nestjs/common';
+import { type DynamicModule, Module, type Type } from '@nestjs/common';
 import { DataSource, type DataSourceOptions } from 'typeorm';
 import { Settings } from '../config/settings';
 import { Clock } from './domain/clock';
@@ -7,7 +7,13 @@ import { Database } from './persistence/database';
 /** What every module may ask for: the settings, the time and the database. */
 @Module({})
 export class SharedModule {
-  static forRoot(settings: Settings, clock: Clock, database: DataSourceOptions): DynamicModule {
+  /** @param databaseClass how the database is opened and closed: as a server does it, unless another is given */
+  static forRoot(
+    settings: Settings,
+    clock: Clock,
+    database: DataSourceOptions,
+    databaseClass: Type<Database> = Database,
+  ): DynamicModule {
     return {
       module: SharedModule,
       global: true,
@@ -15,7 +21,7 @@ export class SharedModule {
         { provide: Settings, useValue: settings },
         { provide: Clock, useValue: clock },
         { provide: DataSource, useValue: new DataSource(database) },
-        Database,
+        { provide: Database, useClass: databaseClass },
       ],
       exports: [Settings, Clock, DataSource, Database],
     };

@@ -1,13 +1,14 @@
 import { Injectable } from '@nestjs/common';
-import { DataSource, type Repository } from 'typeorm';
+import type { Repository } from 'typeorm';
 import { insertedId } from '../../shared/persistence/bigint-column';
+import { Database } from '../../shared/persistence/database';
 import { orUnavailable } from '../../shared/persistence/unavailable';
 import { Account, type NewAccount } from '../domain/account';
 import { AccountRepository } from '../domain/account.repository';
 
 @Injectable()
 export class TypeOrmAccountRepository extends AccountRepository {
-  constructor(private readonly dataSource: DataSource) {
+  constructor(private readonly database: Database) {
     super();
   }
 
@@ -27,6 +28,6 @@ export class TypeOrmAccountRepository extends AccountRepository {
   }
 
   private get accounts(): Repository<Account> {
-    return this.dataSource.getRepository(Account);
+    return this.database.manager.getRepository(Account);
   }
 }

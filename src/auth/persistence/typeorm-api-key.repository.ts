@@ -1,6 +1,7 @@
 import { Injectable } from '@nestjs/common';
-import { DataSource, IsNull, type Repository } from 'typeorm';
+import { IsNull, type Repository } from 'typeorm';
 import { insertedId } from '../../shared/persistence/bigint-column';
+import { Database } from '../../shared/persistence/database';
 import { orUnavailable } from '../../shared/persistence/unavailable';
 import { Account } from '../domain/account';
 import { ApiKey, type NewApiKey } from '../domain/api-key';
@@ -8,7 +9,7 @@ import { ApiKeyRepository, type KeyOfAccount } from '../domain/api-key.repositor
 
 @Injectable()
 export class TypeOrmApiKeyRepository extends ApiKeyRepository {
-  constructor(private readonly dataSource: DataSource) {
+  constructor(private readonly database: Database) {
     super();
   }
 
@@ -42,6 +43,6 @@ export class TypeOrmApiKeyRepository extends ApiKeyRepository {
   }
 
   private get keys(): Repository<ApiKey> {
-    return this.dataSource.getRepository(ApiKey);
+    return this.database.manager.getRepository(ApiKey);
   }
 }

@@ -30,15 +30,15 @@ export class DatabaseSetupError extends Error {}
 @Injectable()
 export class Database implements OnModuleInit, OnApplicationShutdown {
   private readonly logger = new Logger(Database.name);
-  private embedded: EmbeddedDatabase | undefined;
+  protected embedded: EmbeddedDatabase | undefined;
   private retry: NodeJS.Timeout | undefined;
   private connections: Connections | undefined;
   private opening: Promise<void> | undefined;
   private readonly transactions = new AsyncLocalStorage<EntityManager>();
 
   constructor(
-    private readonly settings: Settings,
-    private readonly dataSource: DataSource,
+    protected readonly settings: Settings,
+    protected readonly dataSource: DataSource,
   ) {}
 
   async onModuleInit(): Promise<void> {

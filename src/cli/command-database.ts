@@ -1,0 +1,35 @@
+import { Injectable } from '@nestjs/common';
+import { Database } from '../shared/persistence/database';
+import { DataDirectoryInUse, EmbeddedDatabase } from '../shared/persistence/embedded-database';
+import { migrate } from '../shared/persistence/migrate';
+
+/** The database as a command uses it: at once or not at all, and the embedded one also while the server has it open. */
+@Injectable()
+export class CommandDatabase extends Database {
+  override async onModuleInit(): Promise<void> {
+    try {
+      if (this.settings.databaseUrl === undefined) {
+        this.embedded = await openUnlessInUse(this.settings.dataDir);
+      }
+      if (this.embedded !== undefined) {
+        await migrate(this.dataSource.options);
+      }
+      await this.dataSource.initialize();
+    } catch (error) {
+      await this.onApplicationShutdown();
+      throw error;
+    }
+  }
+}
+
+/** @returns undefined when a running server has it open, and takes connections */
+export async function openUnlessInUse(dataDir: string): Promise<EmbeddedDatabase | undefined> {
+  try {
+    return await EmbeddedDatabase.open(dataDir);
+  } catch (error) {
+    if (error instanceof DataDirectoryInUse) {
+      return undefined;
+    }
+    throw error;
+  }
+}

@@ -1,0 +1,184 @@
+import { Command, CommanderError, InvalidArgumentError, Option } from 'commander';
+import { InvalidAccount, MAX_ALLOWANCE, type Plan, PLANS, UnknownId } from '../auth';
+import { InvalidSettings } from '../config/settings';
+import { parsePositiveInt64 } from '../shared/domain/int64';
+import { ServiceUnavailable } from '../shared/domain/pet-store-error';
+import { EmbeddedDatabaseError } from '../shared/persistence/embedded-database';
+import { isDatabaseUnavailable } from '../shared/persistence/unavailable';
+import { runMigrations, withServices } from './services';
+import type { Terminal } from './terminal';
+import { accountView, keyView, printer } from './views';
+
+const USAGE_EXIT_CODE = 2;
+
+function buildProgram(env: NodeJS.ProcessEnv, terminal: Terminal): Command {
+  const print = printer(terminal);
+  const program = new Command('petstore')
+    .description('Operate the pet store: accounts, API keys and the database. Settings come from the environment.')
+    .configureHelp({ showGlobalOptions: true })
+    .showHelpAfterError('(run with --help for the usage)')
+    .configureOutput({
+      writeOut: (text) => {
+        terminal.write(text);
+      },
+      writeErr: (text) => {
+        terminal.writeError(text);
+      },
+    });
+
+  const accounts = program.command('accounts').description('customers, each with one plan');
+  accounts
+    .command('create')
+    .description('create an account')
+    .requiredOption('--name <name>', 'name of the customer')
+    .addOption(new Option('--plan <plan>', 'plan of the account').choices(PLANS).makeOptionMandatory())
+    .option('--per-minute <requests>', 'requests per minute, for the enterprise plan', parseAllowance)
+    .option('--per-day <requests>', 'requests per day, for the enterprise plan', parseAllowance)
+    .option('--json', 'print one JSON value')
+    .action(async ({ name, plan, json, ...allowance }: AccountOptions) => {
+      await withServices(env, async ({ accounts: service }) => {
+        print([accountView(await service.create(name, plan, allowance))], json === true, 'one');
+      });
+    });
+  accounts
+    .command('list')
+    .description('list all accounts')
+    .option('--json', 'print one JSON value')
+    .action(async ({ json }: JsonOption) => {
+      await withServices(env, async ({ accounts: service }) => {
+        print((await service.list()).map(accountView), json === true, 'many');
+      });
+    });
+
+  const keys = program.command('keys').description('API keys of an account');
+  keys
+    .command('create')
+    .description('issue a key; it is printed this once and kept nowhere')
+    .requiredOption('--account <id>', 'id of the account', parseId)
+    .option('--json', 'print one JSON value')
+    .action(async ({ account, json }: KeysOptions) => {
+      await withServices(env, async ({ keys: service, settings }) => {
+        const { key, secret } = await service.create(account);
+        print([{ ...keyView(key, settings.environment), key: secret }], json === true, 'one');
+      });
+    });
+  keys
+    .command('list')
+    .description('list the keys of an account')
+    .requiredOption('--account <id>', 'id of the account', parseId)
+    .option('--json', 'print one JSON value')
+    .action(async ({ account, json }: KeysOptions) => {
+      await withServices(env, async ({ keys: service, settings }) => {
+        const views = (await service.list(account)).map((key) => keyView(key, settings.environment));
+        print(views, json === true, 'many');
+      });
+    });
+  keys
+    .command('revoke')
+    .description('revoke a key; every replica refuses it within a second')
+    .argument('<key-id>', 'id of the key', parseId)
+    .option('--json', 'print one JSON value')
+    .action(async (id: bigint, { json }: JsonOption) => {
+      await withServices(env, async ({ keys: service, settings }) => {
+        print([keyView(await service.revoke(id), settings.environment)], json === true, 'one');
+      });
+    });
+
+  program
+    .command('migrate')
+    .description('bring the database schema up to date')
+    .option('--json', 'print one JSON value')
+    .action(async ({ json }: JsonOption) => {
+      const migrations = await runMigrations(env);
+      print(
+        migrations.map((migration) => ({ migration })),
+        json === true,
+        'many',
+        'The schema is up to date.',
+      );
+    });
+  program
+    .command('openapi')
+    .description('print the OpenAPI document')
+    .action(async () => {
+      const { openApiText } = await import('./openapi.js');
+      terminal.write(await openApiText(env));
+    });
+  return program;
+}
+
+interface JsonOption {
+  readonly json?: true;
+}
+
+interface AccountOptions extends JsonOption {
+  readonly name: string;
+  readonly plan: Plan;
+  readonly perMinute?: number;
+  readonly perDay?: number;
+}
+
+interface KeysOptions extends JsonOption {
+  readonly account: bigint;
+}
+
+function parseId(text: string): bigint {
+  const id = parsePositiveInt64(text);
+  if (id === undefined) {
+    throw new InvalidArgumentError('It must be a positive whole number.');
+  }
+  return id;
+}
+
+function parseAllowance(text: string): number {
+  const requests = /^\d{1,10}$/.test(text) ? Number(text) : 0;
+  if (requests < 1 || requests > MAX_ALLOWANCE) {
+    throw new InvalidArgumentError(`It must be a whole number from 1 to ${MAX_ALLOWANCE}.`);
+  }
+  return requests;
+}
+
+/** What went wrong, in one line and an exit code: 2 for what the caller wrote, 1 for everything else. */
+function explain(error: unknown): [string, number] {
+  if (error instanceof InvalidAccount) {
+    return [error.message, USAGE_EXIT_CODE];
+  }
+  if (error instanceof UnknownId || error instanceof InvalidSettings || error instanceof EmbeddedDatabaseError) {
+    return [error.message, 1];
+  }
+  if (error instanceof ServiceUnavailable || isDatabaseUnavailable(error)) {
+    return ['The database cannot be reached. Check DATABASE_URL and that the database runs.', 1];
+  }
+  if ((error as NodeJS.ErrnoException).code === UNDEFINED_TABLE) {
+    return ['The database has no pet store in it yet. Run the command migrate first.', 1];
+  }
+  return [error instanceof Error ? error.message : String(error), 1];
+}
+
+/** SQLSTATE of a query to a table that does not exist. */
+const UNDEFINED_TABLE = '42P01';
+
+/** Lets every command throw instead of ending the process, so that one place decides about exit codes. */
+function throwInsteadOfExit(command: Command): Command {
+  command.exitOverride().commands.forEach((child) => throwInsteadOfExit(child));
+  return command;
+}
+
+/**
+ * Runs one command of the operator's command line.
+ * @returns the exit code: 2 for what the caller wrote, 1 for every other failure
+ */
+export async function petstore(args: readonly string[], env: NodeJS.ProcessEnv, terminal: Terminal): Promise<number> {
+  try {
+    await throwInsteadOfExit(buildProgram(env, terminal)).parseAsync(args, { from: 'user' });
+    return 0;
+  } catch (error) {
+    if (error instanceof CommanderError) {
+      // Commander has written its own line, or the help that was asked for.
+      return error.exitCode === 0 ? 0 : USAGE_EXIT_CODE;
+    }
+    const [message, exitCode] = explain(error);
+    terminal.writeError(`error: ${message}\n`);
+    return exitCode;
+  }
+}

@@ -1,0 +1,21 @@
+import 'reflect-metadata';
+import { petstore } from '../../src/cli/petstore';
+import type { Exit } from './process';
+
+/** The command line inside the test's own process, on the database of this worker. */
+export async function command(line: string, env: Readonly<Record<string, string>> = {}): Promise<Exit> {
+  let [stdout, stderr] = ['', ''];
+  const code = await petstore(
+    line.split(' '),
+    { DATABASE_URL: process.env[`WORKER_${process.env.JEST_WORKER_ID ?? '1'}_DATABASE_URL`], ...env },
+    { write: (text) => (stdout += text), writeError: (text) => (stderr += text) },
+  );
+  return { code, stdout, stderr };
+}
+
+/** What a command that succeeds prints for programs. */
+export async function json<T>(line: string): Promise<T> {
+  const { code, stdout, stderr } = await command(`${line} --json`);
+  expect([code, stderr]).toEqual([0, '']);
+  return JSON.parse(stdout) as T;
+}
