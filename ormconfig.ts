@@ -1,6 +1,7 @@
 import type { DataSourceOptions } from 'typeorm';
 import { AccountSchema } from './src/auth/persistence/account.schema';
 import { ApiKeySchema } from './src/auth/persistence/api-key.schema';
+import { CreateAuditEntries1795287600000 } from './src/auth/persistence/create-audit-entries.migration';
 import { CreateAccountsAndKeys1795219200000 } from './src/auth/persistence/create-accounts-and-keys.migration';
 import type { Settings } from './src/config/settings';
 import { CreateIdempotencyRecords1795278000000 } from './src/idempotency/persistence/create-idempotency-records.migration';
@@ -14,7 +15,12 @@ export function ormConfig(settings: Pick<Settings, 'databaseUrl' | 'dataDir'>): 
   return {
     type: 'postgres',
     entities: [AccountSchema, ApiKeySchema],
-    migrations: [CreateAccountsAndKeys1795219200000, CreatePets1795219200001, CreateIdempotencyRecords1795278000000],
+    migrations: [
+      CreateAccountsAndKeys1795219200000,
+      CreatePets1795219200001,
+      CreateIdempotencyRecords1795278000000,
+      CreateAuditEntries1795287600000,
+    ],
     migrationsTableName: 'migrations',
     synchronize: false,
     applicationName: 'petstore',

@@ -2,7 +2,11 @@ import { Module } from '@nestjs/common';
 import { AccountsService } from './accounts.service';
 import { AccountRepository } from './domain/account.repository';
 import { ApiKeyRepository } from './domain/api-key.repository';
+import { AuditTrail } from './domain/audit-trail';
+import { Operator } from './domain/operator';
 import { KeysService } from './keys.service';
+import { operatingSystemUser } from './operating-system-user';
+import { PostgresAuditTrail } from './persistence/postgres-audit-trail';
 import { TypeOrmAccountRepository } from './persistence/typeorm-account.repository';
 import { TypeOrmApiKeyRepository } from './persistence/typeorm-api-key.repository';
 
@@ -13,7 +17,9 @@ import { TypeOrmApiKeyRepository } from './persistence/typeorm-api-key.repositor
     KeysService,
     { provide: AccountRepository, useClass: TypeOrmAccountRepository },
     { provide: ApiKeyRepository, useClass: TypeOrmApiKeyRepository },
+    { provide: AuditTrail, useClass: PostgresAuditTrail },
+    { provide: Operator, useFactory: () => operatingSystemUser() },
   ],
-  exports: [AccountsService, ApiKeyRepository, KeysService],
+  exports: [AccountsService, ApiKeyRepository, AuditTrail, KeysService],
 })
 export class AccountsModule {}

@@ -7,9 +7,10 @@ import { EmbeddedDatabaseError } from '../shared/persistence/embedded-database';
 import { isDatabaseUnavailable } from '../shared/persistence/unavailable';
 import { runMigrations, withServices } from './services';
 import type { Terminal } from './terminal';
-import { accountView, keyView, printer } from './views';
+import { accountView, auditView, keyView, printer } from './views';
 
 const USAGE_EXIT_CODE = 2;
+const MAX_AUDIT_ENTRIES = 10_000;
 
 function buildProgram(env: NodeJS.ProcessEnv, terminal: Terminal): Command {
   const print = printer(terminal);
@@ -85,6 +86,17 @@ function buildProgram(env: NodeJS.ProcessEnv, terminal: Terminal): Command {
     });
 
   program
+    .command('audit')
+    .description('list what was done to accounts and keys, when and by whom; the newest last')
+    .option('--limit <entries>', `how many of the latest entries, 1 to ${MAX_AUDIT_ENTRIES}`, parseLimit, 100)
+    .option('--json', 'print one JSON value')
+    .action(async ({ limit, json }: AuditOptions) => {
+      await withServices(env, async ({ audit }) => {
+        print((await audit.latest(limit)).map(auditView), json === true, 'many');
+      });
+    });
+
+  program
     .command('migrate')
     .description('bring the database schema up to date')
     .option('--json', 'print one JSON value')
@@ -122,6 +134,10 @@ interface KeysOptions extends JsonOption {
   readonly account: bigint;
 }
 
+interface AuditOptions extends JsonOption {
+  readonly limit: number;
+}
+
 function parseId(text: string): bigint {
   const id = parsePositiveInt64(text);
   if (id === undefined) {
@@ -130,12 +146,15 @@ function parseId(text: string): bigint {
   return id;
 }
 
-function parseAllowance(text: string): number {
-  const requests = /^\d{1,10}$/.test(text) ? Number(text) : 0;
-  if (requests < 1 || requests > MAX_ALLOWANCE) {
-    throw new InvalidArgumentError(`It must be a whole number from 1 to ${MAX_ALLOWANCE}.`);
+const parseAllowance = (text: string) => parseCount(text, MAX_ALLOWANCE);
+const parseLimit = (text: string) => parseCount(text, MAX_AUDIT_ENTRIES);
+
+function parseCount(text: string, max: number): number {
+  const count = /^\d{1,10}$/.test(text) ? Number(text) : 0;
+  if (count < 1 || count > max) {
+    throw new InvalidArgumentError(`It must be a whole number from 1 to ${max}.`);
   }
-  return requests;
+  return count;
 }
 
 /** What went wrong, in one line and an exit code: 2 for what the caller wrote, 1 for everything else. */

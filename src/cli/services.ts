@@ -1,6 +1,6 @@
 import { NestFactory } from '@nestjs/core';
 import { ormConfig } from '../../ormconfig';
-import { AccountsModule, AccountsService, KeysService } from '../auth';
+import { AccountsModule, AccountsService, AuditTrail, KeysService } from '../auth';
 import { loadSettings, type Settings } from '../config/settings';
 import { SystemClock } from '../shared/domain/clock';
 import { migrate } from '../shared/persistence/migrate';
@@ -10,6 +10,7 @@ import { CommandDatabase, openUnlessInUse } from './command-database';
 interface Services {
   readonly accounts: AccountsService;
   readonly keys: KeysService;
+  readonly audit: AuditTrail;
   readonly settings: Settings;
 }
 
@@ -25,7 +26,12 @@ export async function withServices(env: NodeJS.ProcessEnv, run: (services: Servi
     { logger: ['fatal', 'error', 'warn'], abortOnError: false },
   );
   try {
-    await run({ accounts: context.get(AccountsService), keys: context.get(KeysService), settings });
+    await run({
+      accounts: context.get(AccountsService),
+      keys: context.get(KeysService),
+      audit: context.get(AuditTrail),
+      settings,
+    });
   } finally {
     await context.close();
   }

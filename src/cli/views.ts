@@ -1,10 +1,12 @@
-import { type Account, allowanceOf, type ApiKey, keyPrefix } from '../auth';
+import { type Account, allowanceOf, type ApiKey, type AuditEntry, keyPrefix } from '../auth';
 import type { Settings } from '../config/settings';
 import { stringifyJson } from '../shared/http/json';
 import type { Terminal } from './terminal';
 
+type Cell = string | number | bigint | null;
+
 /** One row of a table, or one JSON object; undefined and null are empty cells. */
-type View = Readonly<Record<string, string | number | bigint | null>>;
+type View = Readonly<Record<string, Cell | Readonly<Record<string, Cell>>>>;
 
 export function accountView(account: Account): View {
   const { id, name, plan, createdAt } = account;
@@ -27,6 +29,10 @@ export function keyView(
   };
 }
 
+export function auditView({ id, at, operator, act, accountId, keyId, details }: AuditEntry): View {
+  return { id, at: at.toISOString(), operator, act, accountId, keyId, details };
+}
+
 /** What prints records: as a table for people, or as one JSON value (one object, or an array) for programs. */
 export function printer(terminal: Terminal) {
   return (views: readonly View[], json: boolean, count: 'one' | 'many', whenEmpty = 'None.'): void => {
@@ -41,7 +47,7 @@ export function printer(terminal: Terminal) {
 
 function table(views: readonly View[]): string {
   const columns = Object.keys(views[0] ?? {});
-  const rows = [columns, ...views.map((view) => columns.map((column) => String(view[column] ?? '')))];
+  const rows = [columns, ...views.map((view) => columns.map((column) => cellText(view[column] ?? '')))];
   const widths = columns.map((_, index) => Math.max(...rows.map((row) => row[index]?.length ?? 0)));
   return rows
     .map((row) =>
@@ -51,4 +57,12 @@ function table(views: readonly View[]): string {
         .trimEnd(),
     )
     .join('\n');
+}
+
+function cellText(value: NonNullable<View[string]>): string {
+  return typeof value === 'object'
+    ? Object.entries(value)
+        .map(([name, cell]) => `${name}: ${cell ?? 'none'}`)
+        .join(', ')
+    : String(value);
 }

@@ -1,6 +1,25 @@
+import { createHash } from 'node:crypto';
+import { userInfo } from 'node:os';
 import { command, json } from '../support/command-line';
 
 describe('petstore, the command line', () => {
+  it('creates an account, and lists it', async () => {
+    const account = await json<object>('accounts create --name Acme --plan enterprise --per-minute 5 --per-day 50');
+    expect(account).toMatchObject({ name: 'Acme', plan: 'enterprise', perMinute: 5, perDay: 50 });
+    expect(await json<object[]>('accounts list')).toContainEqual(account);
+  });
+
+  it('issues a key and shows it once; lists it, and revokes it', async () => {
+    const { id: accountId } = await json<{ id: number }>('accounts create --name Acme --plan free');
+    const { key, ...issued } = await json<{ id: number; key: string }>(`keys create --account ${accountId}`);
+    expect(key).toMatch(/^pets_test_\w{49}$/);
+    expect(issued).toMatchObject({ accountId, startsWith: key.slice(0, 14), revokedAt: null });
+    expect(await json(`keys list --account ${accountId}`)).toEqual([issued]);
+    const revoked = await json<object>(`keys revoke ${issued.id}`);
+    expect(revoked).toEqual({ ...issued, revokedAt: expect.any(String) as string });
+    expect(await json(`keys list --account ${accountId}`)).toEqual([revoked]);
+  });
+
   it('prints tables for people', async () => {
     await command('accounts create --name Gamma --plan pro');
     const { code, stdout } = await command('accounts list');
@@ -15,6 +34,33 @@ describe('petstore, the command line', () => {
     expect(await json(`keys list --account ${id}`)).toEqual([]);
   });
 
+  it('shows who did what to an account and its keys, newest last, without a secret or a hash', async () => {
+    const { id } = await json<{ id: number }>(
+      'accounts create --name Acme --plan enterprise --per-minute 5 --per-day 9',
+    );
+    const issued = await json<{ id: number; key: string }>(`keys create --account ${id}`);
+    await command(`keys revoke ${issued.id}`);
+    await command(`keys revoke ${issued.id}`);
+    const entries = await json<{ operator: string; at: string }[]>('audit --limit 3');
+    const [operator, at] = [userInfo().username, expect.stringMatching(/^\d{4}-\d\d-\d\dT.*Z$/) as string];
+    expect(entries).toMatchObject([
+      {
+        ...{ operator, at, act: 'account_created', accountId: id, keyId: null },
+        details: { name: 'Acme', plan: 'enterprise', perMinute: 5, perDay: 9 },
+      },
+      { operator, at, act: 'key_created', accountId: id, keyId: issued.id, details: { expiresAt: null } },
+      { operator, at, act: 'key_revoked', accountId: id, keyId: issued.id, details: {} },
+    ]);
+    const { stdout } = await command('audit --limit 2');
+    expect(stdout).toMatch(/^id +at +operator +act +accountId +keyId +details\n/);
+    expect(stdout).toMatch(/\n\d+ +\S+Z +\S+ +key_created +\d+ +\d+ +expiresAt: none\n/);
+    const printed = stdout + JSON.stringify(entries);
+    const hash = createHash('sha256').update(issued.key).digest();
+    for (const secret of [issued.key.slice(10), hash.toString('hex'), hash.toString('base64')]) {
+      expect(printed).not.toContain(secret);
+    }
+  });
+
   it.each([
     'accounts create --name A --plan gold',
     'accounts create --plan free',
@@ -27,6 +73,8 @@ describe('petstore, the command line', () => {
     'keys revoke',
     'keys revoke -1',
     'keys revoke 1 2',
+    'audit --limit 0',
+    'audit --limit 10001',
     'nonsense',
     'accounts nonsense',
     'accounts list --nonsense',
@@ -50,6 +98,7 @@ describe('petstore, the command line', () => {
     'accounts --help',
     'accounts create --help',
     'keys revoke --help',
+    'audit --help',
     'migrate --help',
     'openapi --help',
   ])('explains itself: %s', async (line) => {

@@ -1,7 +1,11 @@
 import { DataSource } from 'typeorm';
-import { AccountsService } from '../../src/auth';
+import { AccountsService, AuditTrail } from '../../src/auth';
+import { newAccount } from '../../src/auth/domain/account';
+import { AccountRepository } from '../../src/auth/domain/account.repository';
 import { ApiKeyRepository } from '../../src/auth/domain/api-key.repository';
 import { PetPages } from '../../src/pets/domain/pet-pages';
+import type { Act } from '../../src/auth/domain/audit-trail';
+import { operatingSystemUser } from '../../src/auth/operating-system-user';
 import { PetRepository } from '../../src/pets/domain/pet.repository';
 import { parseJson } from '../../src/shared/http/json';
 import { TestService } from '../support/service';
@@ -72,17 +76,16 @@ describe('The repositories, on the database of this run', () => {
     expect(outcomes.map(({ status }) => status)).toEqual(['fulfilled', 'rejected', 'fulfilled']);
   });
 
-  it('find a key with its account by its hash, revoke it once, and give no other for it', async () => {
+  it('find a key with its account by its hash, and give no other for it', async () => {
     const [accounts, keys] = [service.app.get(AccountsService), service.app.get(ApiKeyRepository)];
     const account = await accounts.create('Acme', 'enterprise', { perMinute: 5, perDay: 1_000_000_000 });
     const created = { accountId: account.id, firstCharacters: 'abcd', createdAt: new Date(5), expiresAt: new Date(9) };
     const key = await keys.add({ ...created, hash: Buffer.alloc(32, 1) });
     expect(await keys.findByHash(Buffer.alloc(32, 1))).toMatchObject({ key, account });
     expect(await keys.findByHash(Buffer.alloc(32, 2))).toBeNull();
-    expect(await keys.revoke(key.id, new Date(7))).toEqual({ ...key, revokedAt: new Date(7) });
-    expect(await keys.revoke(key.id, new Date(8))).toEqual({ ...key, revokedAt: new Date(7) });
-    expect(await keys.revoke(key.id + 1n, new Date(8))).toBeNull();
-    expect(await keys.listOf(account.id)).toHaveLength(1);
+    const revoked = { ...key, revokedAt: new Date(7) };
+    await keys.save(revoked);
+    expect(await keys.listOf(account.id)).toEqual([revoked]);
   });
 
   it.each([
@@ -99,6 +102,51 @@ describe('The repositories, on the database of this run', () => {
     `INSERT INTO api_keys (account_id, hash, first_characters, created_at) VALUES (1, 'short', 'abcd', now())`,
   ])('the database refuses %s', async (sql) => {
     await expect(service.app.get(DataSource).query(sql)).rejects.toThrow(/violates|null value/);
+  });
+
+  it('record an act with what it does, or neither', async () => {
+    const [accounts, audit] = [service.app.get(AccountRepository), service.app.get(AuditTrail)];
+    const create = async (record: (act: Act) => Promise<void>) => {
+      const account = await accounts.add(newAccount('Acme', 'pro', {}, 0));
+      await record({ act: 'account_created', accountId: account.id, keyId: MAX, details: { name: 'Acme', id: MAX } });
+      return account;
+    };
+    const account = await audit.recording(create);
+    const [before, entry] = await audit.latest(2);
+    expect(entry).toEqual({
+      id: expect.any(BigInt) as bigint,
+      at: new Date(service.clock.now()),
+      operator: operatingSystemUser().name,
+      act: 'account_created',
+      accountId: account.id,
+      keyId: MAX,
+      details: { name: 'Acme', id: MAX },
+    });
+    expect(before?.id).toBeLessThan(entry?.id ?? 0n);
+
+    const failing = audit.recording(async (record) => {
+      await create(record);
+      throw new Error('it failed after all');
+    });
+    await expect(failing).rejects.toThrow('it failed after all');
+    expect((await accounts.list()).at(-1)).toEqual(account);
+    expect(await audit.latest(1)).toEqual([entry]);
+  });
+
+  it.each([
+    `UPDATE audit_entries SET operator = 'nobody'`,
+    `UPDATE audit_entries SET operator = 'nobody' WHERE false`,
+    `DELETE FROM audit_entries WHERE id = 1`,
+    'TRUNCATE audit_entries',
+    `INSERT INTO audit_entries (id, at, operator, act, account_id, details) OVERRIDING SYSTEM VALUE
+     SELECT id, at, 'nobody', act, account_id, details FROM audit_entries ORDER BY id LIMIT 1
+     ON CONFLICT (id) DO UPDATE SET operator = excluded.operator`,
+  ])('what was recorded cannot be changed: %s', async (sql) => {
+    const audit = service.app.get(AuditTrail);
+    await service.app.get(AccountsService).create('Acme', 'pro');
+    const before = await audit.latest(10_000);
+    await expect(service.app.get(DataSource).query(sql)).rejects.toThrow('audit_entries is append-only');
+    expect(await audit.latest(10_000)).toEqual(before);
   });
 
   it('both orders of listing are served by an index', async () => {

@@ -18,21 +18,12 @@ describe('petstore, as a program', () => {
     return JSON.parse(stdout) as T;
   };
 
-  it('creates accounts and keys, lists them, and revokes a key, while no server runs', async () => {
-    const account = await json<{ id: number }>(
-      'accounts create --name Acme --plan enterprise --per-minute 5 --per-day 50',
-    );
-    expect(account).toMatchObject({ name: 'Acme', plan: 'enterprise', perMinute: 5, perDay: 50 });
-    expect(await json('accounts list')).toEqual([account]);
+  it('creates an account and a key, and lists it, while no server runs', async () => {
+    const account = await json<{ id: number }>('accounts create --name Acme --plan free');
     const issued = await json<{ id: number; key: string }>(`keys create --account ${account.id}`);
     expect(issued.key).toMatch(/^pets_test_\w{49}$/);
     const keys = await json<object[]>(`keys list --account ${account.id}`);
     expect(keys).toMatchObject([{ id: issued.id, startsWith: issued.key.slice(0, 14), revokedAt: null }]);
-    expect(JSON.stringify(keys)).not.toContain(issued.key);
-    expect(await json(`keys revoke ${issued.id}`)).toMatchObject({
-      id: issued.id,
-      revokedAt: expect.any(String) as string,
-    });
   });
 
   it('works on the embedded database while the server has it open; a key works at once, revoked it does not', async () => {
@@ -46,6 +37,9 @@ describe('petstore, as a program', () => {
       await run(`keys revoke ${issued.id}`);
       await eventually(1_000, async () => (await call()).status === 401);
       expect(await json('migrate')).toEqual([]);
+      const acts = await json<{ act: string; accountId: number; details: { name?: string } }[]>('audit');
+      const demo = acts.findIndex(({ act, details }) => act === 'account_created' && details.name === 'demo');
+      expect(acts[demo + 1]).toMatchObject({ act: 'key_created', accountId: acts[demo]?.accountId });
     } finally {
       await server.kill('SIGTERM');
     }

@@ -12,6 +12,8 @@ export abstract class ApiKeyRepository {
   abstract findByHash(hash: Buffer): Promise<KeyOfAccount | null>;
   /** All keys of an account by ascending id. */
   abstract listOf(accountId: bigint): Promise<ApiKey[]>;
-  /** Revokes a key; one that is revoked already keeps its time. @returns null when no key has this id. */
-  abstract revoke(id: bigint, at: Date): Promise<ApiKey | null>;
+  /** The key, which nobody else changes until the transaction ends. */
+  abstract findForChange(id: bigint): Promise<ApiKey | null>;
+  /** Stores when the key was revoked. */
+  abstract save(key: ApiKey): Promise<void>;
 }

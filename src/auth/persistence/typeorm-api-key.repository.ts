@@ -1,5 +1,5 @@
 import { Injectable } from '@nestjs/common';
-import { IsNull, type Repository } from 'typeorm';
+import type { Repository } from 'typeorm';
 import { insertedId } from '../../shared/persistence/bigint-column';
 import { Database } from '../../shared/persistence/database';
 import { orUnavailable } from '../../shared/persistence/unavailable';
@@ -35,11 +35,12 @@ export class TypeOrmApiKeyRepository extends ApiKeyRepository {
     return orUnavailable(() => this.keys.find({ where: { accountId }, order: { id: 'ASC' } }));
   }
 
-  revoke(id: bigint, at: Date): Promise<ApiKey | null> {
-    return orUnavailable(async () => {
-      await this.keys.update({ id, revokedAt: IsNull() }, { revokedAt: at });
-      return this.keys.findOneBy({ id });
-    });
+  findForChange(id: bigint): Promise<ApiKey | null> {
+    return orUnavailable(() => this.keys.findOne({ where: { id }, lock: { mode: 'pessimistic_write' } }));
+  }
+
+  async save({ id, revokedAt }: ApiKey): Promise<void> {
+    await orUnavailable(() => this.keys.update({ id }, { revokedAt }));
   }
 
   private get keys(): Repository<ApiKey> {

@@ -1,0 +1,22 @@
+/** An act on an account or on one of its keys, and what matters of it: never a secret, nor the hash of one. */
+export interface Act {
+  readonly act: 'account_created' | 'key_created' | 'key_revoked';
+  readonly accountId: bigint;
+  readonly keyId: bigint | null;
+  readonly details: Readonly<Record<string, string | number | bigint | null>>;
+}
+
+/** An act as it was recorded: when, and by whom. */
+export interface AuditEntry extends Act {
+  readonly id: bigint;
+  readonly at: Date;
+  readonly operator: string;
+}
+
+/** The record of what operators did, to which entries are only ever added. */
+export abstract class AuditTrail {
+  /** Does what is to be recorded, and records it, in one transaction. */
+  abstract recording<T>(work: (record: (act: Act) => Promise<void>) => Promise<T>): Promise<T>;
+  /** The latest entries, the newest last. */
+  abstract latest(limit: number): Promise<AuditEntry[]>;
+}

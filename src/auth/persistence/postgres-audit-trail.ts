@@ -1,0 +1,57 @@
+import { Injectable } from '@nestjs/common';
+import { Clock } from '../../shared/domain/clock';
+import { parseJson, stringifyJson } from '../../shared/http/json';
+import { Database } from '../../shared/persistence/database';
+import { orUnavailable } from '../../shared/persistence/unavailable';
+import { type Act, type AuditEntry, AuditTrail } from '../domain/audit-trail';
+import { Operator } from '../domain/operator';
+
+interface Row {
+  readonly id: string;
+  readonly at: Date;
+  readonly operator: string;
+  readonly act: Act['act'];
+  readonly accountId: string;
+  readonly keyId: string | null;
+  readonly details: string;
+}
+
+/** Keeps the trail in a table that takes no change. SQL, as an entity could be saved anew. */
+@Injectable()
+export class PostgresAuditTrail extends AuditTrail {
+  constructor(
+    private readonly database: Database,
+    private readonly clock: Clock,
+    private readonly operator: Operator,
+  ) {
+    super();
+  }
+
+  recording<T>(work: (record: (act: Act) => Promise<void>) => Promise<T>): Promise<T> {
+    return this.database.transaction((manager) =>
+      work(async ({ act, accountId, keyId, details }) => {
+        await manager.query(
+          `INSERT INTO audit_entries (at, operator, act, account_id, key_id, details) VALUES ($1, $2, $3, $4, $5, $6)`,
+          [new Date(this.clock.now()), this.operator.name, act, accountId, keyId, stringifyJson(details)],
+        );
+      }),
+    );
+  }
+
+  async latest(limit: number): Promise<AuditEntry[]> {
+    const rows: Row[] = await orUnavailable(() =>
+      this.database.manager.query(
+        `SELECT id, at, operator, act, account_id AS "accountId", key_id AS "keyId", details::text
+         FROM audit_entries ORDER BY id DESC LIMIT $1`,
+        [limit],
+      ),
+    );
+    return rows.reverse().map(({ id, accountId, keyId, details, ...row }) => ({
+      ...row,
+      id: BigInt(id),
+      accountId: BigInt(accountId),
+      keyId: keyId === null ? null : BigInt(keyId),
+      details: parseJson(details) as Act['details'],
+    }));
+  }
+}
