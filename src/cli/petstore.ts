@@ -28,17 +28,20 @@ function buildProgram(env: NodeJS.ProcessEnv, terminal: Terminal): Command {
     });
 
   const accounts = program.command('accounts').description('customers, each with one plan');
-  accounts
-    .command('create')
+  withPlanOptions(accounts.command('create'))
     .description('create an account')
     .requiredOption('--name <name>', 'name of the customer')
-    .addOption(new Option('--plan <plan>', 'plan of the account').choices(PLANS).makeOptionMandatory())
-    .option('--per-minute <requests>', 'requests per minute, for the enterprise plan', parseAllowance)
-    .option('--per-day <requests>', 'requests per day, for the enterprise plan', parseAllowance)
-    .option('--json', 'print one JSON value')
-    .action(async ({ name, plan, json, ...allowance }: AccountOptions) => {
+    .action(async ({ name, plan, json, ...allowance }: PlanOptions & { readonly name: string }) => {
       await withServices(env, async ({ accounts: service }) => {
         print([accountView(await service.create(name, plan, allowance))], json === true, 'one');
+      });
+    });
+  withPlanOptions(accounts.command('set-plan'))
+    .description('put an account on a plan; every replica goes by it within a second')
+    .argument('<account-id>', 'id of the account', parseId)
+    .action(async (id: bigint, { plan, json, ...allowance }: PlanOptions) => {
+      await withServices(env, async ({ accounts: service }) => {
+        print([accountView(await service.setPlan(id, plan, allowance))], json === true, 'one');
       });
     });
   accounts
@@ -119,12 +122,19 @@ function buildProgram(env: NodeJS.ProcessEnv, terminal: Terminal): Command {
   return program;
 }
 
+function withPlanOptions(command: Command): Command {
+  return command
+    .addOption(new Option('--plan <plan>', 'plan of the account').choices(PLANS).makeOptionMandatory())
+    .option('--per-minute <requests>', 'requests per minute, for the enterprise plan', parseAllowance)
+    .option('--per-day <requests>', 'requests per day, for the enterprise plan', parseAllowance)
+    .option('--json', 'print one JSON value');
+}
+
 interface JsonOption {
   readonly json?: true;
 }
 
-interface AccountOptions extends JsonOption {
-  readonly name: string;
+interface PlanOptions extends JsonOption {
   readonly plan: Plan;
   readonly perMinute?: number;
   readonly perDay?: number;

@@ -9,6 +9,36 @@ describe('petstore, the command line', () => {
     expect(await json<object[]>('accounts list')).toContainEqual(account);
   });
 
+  it('puts an account on another plan, and records the old and the new one', async () => {
+    const account = await json<{ id: number }>('accounts create --name Acme --plan free');
+    const changed = await json<object>(`accounts set-plan ${account.id} --plan enterprise --per-minute 5 --per-day 50`);
+    expect(changed).toEqual({ ...account, plan: 'enterprise', perMinute: 5, perDay: 50 });
+    expect(await json<object[]>('accounts list')).toContainEqual(changed);
+    expect(await json('audit --limit 1')).toMatchObject([
+      {
+        ...{ act: 'plan_set', accountId: account.id, keyId: null },
+        details: {
+          ...{ oldPlan: 'free', oldPerMinute: 60, oldPerDay: 1_000 },
+          ...{ plan: 'enterprise', perMinute: 5, perDay: 50 },
+        },
+      },
+    ]);
+    expect(await json(`accounts set-plan ${account.id} --plan pro`)).toMatchObject({ perMinute: 300, perDay: 10_000 });
+  });
+
+  it.each(['--plan enterprise', '--plan enterprise --per-day 5', '--plan pro --per-day 5'])(
+    'leaves an account as it is when its plan cannot be set with "%s"',
+    async (options) => {
+      const account = await json<{ id: number }>('accounts create --name Acme --plan free');
+      const [last] = await json<object[]>('audit --limit 1');
+      const { code, stderr } = await command(`accounts set-plan ${account.id} ${options}`);
+      expect(code).toBe(2);
+      expect(stderr).toMatch(/^error: The .+ plan.+\.\n$/);
+      expect(await json<object[]>('accounts list')).toContainEqual(account);
+      expect(await json('audit --limit 1')).toEqual([last]);
+    },
+  );
+
   it('issues a key and shows it once; lists it, and revokes it', async () => {
     const { id: accountId } = await json<{ id: number }>('accounts create --name Acme --plan free');
     const { key, ...issued } = await json<{ id: number; key: string }>(`keys create --account ${accountId}`);
@@ -68,6 +98,9 @@ describe('petstore, the command line', () => {
     'accounts create --name A --plan enterprise --per-minute 0 --per-day 5',
     'accounts create --name A --plan enterprise --per-minute 1.5 --per-day 5',
     'accounts create --name A --plan free --per-minute 5',
+    'accounts set-plan --plan pro',
+    'accounts set-plan 1',
+    'accounts set-plan abc --plan pro',
     'keys create',
     'keys create --account abc',
     'keys revoke',
@@ -84,14 +117,16 @@ describe('petstore, the command line', () => {
     expect(stderr).toMatch(/^error: .+\n/);
   });
 
-  it.each(['keys create --account 999', 'keys list --account 999', 'keys revoke 999'])(
-    'says that "%s" names nothing, with exit 1',
-    async (line) => {
-      const { code, stdout, stderr } = await command(`${line} --json`);
-      expect([code, stdout]).toEqual([1, '']);
-      expect(stderr).toMatch(/^error: No (account|key) has the id 999\.\n$/);
-    },
-  );
+  it.each([
+    'accounts set-plan 999 --plan pro',
+    'keys create --account 999',
+    'keys list --account 999',
+    'keys revoke 999',
+  ])('says that "%s" names nothing, with exit 1', async (line) => {
+    const { code, stdout, stderr } = await command(`${line} --json`);
+    expect([code, stdout]).toEqual([1, '']);
+    expect(stderr).toMatch(/^error: No (account|key) has the id 999\.\n$/);
+  });
 
   it.each([
     '--help',

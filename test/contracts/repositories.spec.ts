@@ -1,6 +1,6 @@
 import { DataSource } from 'typeorm';
 import { AccountsService, AuditTrail } from '../../src/auth';
-import { newAccount } from '../../src/auth/domain/account';
+import { newAccount, withPlan } from '../../src/auth/domain/account';
 import { AccountRepository } from '../../src/auth/domain/account.repository';
 import { ApiKeyRepository } from '../../src/auth/domain/api-key.repository';
 import { PetPages } from '../../src/pets/domain/pet-pages';
@@ -102,6 +102,18 @@ describe('The repositories, on the database of this run', () => {
     `INSERT INTO api_keys (account_id, hash, first_characters, created_at) VALUES (1, 'short', 'abcd', now())`,
   ])('the database refuses %s', async (sql) => {
     await expect(service.app.get(DataSource).query(sql)).rejects.toThrow(/violates|null value/);
+  });
+
+  it('keep the plan of an account, and its numbers', async () => {
+    const accounts = service.app.get(AccountRepository);
+    const account = await accounts.add(newAccount('Acme', 'free', {}, 0));
+    for (const changed of [
+      withPlan(account, 'enterprise', { perMinute: 1, perDay: 1_000_000_000 }),
+      withPlan(account, 'pro', {}),
+    ]) {
+      await accounts.save({ ...changed, name: 'its name stays' });
+      expect(await accounts.find(account.id)).toEqual(changed);
+    }
   });
 
   it('record an act with what it does, or neither', async () => {

@@ -3,6 +3,10 @@ import type { Account, NewAccount } from './account';
 export abstract class AccountRepository {
   abstract add(account: NewAccount): Promise<Account>;
   abstract find(id: bigint): Promise<Account | null>;
+  /** The account, which nobody else changes until the transaction ends. */
+  abstract findForChange(id: bigint): Promise<Account | null>;
+  /** Stores the account's plan and its numbers. */
+  abstract save(account: Account): Promise<void>;
   /** All accounts by ascending id. */
   abstract list(): Promise<Account[]>;
 }

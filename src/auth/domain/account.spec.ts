@@ -1,4 +1,4 @@
-import { allowanceOf, InvalidAccount, newAccount } from './account';
+import { allowanceOf, InvalidAccount, newAccount, withPlan } from './account';
 
 describe('An account', () => {
   it('has the allowance of its plan', () => {
@@ -17,6 +17,18 @@ describe('An account', () => {
 
   it('on another plan takes no numbers of its own', () => {
     expect(() => newAccount('A', 'free', { perMinute: 5 }, 0)).toThrow('The numbers of the free plan are fixed');
+  });
+
+  it('is put on another plan by the same rules, and stays what it is otherwise', () => {
+    const account = { id: 7n, ...newAccount('A', 'enterprise', { perMinute: 5, perDay: 7 }, 0) };
+    expect(withPlan(account, 'pro', {})).toEqual({ ...account, plan: 'pro', perMinute: null, perDay: null });
+    expect(withPlan(account, 'enterprise', { perMinute: 1, perDay: 2 })).toEqual({
+      ...account,
+      perMinute: 1,
+      perDay: 2,
+    });
+    expect(() => withPlan(account, 'enterprise', { perMinute: 1 })).toThrow('needs both numbers');
+    expect(() => withPlan(account, 'free', { perDay: 1 })).toThrow('The numbers of the free plan are fixed');
   });
 
   it.each(['', ' ', 'a'.repeat(101), 'a\0'])('is not named %j', (name) => {

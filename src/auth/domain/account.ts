@@ -48,11 +48,20 @@ export function newAccount(name: string, plan: Plan, allowance: Partial<Allowanc
   if (!/\S/.test(name) || name.length > 100 || name.includes('\0')) {
     throw new InvalidAccount('The name must be 1 to 100 characters long and not only white space.');
   }
+  return { name, ...termsOf(plan, allowance), createdAt: new Date(now) };
+}
+
+/** The account on another plan, by the same rules. @throws InvalidAccount */
+export function withPlan(account: Account, plan: Plan, allowance: Partial<Allowance>): Account {
+  return { ...account, ...termsOf(plan, allowance) };
+}
+
+function termsOf(plan: Plan, allowance: Partial<Allowance>): Pick<Account, 'plan' | 'perMinute' | 'perDay'> {
   const { perMinute = null, perDay = null } = allowance;
   if (plan !== 'enterprise' && (perMinute !== null || perDay !== null)) {
     throw new InvalidAccount(`The numbers of the ${plan} plan are fixed; only the enterprise plan takes its own.`);
   }
-  const account = { name, plan, perMinute, perDay, createdAt: new Date(now) };
-  allowanceOf(account);
-  return account;
+  const terms = { plan, perMinute, perDay };
+  allowanceOf(terms);
+  return terms;
 }

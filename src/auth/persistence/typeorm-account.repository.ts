@@ -23,6 +23,14 @@ export class TypeOrmAccountRepository extends AccountRepository {
     return orUnavailable(() => this.accounts.findOneBy({ id }));
   }
 
+  findForChange(id: bigint): Promise<Account | null> {
+    return orUnavailable(() => this.accounts.findOne({ where: { id }, lock: { mode: 'pessimistic_write' } }));
+  }
+
+  async save({ id, plan, perMinute, perDay }: Account): Promise<void> {
+    await orUnavailable(() => this.accounts.update({ id }, { plan, perMinute, perDay }));
+  }
+
   list(): Promise<Account[]> {
     return orUnavailable(() => this.accounts.find({ order: { id: 'ASC' } }));
   }
