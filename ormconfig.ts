@@ -1,5 +1,6 @@
 import type { DataSourceOptions } from 'typeorm';
 import { AccountSchema } from './src/auth/persistence/account.schema';
+import { AddKeyRotation1795288200000 } from './src/auth/persistence/add-key-rotation.migration';
 import { ApiKeySchema } from './src/auth/persistence/api-key.schema';
 import { CreateAuditEntries1795287600000 } from './src/auth/persistence/create-audit-entries.migration';
 import { CreateAccountsAndKeys1795219200000 } from './src/auth/persistence/create-accounts-and-keys.migration';
@@ -20,6 +21,7 @@ export function ormConfig(settings: Pick<Settings, 'databaseUrl' | 'dataDir'>): 
       CreatePets1795219200001,
       CreateIdempotencyRecords1795278000000,
       CreateAuditEntries1795287600000,
+      AddKeyRotation1795288200000,
     ],
     migrationsTableName: 'migrations',
     synchronize: false,

@@ -3,7 +3,7 @@ import { Settings } from '../config/settings';
 import { Clock } from '../shared/domain/clock';
 import { AccountsService } from './accounts.service';
 import { firstCharacters, generateSecret, hashSecret } from './api-key-secret';
-import type { ApiKey } from './domain/api-key';
+import { type ApiKey, DEFAULT_GRACE_MS, endOfRotation, newApiKey } from './domain/api-key';
 import { ApiKeyRepository } from './domain/api-key.repository';
 import { AuditTrail } from './domain/audit-trail';
 import { UnknownId } from './domain/unknown-id';
@@ -14,7 +14,12 @@ export interface IssuedKey {
   readonly secret: string;
 }
 
-/** Issues, lists and revokes API keys. */
+export interface RotatedKey extends IssuedKey {
+  /** When the key that it takes the place of ends. */
+  readonly oldExpiresAt: Date;
+}
+
+/** Issues, lists, rotates and revokes API keys. */
 @Injectable()
 export class KeysService {
   constructor(
@@ -25,21 +30,34 @@ export class KeysService {
     private readonly settings: Settings,
   ) {}
 
-  /** @throws UnknownId */
+  /** @throws UnknownId, InvalidKey */
   create(accountId: bigint, expiresAt: Date | null = null): Promise<IssuedKey> {
     return this.audit.recording(async (record) => {
       await this.accounts.get(accountId);
-      const secret = generateSecret(this.settings.environment);
-      const key = await this.keys.add({
+      const issued = await this.issue(accountId, expiresAt);
+      await record({
+        act: 'key_created',
         accountId,
-        hash: hashSecret(secret),
-        firstCharacters: firstCharacters(secret),
-        createdAt: new Date(this.clock.now()),
-        expiresAt,
+        keyId: issued.key.id,
+        details: { expiresAt: iso(expiresAt) },
       });
-      const details = { expiresAt: expiresAt?.toISOString() ?? null };
-      await record({ act: 'key_created', accountId, keyId: key.id, details });
-      return { key, secret };
+      return issued;
+    });
+  }
+
+  /**
+   * Issues a key that takes the place of another, which goes on for the grace, in ms.
+   * @throws UnknownId, InvalidKey, KeyNotRotatable
+   */
+  rotate(keyId: bigint, graceMs = DEFAULT_GRACE_MS, expiresAt: Date | null = null): Promise<RotatedKey> {
+    return this.audit.recording(async (record) => {
+      const old = await this.findForChange(keyId);
+      const oldExpiresAt = endOfRotation(old, graceMs, this.clock.now());
+      const issued = await this.issue(old.accountId, expiresAt);
+      await this.keys.save({ ...old, expiresAt: oldExpiresAt, replacedBy: issued.key.id });
+      const details = { expiresAt: iso(oldExpiresAt), newKeyId: issued.key.id, newKeyExpiresAt: iso(expiresAt) };
+      await record({ act: 'key_rotated', accountId: old.accountId, keyId, details });
+      return { ...issued, oldExpiresAt };
     });
   }
 
@@ -63,6 +81,13 @@ export class KeysService {
     });
   }
 
+  private async issue(accountId: bigint, expiresAt: Date | null): Promise<IssuedKey> {
+    const secret = generateSecret(this.settings.environment);
+    const stored = { hash: hashSecret(secret), firstCharacters: firstCharacters(secret) };
+    const key = await this.keys.add(newApiKey(accountId, stored, expiresAt, this.clock.now()));
+    return { key, secret };
+  }
+
   private async findForChange(keyId: bigint): Promise<ApiKey> {
     const key = await this.keys.findForChange(keyId);
     if (key === null) {
@@ -70,4 +95,8 @@ export class KeysService {
     }
     return key;
   }
+}
+
+function iso(time: Date | null): string | null {
+  return time?.toISOString() ?? null;
 }

@@ -2,16 +2,18 @@ import { NestFactory } from '@nestjs/core';
 import { ormConfig } from '../../ormconfig';
 import { AccountsModule, AccountsService, AuditTrail, KeysService } from '../auth';
 import { loadSettings, type Settings } from '../config/settings';
-import { SystemClock } from '../shared/domain/clock';
+import { Clock, SystemClock } from '../shared/domain/clock';
 import { migrate } from '../shared/persistence/migrate';
 import { SharedModule } from '../shared/shared.module';
 import { CommandDatabase, openUnlessInUse } from './command-database';
 
-interface Services {
+/** What a command may ask. */
+export interface Services {
   readonly accounts: AccountsService;
   readonly keys: KeysService;
   readonly audit: AuditTrail;
   readonly settings: Settings;
+  readonly clock: Clock;
 }
 
 /**
@@ -31,6 +33,7 @@ export async function withServices(env: NodeJS.ProcessEnv, run: (services: Servi
       keys: context.get(KeysService),
       audit: context.get(AuditTrail),
       settings,
+      clock: context.get(Clock),
     });
   } finally {
     await context.close();

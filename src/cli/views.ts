@@ -1,31 +1,43 @@
-import { type Account, allowanceOf, type ApiKey, type AuditEntry, keyPrefix } from '../auth';
-import type { Settings } from '../config/settings';
-import { stringifyJson } from '../shared/http/json';
-import type { Terminal } from './terminal';
-
-type Cell = string | number | bigint | null;
-
-/** One row of a table, or one JSON object; undefined and null are empty cells. */
-type View = Readonly<Record<string, Cell | Readonly<Record<string, Cell>>>>;
+import {
+  type Account,
+  allowanceOf,
+  type ApiKey,
+  type AuditEntry,
+  isValid,
+  keyPrefix,
+  type KeyState,
+  stateOf,
+} from '../auth';
+import type { View } from './printer';
+import type { Services } from './services';
 
 export function accountView(account: Account): View {
   const { id, name, plan, createdAt } = account;
   return { id, name, plan, ...allowanceOf(account), createdAt: createdAt.toISOString() };
 }
 
-/** A key without its secret. */
-export function keyView(
-  { id, accountId, firstCharacters, ...times }: ApiKey,
-  environment: Settings['environment'],
-): View {
-  const { createdAt, expiresAt, revokedAt } = times;
+export function accountWithKeysView(account: Account, keys: readonly ApiKey[], now: number): View {
   return {
-    id,
-    accountId,
-    startsWith: keyPrefix(environment) + firstCharacters,
-    createdAt: createdAt.toISOString(),
-    expiresAt: expiresAt?.toISOString() ?? null,
-    revokedAt: revokedAt?.toISOString() ?? null,
+    ...accountView(account),
+    keys: keys.length,
+    validKeys: keys.filter((key) => isValid(key, now)).length,
+  };
+}
+
+/** How a key is shown, without its secret. For people its state says when it ends; programs get the times by themselves. */
+export function keyView({ settings, clock }: Services, json: true | undefined): (key: ApiKey) => View {
+  const now = clock.now();
+  return (key) => {
+    const { id, accountId, firstCharacters, expiresAt, revokedAt, replacedBy } = key;
+    const state = stateOf(key, now);
+    return {
+      id,
+      accountId,
+      startsWith: keyPrefix(settings.environment) + firstCharacters,
+      state: json ? state.name : stateText(state),
+      createdAt: key.createdAt.toISOString(),
+      ...(json && { expiresAt: iso(expiresAt), replacedBy, revokedAt: iso(revokedAt) }),
+    };
   };
 }
 
@@ -33,36 +45,19 @@ export function auditView({ id, at, operator, act, accountId, keyId, details }: 
   return { id, at: at.toISOString(), operator, act, accountId, keyId, details };
 }
 
-/** What prints records: as a table for people, or as one JSON value (one object, or an array) for programs. */
-export function printer(terminal: Terminal) {
-  return (views: readonly View[], json: boolean, count: 'one' | 'many', whenEmpty = 'None.'): void => {
-    const text = json
-      ? stringifyJson(count === 'one' ? views[0] : views)
-      : views.length === 0
-        ? whenEmpty
-        : table(views);
-    terminal.write(`${text}\n`);
-  };
+function stateText(state: KeyState): string {
+  switch (state.name) {
+    case 'expiring':
+      return `expires ${state.until.toISOString()}`;
+    case 'rotating':
+      return `rotating until ${state.until.toISOString()}`;
+    case 'active':
+    case 'expired':
+    case 'revoked':
+      return state.name;
+  }
 }
 
-function table(views: readonly View[]): string {
-  const columns = Object.keys(views[0] ?? {});
-  const rows = [columns, ...views.map((view) => columns.map((column) => cellText(view[column] ?? '')))];
-  const widths = columns.map((_, index) => Math.max(...rows.map((row) => row[index]?.length ?? 0)));
-  return rows
-    .map((row) =>
-      row
-        .map((cell, index) => cell.padEnd(widths[index] ?? 0))
-        .join('  ')
-        .trimEnd(),
-    )
-    .join('\n');
-}
-
-function cellText(value: NonNullable<View[string]>): string {
-  return typeof value === 'object'
-    ? Object.entries(value)
-        .map(([name, cell]) => `${name}: ${cell ?? 'none'}`)
-        .join(', ')
-    : String(value);
+function iso(time: Date | null): string | null {
+  return time?.toISOString() ?? null;
 }

@@ -2,6 +2,9 @@ import { createHash } from 'node:crypto';
 import { userInfo } from 'node:os';
 import { command, json } from '../support/command-line';
 
+const TIME = expect.stringMatching(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/) as string;
+const NO_END = { expiresAt: null, replacedBy: null, revokedAt: null };
+
 describe('petstore, the command line', () => {
   it('creates an account, and lists it', async () => {
     const account = await json<object>('accounts create --name Acme --plan enterprise --per-minute 5 --per-day 50');
@@ -41,13 +44,140 @@ describe('petstore, the command line', () => {
 
   it('issues a key and shows it once; lists it, and revokes it', async () => {
     const { id: accountId } = await json<{ id: number }>('accounts create --name Acme --plan free');
-    const { key, ...issued } = await json<{ id: number; key: string }>(`keys create --account ${accountId}`);
+    const { key, ...issued } = await json<{ id: number; key: string }>(`keys create ${accountId}`);
     expect(key).toMatch(/^pets_test_\w{49}$/);
-    expect(issued).toMatchObject({ accountId, startsWith: key.slice(0, 14), revokedAt: null });
-    expect(await json(`keys list --account ${accountId}`)).toEqual([issued]);
+    expect(issued).toMatchObject({ accountId, startsWith: key.slice(0, 14), state: 'active', ...NO_END });
+    expect(await json(`keys list ${accountId}`)).toEqual([issued]);
     const revoked = await json<object>(`keys revoke ${issued.id}`);
-    expect(revoked).toEqual({ ...issued, revokedAt: expect.any(String) as string });
-    expect(await json(`keys list --account ${accountId}`)).toEqual([revoked]);
+    expect(revoked).toEqual({ ...issued, state: 'revoked', revokedAt: TIME });
+    expect(await json(`keys list ${accountId}`)).toEqual([revoked]);
+  });
+
+  it.each([
+    ['2999-01-31', '2999-01-31T00:00:00.000Z'],
+    ['2999-01-31T18:30:00+02:00', '2999-01-31T16:30:00.000Z'],
+  ])('issues a key that expires at %s', async (expires, expiresAt) => {
+    const { id } = await json<{ id: number }>('accounts create --name Acme --plan free');
+    expect(await json(`keys create ${id} --expires ${expires}`)).toMatchObject({ state: 'expiring', expiresAt });
+    expect((await command(`keys list ${id}`)).stdout).toContain(` expires ${expiresAt} `);
+    expect(await json('audit --limit 1')).toMatchObject([{ act: 'key_created', details: { expiresAt } }]);
+  });
+
+  it('issues no key that has expired already', async () => {
+    const { id } = await json<{ id: number }>('accounts create --name Acme --plan free');
+    const { code, stderr } = await command(`keys create ${id} --expires 2026-01-31`);
+    expect([code, stderr]).toEqual([2, 'error: The expiry must be in the future; 2026-01-31T00:00:00.000Z is not.\n']);
+    expect(await json(`keys list ${id}`)).toEqual([]);
+  });
+
+  it('takes the account of a key as --account too, but not twice', async () => {
+    const { id } = await json<{ id: number }>('accounts create --name Acme --plan free');
+    const issued = await json<{ id: number }>(`keys create --account ${id}`);
+    expect(await json(`keys list --account ${id}`)).toMatchObject([{ id: issued.id }]);
+    const { code, stderr } = await command(`keys list ${id} --account ${id}`);
+    expect(code).toBe(2);
+    expect(stderr).toMatch(/^error: give the id of one account\n/);
+  });
+
+  describe('rotates a key', () => {
+    const HOUR_MS = 3_600_000;
+
+    interface Rotated {
+      readonly id: number;
+      readonly key: string;
+      readonly oldKeyId: number;
+      readonly oldKeyExpiresAt: string;
+    }
+
+    const createKey = async () => {
+      const { id: accountId } = await json<{ id: number }>('accounts create --name Acme --plan free');
+      const { id, key } = await json<{ id: number; key: string }>(`keys create ${accountId}`);
+      return { accountId, id, key };
+    };
+    const graceOf = ({ oldKeyExpiresAt }: Rotated) => Date.parse(oldKeyExpiresAt) - Date.now();
+
+    it('for a new one, shown once; the old one goes on for a day', async () => {
+      const old = await createKey();
+      const rotated = await json<Rotated>(`keys rotate ${old.id}`);
+      expect(rotated).toMatchObject({ ...{ accountId: old.accountId, state: 'active', oldKeyId: old.id }, ...NO_END });
+      expect(rotated.key).toMatch(/^pets_test_\w{49}$/);
+      expect(rotated.key).not.toBe(old.key);
+      expect(graceOf(rotated)).toBeGreaterThan(23.9 * HOUR_MS);
+      expect(graceOf(rotated)).toBeLessThanOrEqual(24 * HOUR_MS);
+      const { oldKeyExpiresAt: expiresAt } = rotated;
+      const keys = await json(`keys list ${old.accountId}`);
+      expect(keys).toMatchObject([
+        { id: old.id, state: 'rotating', expiresAt, replacedBy: rotated.id },
+        { id: rotated.id, state: 'active', ...NO_END },
+      ]);
+      const { stdout } = await command(`keys list ${old.accountId}`);
+      expect(stdout).toMatch(/^id +accountId +startsWith +state +createdAt/);
+      expect(stdout).toContain(` rotating until ${expiresAt} `);
+      const trail = await json('audit --limit 1');
+      expect(trail).toMatchObject([
+        {
+          ...{ act: 'key_rotated', accountId: old.accountId, keyId: old.id },
+          details: { expiresAt, newKeyId: rotated.id, newKeyExpiresAt: null },
+        },
+      ]);
+      expect(stdout + JSON.stringify([keys, trail])).not.toContain(rotated.key.slice(14));
+    });
+
+    it.each([
+      ['0', 0],
+      ['30m', HOUR_MS / 2],
+      ['90s', 90_000],
+      ['2h', 2 * HOUR_MS],
+      ['7d', 7 * 24 * HOUR_MS],
+    ])('with a grace of %s', async (grace, ms) => {
+      const old = await createKey();
+      const left = graceOf(await json<Rotated>(`keys rotate ${old.id} --grace ${grace}`));
+      expect(left).toBeLessThanOrEqual(ms);
+      expect(left).toBeGreaterThan(ms - 20_000);
+    });
+
+    it('for one with an expiry', async () => {
+      const old = await createKey();
+      expect(await json(`keys rotate ${old.id} --expires 2999-01-31`)).toMatchObject({
+        ...{ state: 'expiring', expiresAt: '2999-01-31T00:00:00.000Z' },
+      });
+    });
+
+    it('but not with a grace of more than 7 days, nor when it is rotated, expired or revoked', async () => {
+      const { accountId, ...old } = await createKey();
+      const refusal = async (options = '') => {
+        const { code, stdout, stderr } = await command(`keys rotate ${old.id}${options}`);
+        expect(stdout).toBe('');
+        return `${code} ${stderr}`;
+      };
+      expect(await refusal(' --grace 8d')).toBe('2 error: The grace must be from 0 to 7 days.\n');
+      await command(`keys rotate ${old.id} --grace 1h`);
+      const [, { id } = { id: 0 }] = await json<{ id: number }[]>(`keys list ${accountId}`);
+      const advice = `Create a key for account ${accountId} instead.\n`;
+      expect(await refusal()).toMatch(
+        new RegExp(
+          `^1 error: Key ${old.id} is being rotated already: key ${id} takes its place, and it ends at .+\\n$`,
+        ),
+      );
+      await command(`keys revoke ${old.id}`);
+      expect(await refusal()).toBe(`1 error: Key ${old.id} is revoked, so it cannot be rotated. ${advice}`);
+      await command(`keys rotate ${id} --grace 0`);
+      const { stderr } = await command(`keys rotate ${id}`);
+      expect(stderr).toBe(`error: Key ${id} is expired, so it cannot be rotated. ${advice}`);
+      expect(await json(`keys list ${accountId}`)).toHaveLength(3);
+    });
+  });
+
+  it('shows an account with how many keys it has, and how many of them are valid', async () => {
+    const account = await json<{ id: number }>('accounts create --name Acme --plan free');
+    expect(await json(`accounts show ${account.id}`)).toEqual({ ...account, keys: 0, validKeys: 0 });
+    const ids = [];
+    for (let count = 0; count < 3; count++) {
+      ids.push((await json<{ id: number }>(`keys create ${account.id}`)).id);
+    }
+    await command(`keys revoke ${ids[0]}`);
+    await command(`keys rotate ${ids[1]} --grace 0`);
+    expect(await json(`accounts show ${account.id}`)).toEqual({ ...account, keys: 4, validKeys: 2 });
   });
 
   it('prints tables for people', async () => {
@@ -60,8 +190,8 @@ describe('petstore, the command line', () => {
 
   it('says that there is nothing, in words for people and as an empty list for programs', async () => {
     const { id } = await json<{ id: number }>('accounts create --name Delta --plan free');
-    expect((await command(`keys list --account ${id}`)).stdout).toBe('None.\n');
-    expect(await json(`keys list --account ${id}`)).toEqual([]);
+    expect((await command(`keys list ${id}`)).stdout).toBe('None.\n');
+    expect(await json(`keys list ${id}`)).toEqual([]);
   });
 
   it('shows who did what to an account and its keys, newest last, without a secret or a hash', async () => {
@@ -72,7 +202,7 @@ describe('petstore, the command line', () => {
     await command(`keys revoke ${issued.id}`);
     await command(`keys revoke ${issued.id}`);
     const entries = await json<{ operator: string; at: string }[]>('audit --limit 3');
-    const [operator, at] = [userInfo().username, expect.stringMatching(/^\d{4}-\d\d-\d\dT.*Z$/) as string];
+    const [operator, at] = [userInfo().username, TIME];
     expect(entries).toMatchObject([
       {
         ...{ operator, at, act: 'account_created', accountId: id, keyId: null },
@@ -102,7 +232,17 @@ describe('petstore, the command line', () => {
     'accounts set-plan 1',
     'accounts set-plan abc --plan pro',
     'keys create',
+    'keys create abc',
     'keys create --account abc',
+    'keys create 1 --expires tomorrow',
+    'keys create 1 --expires 2999-02-30',
+    'keys create 1 --expires 2999-01-31T18:00:00',
+    'keys list',
+    'keys rotate',
+    'keys rotate 1 --grace 24',
+    'keys rotate 1 --grace -1h',
+    'keys rotate 1 --grace 1w',
+    'keys rotate 1 --grace 1.5h',
     'keys revoke',
     'keys revoke -1',
     'keys revoke 1 2',
@@ -119,8 +259,10 @@ describe('petstore, the command line', () => {
 
   it.each([
     'accounts set-plan 999 --plan pro',
-    'keys create --account 999',
-    'keys list --account 999',
+    'accounts show 999',
+    'keys create 999',
+    'keys list 999',
+    'keys rotate 999',
     'keys revoke 999',
   ])('says that "%s" names nothing, with exit 1', async (line) => {
     const { code, stdout, stderr } = await command(`${line} --json`);
@@ -132,6 +274,8 @@ describe('petstore, the command line', () => {
     '--help',
     'accounts --help',
     'accounts create --help',
+    'keys list --help',
+    'keys rotate --help',
     'keys revoke --help',
     'audit --help',
     'migrate --help',

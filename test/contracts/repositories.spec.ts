@@ -83,9 +83,21 @@ describe('The repositories, on the database of this run', () => {
     const key = await keys.add({ ...created, hash: Buffer.alloc(32, 1) });
     expect(await keys.findByHash(Buffer.alloc(32, 1))).toMatchObject({ key, account });
     expect(await keys.findByHash(Buffer.alloc(32, 2))).toBeNull();
-    const revoked = { ...key, revokedAt: new Date(7) };
-    await keys.save(revoked);
-    expect(await keys.listOf(account.id)).toEqual([revoked]);
+  });
+
+  it('keep when a key ends, and what takes its place', async () => {
+    const [accounts, keys] = [service.app.get(AccountsService), service.app.get(ApiKeyRepository)];
+    const account = await accounts.create('Acme', 'free');
+    const add = (byte: number) =>
+      keys.add({
+        ...{ accountId: account.id, hash: Buffer.alloc(32, byte), firstCharacters: 'abcd' },
+        ...{ createdAt: new Date(5), expiresAt: null },
+      });
+    const [old, key] = [await add(3), await add(4)];
+    const ended = { ...old, expiresAt: new Date(9), revokedAt: new Date(7), replacedBy: key.id };
+    await keys.save({ ...ended, firstCharacters: 'stay' });
+    expect(await keys.listOf(account.id)).toEqual([ended, key]);
+    expect(await service.app.get(AuditTrail).recording(() => keys.findForChange(old.id))).toEqual(ended);
   });
 
   it.each([
@@ -100,6 +112,8 @@ describe('The repositories, on the database of this run', () => {
     `INSERT INTO accounts (name, plan, per_minute, per_day, created_at) VALUES ('A', 'enterprise', 0, 1, now())`,
     `INSERT INTO api_keys (account_id, hash, first_characters, created_at) VALUES (999, sha256('a'), 'abcd', now())`,
     `INSERT INTO api_keys (account_id, hash, first_characters, created_at) VALUES (1, 'short', 'abcd', now())`,
+    'UPDATE api_keys SET replaced_by = id, expires_at = now()',
+    'UPDATE api_keys SET replaced_by = 1, expires_at = null WHERE id <> 1',
   ])('the database refuses %s', async (sql) => {
     await expect(service.app.get(DataSource).query(sql)).rejects.toThrow(/violates|null value/);
   });

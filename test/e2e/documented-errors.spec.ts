@@ -53,7 +53,8 @@ describe('docs/errors.md', () => {
     invalid_api_key: () => service.get('/v1/pets', { key: 'unknown' }),
     expired_api_key: async () => {
       const { id } = await service.app.get(AccountsService).create('Test', 'pro');
-      const expired = await service.app.get(KeysService).create(id, new Date(service.clock.now() - 1));
+      const expired = await service.app.get(KeysService).create(id, new Date(service.clock.now() + 1));
+      service.clock.advance(1);
       return listWith(expired.secret)();
     },
     pet_not_found: () => get('/v1/pets/01'),

@@ -1,7 +1,7 @@
 import { AccountsService, KeysService } from '../../src/auth';
 import { rate, TestService } from '../support/service';
 
-describe('An account', () => {
+describe('A change of an account or a key', () => {
   let service: TestService;
 
   beforeAll(async () => {
@@ -9,7 +9,7 @@ describe('An account', () => {
   });
   afterAll(() => service.close());
 
-  it('has the allowance of its new plan within a second, and what it used already stays used', async () => {
+  it('gives an account the allowance of its new plan within a second; what it used stays used', async () => {
     const account = await service.app.get(AccountsService).create('Test', 'free');
     const { secret: key } = await service.app.get(KeysService).create(account.id);
     expect(rate(await service.get('/v1/pets', { key }))).toMatchObject({ limit: 60, remaining: 59 });
@@ -19,5 +19,55 @@ describe('An account', () => {
     await service.app.get(AccountsService).setPlan(account.id, 'pro');
     service.clock.advance(1_000);
     expect(rate(await service.get('/v1/pets', { key }))).toMatchObject({ limit: 300, remaining: 297 });
+  });
+
+  describe('by rotation', () => {
+    const createKey = async (expiresInMs?: number) => {
+      const { id } = await service.app.get(AccountsService).create('Test', 'pro');
+      const expiresAt = expiresInMs === undefined ? null : new Date(service.clock.now() + expiresInMs);
+      return service.app.get(KeysService).create(id, expiresAt);
+    };
+    const rotate = (keyId: bigint, graceMs: number) => service.app.get(KeysService).rotate(keyId, graceMs);
+    const answer = async (key: string) => {
+      const { status, body } = await service.get('/v1/pets', { key });
+      return [status, (body as { code?: string }).code];
+    };
+    const [OK, EXPIRED] = [
+      [200, undefined],
+      [401, 'expired_api_key'],
+    ];
+
+    it('lets both keys in until the end of the grace, then the new one alone', async () => {
+      const old = await createKey();
+      const { secret } = await rotate(old.key.id, 10_500);
+      service.clock.advance(10_499);
+      expect([await answer(old.secret), await answer(secret)]).toEqual([OK, OK]);
+      service.clock.advance(1);
+      expect([await answer(old.secret), await answer(secret)]).toEqual([EXPIRED, OK]);
+    });
+
+    it('never makes a key last longer than its own expiry', async () => {
+      const old = await createKey(1_500);
+      await rotate(old.key.id, 10_000);
+      service.clock.advance(1_499);
+      expect(await answer(old.secret)).toEqual(OK);
+      service.clock.advance(1);
+      expect(await answer(old.secret)).toEqual(EXPIRED);
+    });
+
+    it('without a grace ends a key within a second', async () => {
+      const old = await createKey();
+      expect(await answer(old.secret)).toEqual(OK);
+      const { secret } = await rotate(old.key.id, 0);
+      service.clock.advance(1_000);
+      expect([await answer(old.secret), await answer(secret)]).toEqual([EXPIRED, OK]);
+    });
+
+    it('happens once when it is asked for twice at the same time', async () => {
+      const old = await createKey();
+      const results = await Promise.allSettled([rotate(old.key.id, 10_000), rotate(old.key.id, 10_000)]);
+      expect(results.map(({ status }) => status).sort()).toEqual(['fulfilled', 'rejected']);
+      expect(await service.app.get(KeysService).list(old.key.accountId)).toHaveLength(2);
+    });
   });
 });

@@ -14,6 +14,6 @@ export abstract class ApiKeyRepository {
   abstract listOf(accountId: bigint): Promise<ApiKey[]>;
   /** The key, which nobody else changes until the transaction ends. */
   abstract findForChange(id: bigint): Promise<ApiKey | null>;
-  /** Stores when the key was revoked. */
+  /** Stores when the key ends, and what takes its place. */
   abstract save(key: ApiKey): Promise<void>;
 }

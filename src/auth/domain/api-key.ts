@@ -1,3 +1,9 @@
+const DAY_MS = 86_400_000;
+
+/** How long a key goes on beside the one that takes its place, in ms: by default, and at most. */
+export const DEFAULT_GRACE_MS = DAY_MS;
+const MAX_GRACE_MS = 7 * DAY_MS;
+
 /** An API key as it is stored: the secret itself is not, only its SHA-256. */
 export class ApiKey {
   constructor(
@@ -9,7 +15,77 @@ export class ApiKey {
     readonly createdAt: Date,
     readonly expiresAt: Date | null,
     readonly revokedAt: Date | null,
+    /** The key that takes the place of this one, which then expires at the end of its grace. */
+    readonly replacedBy: bigint | null,
   ) {}
 }
 
-export type NewApiKey = Omit<ApiKey, 'id' | 'revokedAt'>;
+export type NewApiKey = Omit<ApiKey, 'id' | 'revokedAt' | 'replacedBy'>;
+
+/** Whether a key works, and until when. */
+export type KeyState =
+  | { readonly name: 'active' | 'expired' | 'revoked' }
+  | { readonly name: 'expiring' | 'rotating'; readonly until: Date };
+
+/** What is asked of a key breaks a rule; the message says which. */
+export class InvalidKey extends Error {}
+
+/** The key is in a state in which it cannot be rotated; the message says in which, and what to do. */
+export class KeyNotRotatable extends Error {}
+
+/** @throws InvalidKey */
+export function newApiKey(
+  accountId: bigint,
+  secret: Pick<ApiKey, 'hash' | 'firstCharacters'>,
+  expiresAt: Date | null,
+  now: number,
+): NewApiKey {
+  if (expiresAt !== null && expiresAt.getTime() <= now) {
+    throw new InvalidKey(`The expiry must be in the future; ${expiresAt.toISOString()} is not.`);
+  }
+  return { accountId, ...secret, createdAt: new Date(now), expiresAt };
+}
+
+export function stateOf({ expiresAt, revokedAt, replacedBy }: ApiKey, now: number): KeyState {
+  if (revokedAt !== null) {
+    return { name: 'revoked' };
+  }
+  if (expiresAt === null) {
+    return { name: 'active' };
+  }
+  if (expiresAt.getTime() <= now) {
+    return { name: 'expired' };
+  }
+  return { name: replacedBy === null ? 'expiring' : 'rotating', until: expiresAt };
+}
+
+/** Whether requests with the key are let in. */
+export function isValid(key: ApiKey, now: number): boolean {
+  return !['expired', 'revoked'].includes(stateOf(key, now).name);
+}
+
+/**
+ * When the key ends if another takes its place now: after the grace, in ms, and never later than it would by itself.
+ * @throws InvalidKey, KeyNotRotatable
+ */
+export function endOfRotation(key: ApiKey, graceMs: number, now: number): Date {
+  if (graceMs < 0 || graceMs > MAX_GRACE_MS) {
+    throw new InvalidKey('The grace must be from 0 to 7 days.');
+  }
+  const state = stateOf(key, now);
+  switch (state.name) {
+    case 'expired':
+    case 'revoked':
+      throw new KeyNotRotatable(
+        `Key ${key.id} is ${state.name}, so it cannot be rotated. Create a key for account ${key.accountId} instead.`,
+      );
+    case 'rotating':
+      throw new KeyNotRotatable(
+        `Key ${key.id} is being rotated already: key ${key.replacedBy} takes its place, and it ends at ` +
+          `${state.until.toISOString()}. To end it now, revoke it.`,
+      );
+    case 'active':
+    case 'expiring':
+      return new Date(Math.min(now + graceMs, key.expiresAt?.getTime() ?? Infinity));
+  }
+}

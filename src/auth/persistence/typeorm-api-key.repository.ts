@@ -16,7 +16,7 @@ export class TypeOrmApiKeyRepository extends ApiKeyRepository {
   add(key: NewApiKey): Promise<ApiKey> {
     return orUnavailable(async () => {
       const id = insertedId(await this.keys.insert(key));
-      return new ApiKey(id, key.accountId, key.hash, key.firstCharacters, key.createdAt, key.expiresAt, null);
+      return new ApiKey(id, key.accountId, key.hash, key.firstCharacters, key.createdAt, key.expiresAt, null, null);
     });
   }
 
@@ -39,8 +39,8 @@ export class TypeOrmApiKeyRepository extends ApiKeyRepository {
     return orUnavailable(() => this.keys.findOne({ where: { id }, lock: { mode: 'pessimistic_write' } }));
   }
 
-  async save({ id, revokedAt }: ApiKey): Promise<void> {
-    await orUnavailable(() => this.keys.update({ id }, { revokedAt }));
+  async save({ id, expiresAt, revokedAt, replacedBy }: ApiKey): Promise<void> {
+    await orUnavailable(() => this.keys.update({ id }, { expiresAt, revokedAt, replacedBy }));
   }
 
   private get keys(): Repository<ApiKey> {

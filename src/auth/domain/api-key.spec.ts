@@ -1,0 +1,75 @@
+import { ApiKey, endOfRotation, InvalidKey, isValid, KeyNotRotatable, newApiKey, stateOf } from './api-key';
+
+const NOW = Date.UTC(2026, 10, 21, 12);
+const HOUR_MS = 3_600_000;
+const DAY_MS = 24 * HOUR_MS;
+
+const inMs = (ms: number) => new Date(NOW + ms);
+/** A key with the id 3 of the account 2. */
+const key = ({ expiresAt = null, revokedAt = null, replacedBy = null }: Partial<ApiKey> = {}) =>
+  new ApiKey(3n, 2n, Buffer.alloc(32), 'abcd', new Date(0), expiresAt, revokedAt, replacedBy);
+
+describe('An API key', () => {
+  it.each<[string, ApiKey, ReturnType<typeof stateOf>, boolean]>([
+    ['without an expiry', key(), { name: 'active' }, true],
+    ['with an expiry', key({ expiresAt: inMs(1) }), { name: 'expiring', until: inMs(1) }, true],
+    ['at its expiry', key({ expiresAt: inMs(0) }), { name: 'expired' }, false],
+    ['in rotation', key({ expiresAt: inMs(1), replacedBy: 4n }), { name: 'rotating', until: inMs(1) }, true],
+    ['at the end of its rotation', key({ expiresAt: inMs(0), replacedBy: 4n }), { name: 'expired' }, false],
+    ['that was revoked', key({ revokedAt: inMs(-1) }), { name: 'revoked' }, false],
+    [
+      'that was revoked in rotation',
+      key({ expiresAt: inMs(1), revokedAt: inMs(-1), replacedBy: 4n }),
+      { name: 'revoked' },
+      false,
+    ],
+  ])('%s says so by its state', (_, each, state, valid) => {
+    expect(stateOf(each, NOW)).toEqual(state);
+    expect(isValid(each, NOW)).toBe(valid);
+  });
+
+  it('is not created with an expiry that has passed', () => {
+    const secret = { hash: Buffer.alloc(32), firstCharacters: 'abcd' };
+    expect(newApiKey(2n, secret, inMs(1), NOW)).toEqual({
+      ...{ accountId: 2n, ...secret, createdAt: inMs(0), expiresAt: inMs(1) },
+    });
+    expect(() => newApiKey(2n, secret, inMs(0), NOW)).toThrow(
+      new InvalidKey('The expiry must be in the future; 2026-11-21T12:00:00.000Z is not.'),
+    );
+  });
+
+  it.each([
+    ['at once', {}, 0, 0],
+    ['after a day', {}, DAY_MS, DAY_MS],
+    ['after 7 days', {}, 7 * DAY_MS, 7 * DAY_MS],
+    ['at its own expiry when that comes first', { expiresAt: inMs(HOUR_MS) }, DAY_MS, HOUR_MS],
+    ['before its own expiry', { expiresAt: inMs(DAY_MS) }, HOUR_MS, HOUR_MS],
+  ])('that is rotated ends %s', (_, properties, graceMs, endMs) => {
+    expect(endOfRotation(key(properties), graceMs, NOW)).toEqual(inMs(endMs));
+  });
+
+  it.each([-1, 7 * DAY_MS + 1])('is not rotated with a grace of %d ms', (graceMs) => {
+    expect(() => endOfRotation(key(), graceMs, NOW)).toThrow(new InvalidKey('The grace must be from 0 to 7 days.'));
+  });
+
+  it.each([
+    [
+      'revoked',
+      { revokedAt: inMs(-1) },
+      'Key 3 is revoked, so it cannot be rotated. Create a key for account 2 instead.',
+    ],
+    [
+      'expired',
+      { expiresAt: inMs(0) },
+      'Key 3 is expired, so it cannot be rotated. Create a key for account 2 instead.',
+    ],
+    [
+      'being rotated already',
+      { expiresAt: inMs(1), replacedBy: 4n },
+      'Key 3 is being rotated already: key 4 takes its place, and it ends at 2026-11-21T12:00:00.001Z. ' +
+        'To end it now, revoke it.',
+    ],
+  ])('is not rotated when it is %s', (_, properties, message) => {
+    expect(() => endOfRotation(key(properties), 0, NOW)).toThrow(new KeyNotRotatable(message));
+  });
+});

@@ -1,0 +1,54 @@
+import { type Command, Option } from 'commander';
+import { type Plan, PLANS } from '../auth';
+import { type JsonOption, parseAllowance, parseId } from './arguments';
+import type { Printer } from './printer';
+import { accountView, accountWithKeysView } from './views';
+
+interface PlanOptions extends JsonOption {
+  readonly plan: Plan;
+  readonly perMinute?: number;
+  readonly perDay?: number;
+}
+
+/** The commands on accounts. */
+export function addAccountCommands(program: Command, printer: Printer): void {
+  const accounts = program.command('accounts').description('customers, each with one plan');
+  withPlanOptions(accounts.command('create'))
+    .description('create an account')
+    .requiredOption('--name <name>', 'name of the customer')
+    .action(({ name, plan, json, ...allowance }: PlanOptions & { readonly name: string }) =>
+      printer.one(json, async (services) => accountView(await services.accounts.create(name, plan, allowance))),
+    );
+  withPlanOptions(accounts.command('set-plan'))
+    .description('put an account on a plan; every replica goes by it within a second')
+    .argument('<account-id>', 'id of the account', parseId)
+    .action((id: bigint, { plan, json, ...allowance }: PlanOptions) =>
+      printer.one(json, async (services) => accountView(await services.accounts.setPlan(id, plan, allowance))),
+    );
+  accounts
+    .command('show')
+    .description('show an account, what its plan allows, and how many keys it has')
+    .argument('<account-id>', 'id of the account', parseId)
+    .option('--json', 'print one JSON value')
+    .action((id: bigint, { json }: JsonOption) =>
+      printer.one(json, async (services) => {
+        const account = await services.accounts.get(id);
+        return accountWithKeysView(account, await services.keys.list(id), services.clock.now());
+      }),
+    );
+  accounts
+    .command('list')
+    .description('list all accounts')
+    .option('--json', 'print one JSON value')
+    .action(({ json }: JsonOption) =>
+      printer.many(json, async (services) => (await services.accounts.list()).map(accountView)),
+    );
+}
+
+function withPlanOptions(command: Command): Command {
+  return command
+    .addOption(new Option('--plan <plan>', 'plan of the account').choices(PLANS).makeOptionMandatory())
+    .option('--per-minute <requests>', 'requests per minute, for the enterprise plan', parseAllowance)
+    .option('--per-day <requests>', 'requests per day, for the enterprise plan', parseAllowance)
+    .option('--json', 'print one JSON value');
+}

@@ -1,0 +1,87 @@
+import { type Command, Option } from 'commander';
+import { DEFAULT_GRACE_MS } from '../auth';
+import { type JsonOption, parseDuration, parseId, parseTime } from './arguments';
+import type { Printer } from './printer';
+import { keyView } from './views';
+
+interface AccountOption extends JsonOption {
+  readonly account?: bigint;
+}
+
+interface ExpiresOption {
+  readonly expires?: Date;
+}
+
+/** The commands on API keys. */
+export function addKeyCommands(program: Command, printer: Printer): void {
+  const keys = program.command('keys').description('API keys of an account');
+  onAccount(keys.command('create'))
+    .description('issue a key; it is printed this once and kept nowhere')
+    .addOption(expiresOption())
+    .action((argument: bigint | undefined, options: AccountOption & ExpiresOption, command: Command) => {
+      const { expires, json } = options;
+      const id = accountOf(argument, options, command);
+      return printer.one(json, async (services) => {
+        const { key, secret } = await services.keys.create(id, expires);
+        return { ...keyView(services, json)(key), key: secret };
+      });
+    });
+  onAccount(keys.command('list'))
+    .description('list the keys of an account, and their states')
+    .action((argument: bigint | undefined, options: AccountOption, command: Command) => {
+      const id = accountOf(argument, options, command);
+      return printer.many(options.json, async (services) =>
+        (await services.keys.list(id)).map(keyView(services, options.json)),
+      );
+    });
+  keys
+    .command('rotate')
+    .description('issue a key that takes the place of another; it is printed this once and kept nowhere')
+    .argument('<key-id>', 'id of the key to replace', parseId)
+    .addOption(
+      new Option('--grace <time>', 'how long the old key goes on, from 0 to 7d; its own expiry still holds')
+        .argParser(parseDuration)
+        .default(DEFAULT_GRACE_MS, '24h'),
+    )
+    .addOption(expiresOption())
+    .option('--json', 'print one JSON value')
+    .action((id: bigint, { grace, expires, json }: JsonOption & ExpiresOption & { readonly grace: number }) =>
+      printer.one(json, async (services) => {
+        const { key, secret, oldExpiresAt } = await services.keys.rotate(id, grace, expires);
+        const old = { oldKeyId: id, oldKeyExpiresAt: oldExpiresAt.toISOString() };
+        return { ...keyView(services, json)(key), ...old, key: secret };
+      }),
+    );
+  keys
+    .command('revoke')
+    .description('revoke a key; every replica refuses it within a second')
+    .argument('<key-id>', 'id of the key', parseId)
+    .option('--json', 'print one JSON value')
+    .action((id: bigint, { json }: JsonOption) =>
+      printer.one(json, async (services) => keyView(services, json)(await services.keys.revoke(id))),
+    );
+}
+
+/** The account is an argument; the option, which was the only way at first, goes on working. */
+function onAccount(command: Command): Command {
+  return command
+    .usage('[options] <account-id>')
+    .argument('[account-id]', 'id of the account', parseId)
+    .addOption(new Option('--account <id>').argParser(parseId).hideHelp())
+    .option('--json', 'print one JSON value');
+}
+
+function accountOf(argument: bigint | undefined, { account }: AccountOption, command: Command): bigint {
+  const [id, another] = [argument, account].filter((each) => each !== undefined);
+  if (id === undefined || another !== undefined) {
+    command.error('error: give the id of one account');
+  }
+  return id;
+}
+
+function expiresOption(): Option {
+  return new Option(
+    '--expires <time>',
+    'when the new key expires: a date (its 00:00 UTC), or a time with its zone',
+  ).argParser(parseTime);
+}
