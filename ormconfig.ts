@@ -1,5 +1,6 @@
 import type { DataSourceOptions } from 'typeorm';
 import { AccountSchema } from './src/auth/persistence/account.schema';
+import { AddKeyLastUse1795288800000 } from './src/auth/persistence/add-key-last-use.migration';
 import { AddKeyRotation1795288200000 } from './src/auth/persistence/add-key-rotation.migration';
 import { ApiKeySchema } from './src/auth/persistence/api-key.schema';
 import { CreateAuditEntries1795287600000 } from './src/auth/persistence/create-audit-entries.migration';
@@ -22,6 +23,7 @@ export function ormConfig(settings: Pick<Settings, 'databaseUrl' | 'dataDir'>): 
       CreateIdempotencyRecords1795278000000,
       CreateAuditEntries1795287600000,
       AddKeyRotation1795288200000,
+      AddKeyLastUse1795288800000,
     ],
     migrationsTableName: 'migrations',
     synchronize: false,

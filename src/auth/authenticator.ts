@@ -7,6 +7,7 @@ import type { Principal } from '../shared/domain/principal';
 import { hashSecret, isWellFormedSecret } from './api-key-secret';
 import { allowanceOf } from './domain/account';
 import { ApiKeyRepository } from './domain/api-key.repository';
+import { KeyUses } from './key-uses';
 
 /** How long a key that was found valid is not looked up again: revocation and plan changes must show within a second. */
 const REMEMBER_MS = 1_000;
@@ -27,6 +28,7 @@ export class Authenticator {
     private readonly keys: ApiKeyRepository,
     private readonly clock: Clock,
     private readonly settings: Settings,
+    private readonly uses: KeyUses,
   ) {}
 
   /** Who a token belongs to that was found valid within the last second: without a promise, a hash or a query. */
@@ -59,6 +61,7 @@ export class Authenticator {
     if (keyExpiresAt <= this.clock.now()) {
       throw new PetStoreError('expired_api_key', 'The API key has expired. Use a newer key of the account.');
     }
+    this.uses.note(key.id);
     const principal = { keyId: key.id, accountId: account.id, allowance: allowanceOf(account) };
     // Counted from before the look-up, so that what it read is never older than that.
     this.valid.set(token, { principal, expiresAt: Math.min(now + REMEMBER_MS, keyExpiresAt) }, now);

@@ -28,14 +28,15 @@ export function accountWithKeysView(account: Account, keys: readonly ApiKey[], n
 export function keyView({ settings, clock }: Services, json: true | undefined): (key: ApiKey) => View {
   const now = clock.now();
   return (key) => {
-    const { id, accountId, firstCharacters, expiresAt, revokedAt, replacedBy } = key;
+    const { id, accountId, firstCharacters, createdAt, lastUsedAt, expiresAt, revokedAt, replacedBy } = key;
     const state = stateOf(key, now);
     return {
       id,
       accountId,
       startsWith: keyPrefix(settings.environment) + firstCharacters,
       state: json ? state.name : stateText(state),
-      createdAt: key.createdAt.toISOString(),
+      createdAt: createdAt.toISOString(),
+      lastUsedAt: iso(lastUsedAt),
       ...(json && { expiresAt: iso(expiresAt), replacedBy, revokedAt: iso(revokedAt) }),
     };
   };

@@ -118,6 +118,27 @@ describe('The repositories, on the database of this run', () => {
     await expect(service.app.get(DataSource).query(sql)).rejects.toThrow(/violates|null value/);
   });
 
+  it('keep when keys were last used, each at most once a minute', async () => {
+    const keys = service.app.get(ApiKeyRepository);
+    const { id: accountId } = await service.app.get(AccountsService).create('Acme', 'free');
+    const ids: bigint[] = [];
+    for (const byte of [5, 6, 7]) {
+      const secret = { hash: Buffer.alloc(32, byte), firstCharacters: 'abcd' };
+      ids.push((await keys.add({ accountId, ...secret, createdAt: new Date(0), expiresAt: null })).id);
+    }
+    const [first = 0n, second = 0n, unused = 0n] = ids;
+    const use = (keyId: bigint, at: number) => ({ keyId, at: new Date(at) });
+    const lastUses = async () => (await keys.listOf(accountId)).map(({ lastUsedAt }) => lastUsedAt?.getTime());
+    await keys.noteUses([]);
+    expect(await lastUses()).toEqual([undefined, undefined, undefined]);
+    await keys.noteUses([use(second, 20_000), use(first, 10_000), use(unused + 1n, 0)]);
+    expect(await lastUses()).toEqual([10_000, 20_000, undefined]);
+    await keys.noteUses([use(first, 70_000), use(second, 79_999)]);
+    expect(await lastUses()).toEqual([70_000, 20_000, undefined]);
+    await keys.noteUses([use(first, 10_000)]);
+    expect(await lastUses()).toEqual([70_000, 20_000, undefined]);
+  });
+
   it('keep the plan of an account, and its numbers', async () => {
     const accounts = service.app.get(AccountRepository);
     const account = await accounts.add(newAccount('Acme', 'free', {}, 0));

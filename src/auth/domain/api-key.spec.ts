@@ -7,7 +7,7 @@ const DAY_MS = 24 * HOUR_MS;
 const inMs = (ms: number) => new Date(NOW + ms);
 /** A key with the id 3 of the account 2. */
 const key = ({ expiresAt = null, revokedAt = null, replacedBy = null }: Partial<ApiKey> = {}) =>
-  new ApiKey(3n, 2n, Buffer.alloc(32), 'abcd', new Date(0), expiresAt, revokedAt, replacedBy);
+  new ApiKey(3n, 2n, Buffer.alloc(32), 'abcd', new Date(0), expiresAt, revokedAt, replacedBy, null);
 
 describe('An API key', () => {
   it.each<[string, ApiKey, ReturnType<typeof stateOf>, boolean]>([

@@ -17,10 +17,12 @@ export class ApiKey {
     readonly revokedAt: Date | null,
     /** The key that takes the place of this one, which then expires at the end of its grace. */
     readonly replacedBy: bigint | null,
+    /** When it was used last, or up to about a minute before that. */
+    readonly lastUsedAt: Date | null,
   ) {}
 }
 
-export type NewApiKey = Omit<ApiKey, 'id' | 'revokedAt' | 'replacedBy'>;
+export type NewApiKey = Omit<ApiKey, 'id' | 'revokedAt' | 'replacedBy' | 'lastUsedAt'>;
 
 /** Whether a key works, and until when. */
 export type KeyState =

@@ -14,6 +14,7 @@ export const ApiKeySchema = new EntitySchema<ApiKey>({
     createdAt: { type: 'timestamptz', name: 'created_at' },
     expiresAt: { type: 'timestamptz', name: 'expires_at', nullable: true },
     revokedAt: { type: 'timestamptz', name: 'revoked_at', nullable: true },
+    lastUsedAt: { type: 'timestamptz', name: 'last_used_at', nullable: true },
     replacedBy: { ...bigintColumn, name: 'replaced_by', nullable: true },
   },
 });

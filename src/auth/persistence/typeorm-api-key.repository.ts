@@ -5,7 +5,7 @@ import { Database } from '../../shared/persistence/database';
 import { orUnavailable } from '../../shared/persistence/unavailable';
 import { Account } from '../domain/account';
 import { ApiKey, type NewApiKey } from '../domain/api-key';
-import { ApiKeyRepository, type KeyOfAccount } from '../domain/api-key.repository';
+import { ApiKeyRepository, type KeyOfAccount, type KeyUse } from '../domain/api-key.repository';
 
 @Injectable()
 export class TypeOrmApiKeyRepository extends ApiKeyRepository {
@@ -16,7 +16,17 @@ export class TypeOrmApiKeyRepository extends ApiKeyRepository {
   add(key: NewApiKey): Promise<ApiKey> {
     return orUnavailable(async () => {
       const id = insertedId(await this.keys.insert(key));
-      return new ApiKey(id, key.accountId, key.hash, key.firstCharacters, key.createdAt, key.expiresAt, null, null);
+      return new ApiKey(
+        id,
+        key.accountId,
+        key.hash,
+        key.firstCharacters,
+        key.createdAt,
+        key.expiresAt,
+        null,
+        null,
+        null,
+      );
     });
   }
 
@@ -41,6 +51,21 @@ export class TypeOrmApiKeyRepository extends ApiKeyRepository {
 
   async save({ id, expiresAt, revokedAt, replacedBy }: ApiKey): Promise<void> {
     await orUnavailable(() => this.keys.update({ id }, { expiresAt, revokedAt, replacedBy }));
+  }
+
+  async noteUses(uses: readonly KeyUse[]): Promise<void> {
+    await orUnavailable(() =>
+      this.database.manager.query(
+        `UPDATE api_keys SET last_used_at = use.at
+         FROM (
+           SELECT id, use.at FROM unnest($1::bigint[], $2::timestamptz[]) AS use (id, at) JOIN api_keys USING (id)
+           WHERE last_used_at IS NULL OR last_used_at <= use.at - interval '1 minute'
+           FOR NO KEY UPDATE OF api_keys SKIP LOCKED
+         ) AS use
+         WHERE api_keys.id = use.id`,
+        [uses.map(({ keyId }) => `${keyId}`), uses.map(({ at }) => at)],
+      ),
+    );
   }
 
   private get keys(): Repository<ApiKey> {
