@@ -16,4 +16,4 @@ export { type AuditEntry, AuditTrail } from './domain/audit-trail';
 export { UnknownId } from './domain/unknown-id';
 export { keyPrefix } from './api-key-secret';
 export { ApiKeyGuard } from './http/api-key.guard';
-export { KeysService } from './keys.service';
+export { type IssuedKey, KeysService } from './keys.service';

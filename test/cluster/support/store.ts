@@ -1,3 +1,4 @@
+import type { Abstract } from '@nestjs/common';
 import type { NestFastifyApplication } from '@nestjs/platform-fastify';
 import { DataSource } from 'typeorm';
 import { createApp } from '../../../src/app.setup';
@@ -21,6 +22,11 @@ export class Store {
     await migrate(dataSource.options);
     await dataSource.initialize();
     return new Store(app, dataSource);
+  }
+
+  /** A service of the application, on this database. */
+  get<T>(service: Abstract<T>): T {
+    return this.app.get(service);
   }
 
   /** A key of a new account. */

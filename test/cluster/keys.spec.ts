@@ -1,0 +1,117 @@
+import pg from 'pg';
+import { AccountsService, type IssuedKey, KeysService } from '../../src/auth';
+import { ApiKeyRepository } from '../../src/auth/domain/api-key.repository';
+import { Client, codeOf, type Reply } from './support/client';
+import { eventually, Replica } from './support/replica';
+import { Server } from './support/servers';
+import { Store } from './support/store';
+
+/** Within this time what an operator does is in force everywhere. */
+const WITHIN_MS = 1_000;
+
+describe('While a key is in use on two replicas', () => {
+  let postgres: Server;
+  let replicas: Replica[];
+  let store: Store;
+
+  beforeAll(async () => {
+    postgres = await Server.postgres();
+    store = await Store.open(postgres.url);
+    replicas = await Replica.startAll(2, { DATABASE_URL: postgres.url, DRAIN_SECONDS: '0' });
+  });
+  afterAll(async () => {
+    await store.close();
+    await Promise.all(replicas.map(({ program }) => program.kill('SIGKILL')));
+    await postgres.remove();
+  });
+
+  const createKey = async (expiresAt?: Date) => {
+    const account = await store.get(AccountsService).create('Test', 'business');
+    return store.get(KeysService).create(account.id, expiresAt);
+  };
+
+  /** Uses a key on each replica until it is answered differently. @returns when the last request before that was sent */
+  const useUntil = async ({ secret }: IssuedKey, isDifferent: (reply: Reply) => boolean): Promise<number> => {
+    const client = new Client(secret);
+    const lastTimes = await Promise.all(
+      replicas.map(async ({ port }) => {
+        let lastSentAt = NaN;
+        await eventually(10_000, async () => {
+          const sentAt = Date.now();
+          const reply = await client.call(port);
+          if (isDifferent(reply)) {
+            return true;
+          }
+          expect(reply.status).toBe(200);
+          lastSentAt = sentAt;
+          return false;
+        });
+        return lastSentAt;
+      }),
+    );
+    client.close();
+    return Math.max(...lastTimes);
+  };
+  const isRefusedWith = (code: string) => (reply: Reply) => reply.status === 401 && codeOf(reply) === code;
+  /** Each replica has answered with the key, and remembers it. */
+  const bringIntoUse = (key: IssuedKey) => useUntil(key, ({ status }) => status === 200);
+
+  it('its revocation is in force on both within a second', async () => {
+    const key = await createKey();
+    await bringIntoUse(key);
+    const use = useUntil(key, isRefusedWith('invalid_api_key'));
+    await store.get(KeysService).revoke(key.key.id);
+    const revokedAt = Date.now();
+    expect((await use) - revokedAt).toBeLessThan(WITHIN_MS);
+  });
+
+  it('a new plan of its account is in force on both within a second', async () => {
+    const key = await createKey();
+    await bringIntoUse(key);
+    const use = useUntil(key, ({ headers }) => headers['x-ratelimit-limit'] === '300');
+    await store.get(AccountsService).setPlan(key.key.accountId, 'pro');
+    const setAt = Date.now();
+    expect((await use) - setAt).toBeLessThan(WITHIN_MS);
+  });
+
+  it('its expiry is in force on both within a second', async () => {
+    const expiresAt = Date.now() + 1_500;
+    const key = await createKey(new Date(expiresAt));
+    await bringIntoUse(key);
+    expect((await useUntil(key, isRefusedWith('expired_api_key'))) - expiresAt).toBeLessThan(WITHIN_MS);
+  });
+
+  it('the end of its rotation is in force on both within a second, and the new key works', async () => {
+    const key = await createKey();
+    await bringIntoUse(key);
+    const use = useUntil(key, isRefusedWith('expired_api_key'));
+    const rotated = await store.get(KeysService).rotate(key.key.id, 1_500);
+    await bringIntoUse(rotated);
+    expect((await use) - rotated.oldExpiresAt.getTime()).toBeLessThan(WITHIN_MS);
+    await bringIntoUse(rotated);
+  });
+
+  it('the note of its last use waits for nobody', async () => {
+    const [changing, other] = [await createKey(), await createKey()];
+    const blocker = new pg.Client(postgres.url);
+    await blocker.connect();
+    await blocker.query(`BEGIN; SELECT 1 FROM api_keys WHERE id = ${changing.key.id} FOR UPDATE`);
+    const at = new Date();
+    await store.get(ApiKeyRepository).noteUses([changing, other].map(({ key }) => ({ keyId: key.id, at })));
+    const lastUses = async ({ key }: IssuedKey) =>
+      (await store.get(KeysService).list(key.accountId)).map(({ lastUsedAt }) => lastUsedAt);
+    expect([await lastUses(changing), await lastUses(other)]).toEqual([[null], [at]]);
+    await blocker.end();
+  });
+
+  it('its last use is stored when they stop', async () => {
+    const key = await createKey();
+    const before = Date.now();
+    await bringIntoUse(key);
+    const after = Date.now();
+    await Promise.all(replicas.map(({ program }) => program.kill('SIGTERM')));
+    const [stored] = await store.get(KeysService).list(key.key.accountId);
+    expect(stored?.lastUsedAt?.getTime()).toBeGreaterThanOrEqual(before);
+    expect(stored?.lastUsedAt?.getTime()).toBeLessThanOrEqual(after);
+  });
+});
