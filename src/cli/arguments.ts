@@ -1,6 +1,6 @@
 import { InvalidArgumentError } from 'commander';
-import { z } from 'zod';
 import { MAX_ALLOWANCE } from '../auth';
+import { parseDateTime } from '../shared/domain/date-time';
 import { parsePositiveInt64 } from '../shared/domain/int64';
 
 export const MAX_AUDIT_ENTRIES = 10_000;
@@ -10,7 +10,6 @@ export interface JsonOption {
 }
 
 const UNIT_MS = { s: 1_000, m: 60_000, h: 3_600_000, d: 86_400_000 };
-const TIME = z.union([z.iso.date(), z.iso.datetime({ offset: true })]);
 
 export function parseId(text: string): bigint {
   const id = parsePositiveInt64(text);
@@ -33,12 +32,13 @@ function parseCount(text: string, max: number): number {
 
 /** A time; a date alone is its first moment, in UTC. */
 export function parseTime(text: string): Date {
-  if (!TIME.safeParse(text).success) {
+  const time = parseDateTime(/^[\d-]{10}$/.test(text) ? `${text}T00:00:00Z` : text);
+  if (time === undefined) {
     throw new InvalidArgumentError(
       'It must be a date, such as 2027-01-31 (00:00 UTC), or a time with its zone, such as 2027-01-31T18:00:00Z.',
     );
   }
-  return new Date(text);
+  return time;
 }
 
 /** @returns milliseconds */

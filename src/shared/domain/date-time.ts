@@ -1,0 +1,13 @@
+const DATE_TIME =
+  /^(\d{4})-(\d{2})-(\d{2})T([01]\d|2[0-3]):[0-5]\d:[0-5]\d(\.\d{1,9})?(Z|[+-]([01]\d|2[0-3]):[0-5]\d)$/;
+
+/** The moment that a date-time of RFC 3339 names, such as 2027-01-31T18:00:00Z, to the millisecond; undefined for anything else. */
+export function parseDateTime(text: string): Date | undefined {
+  const [, year, month, day] = DATE_TIME.exec(text) ?? [];
+  if (year === undefined) {
+    return undefined;
+  }
+  // A day that its month does not have would become one of the next month.
+  const date = new Date(Date.UTC(Number(year), Number(month) - 1, Number(day)));
+  return date.getUTCMonth() === Number(month) - 1 && date.getUTCDate() === Number(day) ? new Date(text) : undefined;
+}
