@@ -1,192 +1,222 @@
-import { type ChildProcess, spawn } from 'node:child_process';
-import { readFileSync, writeFileSync } from 'node:fs';
+import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 import { Server } from '../test/cluster/support/servers';
 import { Store } from '../test/cluster/support/store';
-import { freePort } from '../test/support/process';
+import { encodeCursor } from '../src/pets/http/cursor';
 import { CONNECTIONS, GENERATOR, load, type Measurement, type Request } from './load';
-
-const DIST = join(__dirname, '..');
-const PETS = 1_000;
+import { BenchServer, type System } from './server';
 
 const { values: options } = parseArgs({
   options: {
     quick: { type: 'boolean', default: false },
-    out: { type: 'string' },
-    only: { type: 'string' },
+    out: { type: 'string', default: join(__dirname, 'results.json') },
   },
 });
 const ROUNDS = 3;
 const SECONDS = options.quick ? 1 : 5;
-const WARM_UP_SECONDS = options.quick ? 1 : 3;
+const WARM_UP_SECONDS = options.quick ? 1 : 5;
+const RESIDENT_AFTER_SECONDS = options.quick ? 1 : 60;
+const STARTS = options.quick ? 1 : 5;
+const PETS = 1_000;
+const MANY_PETS = 1_000_000;
+/** Below this share of the baseline's rate of listing the bench fails: machines are noisy, but not that noisy. */
+const LISTING_FLOOR = 0.7;
+const UNLIMITED = { perMinute: 1_000_000_000, perDay: 1_000_000_000 };
 
-type System = 'service' | 'baseline' | 'stock';
-interface Scenario {
-  readonly name: string;
-  readonly request: Request;
-  readonly status: number;
-  readonly key?: string;
-  readonly systems: readonly System[];
-}
-
-interface Result {
+/** What is sent to a system again and again. */
+interface Load {
   readonly scenario: string;
   readonly system: System;
-  readonly rate: number;
-  readonly p99: number;
+  readonly server: BenchServer;
+  readonly key: string;
+  readonly request: Request;
+  readonly status: number;
 }
 
-const running: ChildProcess[] = [];
+interface Result extends Measurement {
+  readonly scenario: string;
+  readonly system: System;
+}
 
 async function main(): Promise<void> {
-  const postgres = process.env.BENCH_DATABASE_URL === undefined ? await Server.postgres() : undefined;
-  const redis = process.env.BENCH_REDIS_URL === undefined ? await Server.redis() : undefined;
-  const env = {
-    APP_ENV: 'production',
-    DATABASE_URL: process.env.BENCH_DATABASE_URL ?? `${postgres?.url ?? ''}/postgres`,
-    REDIS_URL: process.env.BENCH_REDIS_URL ?? redis?.url ?? '',
+  const { BENCH_DATABASE_URL, BENCH_REDIS_URL } = process.env;
+  const cleanUp: (() => Promise<void>)[] = [];
+  const started = async (server: Promise<Server>) => {
+    const { url, remove } = await server.then((it) => ({ url: it.url, remove: () => it.remove() }));
+    cleanUp.push(remove);
+    return url;
   };
-  const store = await Store.open(env.DATABASE_URL);
   try {
-    const unlimited = { perMinute: 1_000_000_000, perDay: 1_000_000_000 };
-    const key = await store.createKey('enterprise', unlimited);
-    const usedUp = await store.createKey('enterprise', { ...unlimited, perDay: 1 });
-    const banned = await store.createKey('enterprise', { perMinute: 1, perDay: 1 });
-    await addPets(store, PETS);
-
-    const list = (path: string): Request => ({ method: 'GET', paths: [path] });
-    const all: readonly System[] = options.quick ? ['service', 'baseline'] : ['service', 'baseline', 'stock'];
-    const service: readonly System[] = ['service'];
-    const scenarios = (
-      [
-        { name: 'list 20', request: list('/v1/pets'), status: 200, systems: all },
-        {
-          name: 'list 100 of a status',
-          request: list('/v1/pets?limit=100&status=available'),
-          status: 200,
-          systems: all.slice(0, 2),
-        },
-        {
-          name: 'get one',
-          request: { method: 'GET', paths: Array.from({ length: PETS }, (_, i) => `/v1/pets/${i + 1}`) },
-          status: 200,
-          systems: all,
-        },
-        { name: '429, counted', request: list('/v1/pets'), status: 429, key: usedUp, systems: service },
-        { name: '429, banned', request: list('/v1/pets'), status: 429, key: banned, systems: service },
-        // Last, as it makes the table larger.
-        {
-          name: 'create',
-          request: { method: 'POST', paths: ['/v1/pets'], body: '{"name":"Rex","categoryId":3}' },
-          status: 201,
-          systems: all,
-        },
-      ] satisfies Scenario[] as Scenario[]
-    ).filter(({ name }) => options.only === undefined || options.only.split(',').includes(name));
-
-    const servers = {
-      service: await start(join(DIST, 'src/main.js'), env),
-      baseline: await start(join(DIST, 'bench/baseline/server.js'), env),
-      stock: options.quick ? undefined : await start(join(DIST, 'bench/stock/server.js'), env),
+    const databaseUrl = BENCH_DATABASE_URL ?? `${await started(Server.postgres())}/postgres`;
+    const redisUrl = BENCH_REDIS_URL ?? (await started(Server.redis()));
+    const env = { APP_ENV: 'production', DATABASE_URL: databaseUrl, REDIS_URL: redisUrl, DRAIN_SECONDS: '0' };
+    const store = await Store.open(databaseUrl);
+    cleanUp.push(() => store.close());
+    const run = async (system: System, settings = env) => {
+      const server = await BenchServer.start(system, settings);
+      cleanUp.push(() => server.stop());
+      return server;
     };
-    // The second request of each is over the limit, the third over the limit once too often.
-    for (const each of [usedUp, banned, banned, banned]) {
-      await fetch(`${servers.service.origin}/v1/pets`, { headers: { authorization: `Bearer ${each}` } });
+
+    await addPets(store, PETS);
+    const key = await store.createKey('enterprise', UNLIMITED);
+    const usedUp = await store.createKey('enterprise', { ...UNLIMITED, perDay: 1 });
+    const banned = await store.createKey('enterprise', { perMinute: 1, perDay: 1 });
+
+    const starts: number[] = [];
+    for (let n = 0; n < STARTS; n++) {
+      const server = await BenchServer.start('service', env);
+      starts.push(server.startMs);
+      await server.stop();
+    }
+    const systems: System[] = options.quick ? ['service', 'baseline'] : ['service', 'baseline', 'stock'];
+    const servers = new Map<System, BenchServer>();
+    for (const system of systems) {
+      servers.set(system, await run(system));
+    }
+    const service = servers.get('service') ?? (await run('service'));
+    // The second request of each is over its limit, and the third of one once too often.
+    for (const each of [usedUp, usedUp, banned, banned, banned]) {
+      await fetch(`${service.origin}/v1/pets`, { headers: { authorization: `Bearer ${each}` } });
     }
 
-    const measured = new Map<string, { scenario: string; system: System; runs: Measurement[] }>();
-    for (let round = 0; round <= ROUNDS; round++) {
-      for (const scenario of scenarios) {
-        for (const system of scenario.systems) {
-          const seconds = round === 0 ? WARM_UP_SECONDS : SECONDS;
-          const run = await load(
-            servers[system]?.origin ?? '',
-            scenario.key ?? key,
-            scenario.request,
-            scenario.status,
-            seconds,
-          );
-          const id = `${scenario.name} ${system}`;
-          const entry = measured.get(id) ?? { scenario: scenario.name, system, runs: [] };
-          measured.set(id, entry);
-          // Round 0 lets the code be compiled.
-          if (round > 0) {
-            entry.runs.push(run);
-          }
-        }
-      }
-    }
-    const results: Result[] = [...measured.values()].map(({ scenario, system, runs }) => ({
-      scenario,
-      system,
-      rate: median(runs.map(({ rate }) => rate)),
-      p99: median(runs.map(({ p99 }) => p99)),
-    }));
+    const of = (scenario: string, request: Request, status: number, among = systems) =>
+      among.flatMap((system) => {
+        const server = servers.get(system);
+        return server === undefined ? [] : [{ scenario, system, server, key, request, status }];
+      });
+    const get = (...paths: string[]): Request => ({ method: 'GET', paths });
+    const refused = { system: 'service' as const, server: service, request: get('/v1/pets'), status: 429 };
+    const loads: Load[] = [
+      ...of('list 20', get('/v1/pets'), 200),
+      ...of('list 100 of one status', get('/v1/pets?limit=100&status=available'), 200),
+      ...of('get one', get(...Array.from({ length: PETS }, (_, i) => `/v1/pets/${i + 1}`)), 200),
+      { ...refused, scenario: 'refuse, counting in Redis', key: usedUp },
+      { ...refused, scenario: 'refuse a banned key', key: banned },
+      // Last, as it makes the table larger.
+      ...of('create', { method: 'POST', paths: ['/v1/pets'], body: '{"name":"Rex","categoryId":3}' }, 201),
+    ];
+    const results = await measure(loads);
     print(results);
+
+    await load(service.origin, key, get('/v1/pets'), 200, RESIDENT_AFTER_SECONDS);
+    const residentMiB = service.residentMiB;
+    const startMs = median(starts);
     process.stdout.write(
-      `RSS service ${residentMiB(servers.service.child)} MiB, baseline ${residentMiB(servers.baseline.child)} MiB\n`,
+      `\nStart to ready ${startMs.toFixed(0)} ms; ${residentMiB} MiB resident after ${RESIDENT_AFTER_SECONDS} s of load\n`,
     );
-    if (options.out !== undefined) {
-      writeFileSync(options.out, `${JSON.stringify(results, null, 2)}\n`);
+    const sizes = options.quick
+      ? []
+      : await measureSizes(store, service, key, databaseUrl, (url) => run('service', { ...env, DATABASE_URL: url }));
+    if (sizes.length > 0) {
+      process.stdout.write('\n');
+      print(sizes);
+    }
+    writeFileSync(
+      options.out,
+      `${JSON.stringify({ startMs, residentMiB, results: [...results, ...sizes] }, null, 2)}\n`,
+    );
+    process.stdout.write(`\nWritten to ${options.out}\n`);
+
+    const listing = ratio(results, 'list 20', 'baseline') ?? 0;
+    if (listing < LISTING_FLOOR) {
+      process.stdout.write(`Listing is at ${listing.toFixed(2)} of the baseline, below ${LISTING_FLOOR}.\n`);
+      process.exitCode = 1;
     }
   } finally {
-    running.forEach((child) => child.kill('SIGKILL'));
-    await store.close();
-    await redis?.remove();
-    await postgres?.remove();
+    for (const step of cleanUp.reverse()) {
+      await step();
+    }
   }
 }
 
-async function addPets(store: Store, upTo: number): Promise<void> {
+/** Sends each load in turn, round by round, after one round in which the code is compiled. */
+async function measure(loads: readonly Load[]): Promise<Result[]> {
+  const runs = new Map<Load, Measurement[]>(loads.map((each) => [each, []]));
+  for (let round = 0; round <= ROUNDS; round++) {
+    for (const [{ server, key, request, status }, measured] of runs) {
+      const run = await load(server.origin, key, request, status, round === 0 ? WARM_UP_SECONDS : SECONDS);
+      if (round > 0) {
+        measured.push(run);
+      }
+    }
+  }
+  return [...runs].map(([{ scenario, system }, measured]) => ({
+    scenario,
+    system,
+    rate: median(measured.map(({ rate }) => rate)),
+    p99: median(measured.map(({ p99 }) => p99)),
+  }));
+}
+
+/** The same page of a thousand animals and of a million, and one from the middle of the million. */
+async function measureSizes(
+  store: Store,
+  few: BenchServer,
+  key: string,
+  databaseUrl: string,
+  run: (databaseUrl: string) => Promise<BenchServer>,
+): Promise<Result[]> {
+  const url = new URL(databaseUrl);
+  url.pathname = '/petstore_bench_many';
+  await store.query('DROP DATABASE IF EXISTS petstore_bench_many');
+  await store.query('CREATE DATABASE petstore_bench_many');
+  const largeStore = await Store.open(url.href);
+  try {
+    await addPets(largeStore, MANY_PETS);
+    const many = await run(url.href);
+    const largeKey = await largeStore.createKey('enterprise', UNLIMITED);
+    const middle = `/v1/pets?cursor=${encodeCursor(BigInt(MANY_PETS / 2), '')}`;
+    const list = (scenario: string, server: BenchServer, withKey: string, path: string): Load => ({
+      scenario,
+      system: 'service',
+      server,
+      key: withKey,
+      request: { method: 'GET', paths: [path] },
+      status: 200,
+    });
+    return await measure([
+      list('first page of few', few, key, '/v1/pets'),
+      list('first page of a million', many, largeKey, '/v1/pets'),
+      list('middle page of a million', many, largeKey, middle),
+    ]);
+  } finally {
+    await largeStore.close();
+  }
+}
+
+async function addPets(store: Store, count: number): Promise<void> {
   await store.query(
     `INSERT INTO pets (name, category_id, status)
-     SELECT 'Animal ' || i, i % 10, (ARRAY['available', 'pending', 'sold'])[1 + i % 3]
-     FROM generate_series((SELECT count(*) + 1 FROM pets), $1) AS i`,
-    [upTo],
+     SELECT 'Animal ' || i, i % 10, (ARRAY['available', 'pending', 'sold'])[1 + i % 3] FROM generate_series(1, $1) AS i`,
+    [count],
   );
   await store.query('VACUUM ANALYZE pets');
 }
 
-async function start(script: string, env: Readonly<Record<string, string>>) {
-  const port = await freePort();
-  const flags = (process.env.BENCH_NODE_FLAGS ?? '').split(' ').filter(Boolean);
-  const child = spawn(process.execPath, [...flags, script], {
-    env: { PATH: process.env.PATH, ...env, PORT: port },
-    stdio: ['ignore', 'pipe', 'inherit'],
-  });
-  running.push(child);
-  await new Promise<void>((resolve, reject) => {
-    child.stdout.on('data', (data: Buffer) => {
-      if (data.toString().includes('Listening')) {
-        resolve();
-      }
-    });
-    child.on('exit', () => {
-      reject(new Error(`${script} ended before it listened.`));
-    });
-  });
-  return { origin: `http://127.0.0.1:${port}`, child };
+function print(results: readonly Result[]): void {
+  process.stdout.write(`${GENERATOR}, ${CONNECTIONS} connections, medians of ${ROUNDS} rounds of ${SECONDS} s\n\n`);
+  process.stdout.write(
+    '| scenario | system | per second | p99, ms | of baseline | of stock |\n| --- | --- | --: | --: | --: | --: |\n',
+  );
+  for (const { scenario, system, rate, p99 } of results) {
+    const ratios = (['baseline', 'stock'] as const).map((other) =>
+      system === 'service' ? (ratio(results, scenario, other)?.toFixed(2) ?? '') : '',
+    );
+    process.stdout.write(`| ${[scenario, system, rate.toFixed(0), p99.toFixed(1), ...ratios].join(' | ')} |\n`);
+  }
+}
+
+/** The rate of the service as a multiple of another system's. */
+function ratio(results: readonly Result[], scenario: string, other: System): number | undefined {
+  const rateOf = (system: System) => results.find((it) => it.scenario === scenario && it.system === system)?.rate;
+  const [own, others] = [rateOf('service'), rateOf(other)];
+  return own === undefined || others === undefined ? undefined : own / others;
 }
 
 function median(values: readonly number[]): number {
   return [...values].sort((a, b) => a - b)[Math.floor(values.length / 2)] ?? 0;
-}
-
-function residentMiB(child: ChildProcess): number {
-  const status = readFileSync(`/proc/${child.pid ?? 0}/status`, 'utf8');
-  return Math.round(Number(/VmRSS:\s+(\d+)/.exec(status)?.[1]) / 1024);
-}
-
-function print(results: readonly Result[]): void {
-  process.stdout.write(`${GENERATOR}, ${CONNECTIONS} connections, medians of ${ROUNDS} rounds of ${SECONDS} s\n`);
-  for (const { scenario, system, rate, p99 } of results) {
-    const base = results.find((other) => other.scenario === scenario && other.system === 'baseline');
-    const ratio = base === undefined || system === 'baseline' ? '' : (rate / base.rate).toFixed(2);
-    process.stdout.write(
-      `${scenario.padEnd(22)} ${system.padEnd(9)} ${rate.toFixed(0).padStart(7)}/s  p99 ${p99.toFixed(1).padStart(6)} ms  ${ratio}\n`,
-    );
-  }
 }
 
 void main();

@@ -1,0 +1,61 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { freePort } from '../test/support/process';
+
+const ROOT = join(__dirname, '../..');
+const { scripts } = JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8')) as { scripts: { start: string } };
+/** Node's options of `npm start`: all systems run with the same. */
+const OPTIONS = scripts.start.split(' ').filter((word) => word.startsWith('--'));
+
+const SCRIPTS = {
+  service: 'dist/src/main.js',
+  baseline: 'dist/bench/baseline/server.js',
+  stock: 'dist/bench/stock/server.js',
+};
+export type System = keyof typeof SCRIPTS;
+
+/** One of the systems that are compared, as a process of its own. */
+export class BenchServer {
+  private constructor(
+    readonly origin: string,
+    /** From the start of the process to its first 200, in ms. */
+    readonly startMs: number,
+    private readonly child: ChildProcess,
+  ) {}
+
+  static async start(system: System, env: Readonly<Record<string, string>>): Promise<BenchServer> {
+    const port = await freePort();
+    const startedAt = performance.now();
+    const child = spawn(process.execPath, [...OPTIONS, join(ROOT, SCRIPTS[system])], {
+      env: { PATH: process.env.PATH, ...env, PORT: port },
+      stdio: ['ignore', 'pipe', 'inherit'],
+    });
+    await new Promise<void>((resolve, reject) => {
+      child.stdout.once('data', () => {
+        resolve();
+      });
+      child.once('exit', () => {
+        reject(new Error(`The ${system} ended before it listened.`));
+      });
+    });
+    child.stdout.resume();
+    const origin = `http://127.0.0.1:${port}`;
+    if (system === 'service' && !(await fetch(`${origin}/readyz`)).ok) {
+      throw new Error('The service listens, and is not ready.');
+    }
+    return new BenchServer(origin, performance.now() - startedAt, child);
+  }
+
+  get residentMiB(): number {
+    const status = readFileSync(`/proc/${this.child.pid ?? 0}/status`, 'utf8');
+    return Math.round(Number(/VmRSS:\s+(\d+)/.exec(status)?.[1]) / 1_024);
+  }
+
+  async stop(): Promise<void> {
+    const ended = new Promise((resolve) => this.child.once('exit', resolve));
+    if (this.child.kill('SIGKILL')) {
+      await ended;
+    }
+  }
+}
