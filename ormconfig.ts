@@ -2,6 +2,7 @@ import type { DataSourceOptions } from 'typeorm';
 import { AccountSchema } from './src/auth/persistence/account.schema';
 import { AddKeyLastUse1795288800000 } from './src/auth/persistence/add-key-last-use.migration';
 import { AddKeyRotation1795288200000 } from './src/auth/persistence/add-key-rotation.migration';
+import { AddKeyUnbans1795292400000 } from './src/auth/persistence/add-key-unbans.migration';
 import { ApiKeySchema } from './src/auth/persistence/api-key.schema';
 import { CreateAuditEntries1795287600000 } from './src/auth/persistence/create-audit-entries.migration';
 import { CreateAccountsAndKeys1795219200000 } from './src/auth/persistence/create-accounts-and-keys.migration';
@@ -24,6 +25,7 @@ export function ormConfig(settings: Pick<Settings, 'databaseUrl' | 'dataDir'>): 
       CreateAuditEntries1795287600000,
       AddKeyRotation1795288200000,
       AddKeyLastUse1795288800000,
+      AddKeyUnbans1795292400000,
     ],
     migrationsTableName: 'migrations',
     synchronize: false,

@@ -3,15 +3,7 @@ export { AccountsService } from './accounts.service';
 export { AuthModule } from './auth.module';
 export { Authenticator } from './authenticator';
 export { type Account, allowanceOf, InvalidAccount, MAX_ALLOWANCE, type Plan, PLANS } from './domain/account';
-export {
-  type ApiKey,
-  DEFAULT_GRACE_MS,
-  InvalidKey,
-  isValid,
-  KeyNotRotatable,
-  type KeyState,
-  stateOf,
-} from './domain/api-key';
+export { type ApiKey, DEFAULT_GRACE_MS, InvalidKey, isValid, type KeyState, stateOf, UnfitKey } from './domain/api-key';
 export { type AuditEntry, AuditTrail } from './domain/audit-trail';
 export { UnknownId } from './domain/unknown-id';
 export { keyPrefix } from './api-key-secret';

@@ -3,7 +3,7 @@ import { Settings } from '../config/settings';
 import { Clock } from '../shared/domain/clock';
 import { AccountsService } from './accounts.service';
 import { firstCharacters, generateSecret, hashSecret } from './api-key-secret';
-import { type ApiKey, DEFAULT_GRACE_MS, endOfRotation, newApiKey } from './domain/api-key';
+import { type ApiKey, DEFAULT_GRACE_MS, endOfRotation, newApiKey, unbanned } from './domain/api-key';
 import { ApiKeyRepository } from './domain/api-key.repository';
 import { AuditTrail } from './domain/audit-trail';
 import { UnknownId } from './domain/unknown-id';
@@ -19,7 +19,7 @@ export interface RotatedKey extends IssuedKey {
   readonly oldExpiresAt: Date;
 }
 
-/** Issues, lists, rotates and revokes API keys. */
+/** Issues, lists, rotates, unbans and revokes API keys. */
 @Injectable()
 export class KeysService {
   constructor(
@@ -47,7 +47,7 @@ export class KeysService {
 
   /**
    * Issues a key that takes the place of another, which goes on for the grace, in ms.
-   * @throws UnknownId, InvalidKey, KeyNotRotatable
+   * @throws UnknownId, InvalidKey, UnfitKey
    */
   rotate(keyId: bigint, graceMs = DEFAULT_GRACE_MS, expiresAt: Date | null = null): Promise<RotatedKey> {
     return this.audit.recording(async (record) => {
@@ -78,6 +78,20 @@ export class KeysService {
       await this.keys.save(revoked);
       await record({ act: 'key_revoked', accountId: key.accountId, keyId, details: {} });
       return revoked;
+    });
+  }
+
+  /**
+   * Lifts the ban of a key, if it has one, within a second on every replica: its refusals and bans until now are no longer
+   * held against it. Whether it is banned only the replicas know.
+   * @throws UnknownId, UnfitKey
+   */
+  unban(keyId: bigint): Promise<ApiKey> {
+    return this.audit.recording(async (record) => {
+      const key = unbanned(await this.findForChange(keyId), this.clock.now());
+      await this.keys.save(key);
+      await record({ act: 'key_unbanned', accountId: key.accountId, keyId, details: {} });
+      return key;
     });
   }
 

@@ -53,6 +53,14 @@ export function addKeyCommands(program: Command, printer: Printer): void {
       }),
     );
   keys
+    .command('unban')
+    .description('lift the ban of a key; every replica lets it in again within a second')
+    .argument('<key-id>', 'id of the key', parseId)
+    .option('--json', 'print one JSON value')
+    .action((id: bigint, { json }: JsonOption) =>
+      printer.one(json, async (services) => keyView(services, json)(await services.keys.unban(id))),
+    );
+  keys
     .command('revoke')
     .description('revoke a key; every replica refuses it within a second')
     .argument('<key-id>', 'id of the key', parseId)

@@ -1,5 +1,5 @@
 import { Command, CommanderError } from 'commander';
-import { InvalidAccount, InvalidKey, KeyNotRotatable, UnknownId } from '../auth';
+import { InvalidAccount, InvalidKey, UnfitKey, UnknownId } from '../auth';
 import { InvalidSettings } from '../config/settings';
 import { ServiceUnavailable } from '../shared/domain/pet-store-error';
 import { EmbeddedDatabaseError } from '../shared/persistence/embedded-database';
@@ -95,7 +95,7 @@ function explain(error: unknown): [string, number] {
   }
   if (
     error instanceof UnknownId ||
-    error instanceof KeyNotRotatable ||
+    error instanceof UnfitKey ||
     error instanceof InvalidSettings ||
     error instanceof EmbeddedDatabaseError
   ) {

@@ -168,6 +168,27 @@ describe('petstore, the command line', () => {
     });
   });
 
+  it('lifts the ban of a key, banned or not, and records it', async () => {
+    const { id: accountId } = await json<{ id: number }>('accounts create --name Acme --plan free');
+    const { key: _, ...issued } = await json<{ id: number; key: string }>(`keys create ${accountId}`);
+    expect(await json(`keys unban ${issued.id}`)).toEqual(issued);
+    expect(await json('audit --limit 1')).toMatchObject([
+      { act: 'key_unbanned', accountId, keyId: issued.id, details: {} },
+    ]);
+  });
+
+  it('lifts no ban of a key that is refused anyway', async () => {
+    const { id: accountId } = await json<{ id: number }>('accounts create --name Acme --plan free');
+    const { id } = await json<{ id: number }>(`keys create ${accountId}`);
+    await command(`keys revoke ${id}`);
+    const { code, stdout, stderr } = await command(`keys unban ${id}`);
+    expect([code, stdout, stderr]).toEqual([
+      ...[1, ''],
+      `error: Key ${id} is revoked, so it is refused, banned or not. Create a key for account ${accountId} instead.\n`,
+    ]);
+    expect(await json('audit --limit 1')).toMatchObject([{ act: 'key_revoked', keyId: id }]);
+  });
+
   it('shows an account with how many keys it has, and how many of them are valid', async () => {
     const account = await json<{ id: number }>('accounts create --name Acme --plan free');
     expect(await json(`accounts show ${account.id}`)).toEqual({ ...account, keys: 0, validKeys: 0 });
@@ -243,6 +264,8 @@ describe('petstore, the command line', () => {
     'keys rotate 1 --grace -1h',
     'keys rotate 1 --grace 1w',
     'keys rotate 1 --grace 1.5h',
+    'keys unban',
+    'keys unban abc',
     'keys revoke',
     'keys revoke -1',
     'keys revoke 1 2',
@@ -263,6 +286,7 @@ describe('petstore, the command line', () => {
     'keys create 999',
     'keys list 999',
     'keys rotate 999',
+    'keys unban 999',
     'keys revoke 999',
   ])('says that "%s" names nothing, with exit 1', async (line) => {
     const { code, stdout, stderr } = await command(`${line} --json`);
@@ -276,6 +300,7 @@ describe('petstore, the command line', () => {
     'accounts create --help',
     'keys list --help',
     'keys rotate --help',
+    'keys unban --help',
     'keys revoke --help',
     'audit --help',
     'migrate --help',

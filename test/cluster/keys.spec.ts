@@ -1,7 +1,7 @@
 import pg from 'pg';
 import { AccountsService, type IssuedKey, KeysService } from '../../src/auth';
 import { ApiKeyRepository } from '../../src/auth/domain/api-key.repository';
-import { Client, codeOf, type Reply } from './support/client';
+import { Client, codeOf, concurrently, type Reply } from './support/client';
 import { eventually, Replica } from './support/replica';
 import { Server } from './support/servers';
 import { Store } from './support/store';
@@ -11,18 +11,20 @@ const WITHIN_MS = 1_000;
 
 describe('While a key is in use on two replicas', () => {
   let postgres: Server;
+  let redis: Server;
   let replicas: Replica[];
   let store: Store;
 
   beforeAll(async () => {
-    postgres = await Server.postgres();
+    [postgres, redis] = await Promise.all([Server.postgres(), Server.redis()]);
     store = await Store.open(postgres.url);
-    replicas = await Replica.startAll(2, { DATABASE_URL: postgres.url, DRAIN_SECONDS: '0' });
+    const env = { DATABASE_URL: postgres.url, REDIS_URL: redis.url, DRAIN_SECONDS: '0' };
+    replicas = await Replica.startAll(2, env);
   });
   afterAll(async () => {
     await store.close();
     await Promise.all(replicas.map(({ program }) => program.kill('SIGKILL')));
-    await postgres.remove();
+    await Promise.all([postgres.remove(), redis.remove()]);
   });
 
   const createKey = async (expiresAt?: Date) => {
@@ -31,7 +33,11 @@ describe('While a key is in use on two replicas', () => {
   };
 
   /** Uses a key on each replica until it is answered differently. @returns when the last request before that was sent */
-  const useUntil = async ({ secret }: IssuedKey, isDifferent: (reply: Reply) => boolean): Promise<number> => {
+  const useUntil = async (
+    { secret }: IssuedKey,
+    isDifferent: (reply: Reply) => boolean,
+    statusBefore = 200,
+  ): Promise<number> => {
     const client = new Client(secret);
     const lastTimes = await Promise.all(
       replicas.map(async ({ port }) => {
@@ -42,7 +48,7 @@ describe('While a key is in use on two replicas', () => {
           if (isDifferent(reply)) {
             return true;
           }
-          expect(reply.status).toBe(200);
+          expect(reply.status).toBe(statusBefore);
           lastSentAt = sentAt;
           return false;
         });
@@ -89,6 +95,30 @@ describe('While a key is in use on two replicas', () => {
     await bringIntoUse(rotated);
     expect((await use) - rotated.oldExpiresAt.getTime()).toBeLessThan(WITHIN_MS);
     await bringIntoUse(rotated);
+  });
+
+  const itsBanIsLifted = async () => {
+    const { id } = await store.get(AccountsService).create('Test', 'enterprise', { perMinute: 5, perDay: 1_000 });
+    const key = await store.get(KeysService).create(id);
+    const client = new Client(key.secret);
+    await concurrently(10, 50, (index) => client.call(replicas[index % 2]?.port ?? 0));
+    const replies = await Promise.all(replicas.map(({ port }) => client.call(port)));
+    client.close();
+    expect(replies.map(codeOf)).toEqual(['key_temporarily_banned', 'key_temporarily_banned']);
+    // Now the ban alone stands in its way.
+    await store.get(AccountsService).setPlan(id, 'business');
+    const use = useUntil(key, ({ status }) => status === 200, 429);
+    await store.get(KeysService).unban(key.key.id);
+    const unbannedAt = Date.now();
+    expect((await use) - unbannedAt).toBeLessThan(WITHIN_MS);
+  };
+
+  it('the end of its ban by an operator is in force on both within a second', itsBanIsLifted);
+
+  it('the end of its ban by an operator is in force on both within a second while Redis is away, too', async () => {
+    await redis.stop();
+    await itsBanIsLifted();
+    await redis.start();
   });
 
   it('the note of its last use waits for nobody', async () => {

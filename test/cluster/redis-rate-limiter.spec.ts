@@ -47,7 +47,7 @@ describeRateLimiter('Redis', connected, async (limiter) => {
 });
 
 describe('The limiter in Redis', () => {
-  const principal = { accountId: 7n, keyId: 8n, allowance: { perMinute: 60, perDay: 1_000 } };
+  const principal = { accountId: 7n, keyId: 8n, allowance: { perMinute: 60, perDay: 1_000 }, unbans: 0 };
 
   it('counts for all replicas together', async () => {
     const clock = new TestClock();
@@ -135,6 +135,7 @@ describe('The limiter in Redis Cluster', () => {
       accountId: BigInt(index),
       keyId: BigInt(index),
       allowance: { perMinute: 30, perDay: 100 },
+      unbans: 0,
     }));
     const decisions = await Promise.all(
       principals.flatMap((principal) =>

@@ -6,7 +6,7 @@ import { describeRateLimiter, LIMITS } from './rate-limiter.contract';
 describeRateLimiter('memory', (clock, settings) => new MemoryRateLimiter(clock, settings));
 
 describe('The limiter in memory', () => {
-  const principal = (id: bigint) => ({ accountId: id, keyId: id, allowance: { perMinute: 1, perDay: 2 } });
+  const principal = (id: bigint) => ({ accountId: id, keyId: id, allowance: { perMinute: 1, perDay: 2 }, unbans: 0 });
 
   it('stays bounded under a million distinct accounts, keys and addresses', () => {
     const limiter = new MemoryRateLimiter(new TestClock(), LIMITS, 1_000);
@@ -41,7 +41,7 @@ describe('The limiter in memory', () => {
         for (const move of moves) {
           clock.advance(move);
           const decisions = Array.from({ length: 3 }, () =>
-            limiter.countRequest({ accountId: 1n, keyId: 1n, allowance }),
+            limiter.countRequest({ accountId: 1n, keyId: 1n, allowance, unbans: 0 }),
           );
           expect(decisions.filter(({ refusal }) => refusal === undefined).length).toBeLessThanOrEqual(2);
           for (const { refusal, resetAt } of decisions) {

@@ -11,7 +11,10 @@ export const LIMITS: RateLimitSettings = {
   banMemorySeconds: 86_400,
 };
 
-/** One step of a story: some time passes, then a request of one of two keys of one of two accounts, or a failed login. */
+/**
+ * One step of a story: some time passes, then requests of one of two keys of one of two accounts, or failed logins. The
+ * key may be unbanned before, which only some of the requests have heard of.
+ */
 const step = fc.record({
   wait: fc.oneof(
     fc.constant(0),
@@ -19,7 +22,14 @@ const step = fc.record({
     fc.constantFrom(59_999, 60_000, 600_000, 3_600_000, 86_400_000),
   ),
   call: fc.oneof(
-    { weight: 4, arbitrary: fc.record({ account: fc.constantFrom(1n, 2n), key: fc.constantFrom(1n, 2n) }) },
+    {
+      weight: 4,
+      arbitrary: fc.record({
+        account: fc.constantFrom(1n, 2n),
+        key: fc.constantFrom(1n, 2n),
+        unheard: fc.option(fc.array(fc.boolean(), { maxLength: 9 }), { freq: 4 }),
+      }),
+    },
     {
       weight: 1,
       arbitrary: fc.record({
@@ -47,16 +57,22 @@ export function describeRateLimiter(
           async (steps, perMinute, perDay) => {
             const clock = new TestClock();
             const [limiter, model] = [await create(clock, LIMITS), new ModelRateLimiter(clock, LIMITS)];
+            const unbans = new Map<bigint, number>();
             for (const { wait, call, times } of steps) {
               clock.advance(wait);
+              const keyId = 'key' in call ? call.account * 10n + call.key : 0n;
+              const before = unbans.get(keyId) ?? 0;
+              const unheard = 'key' in call ? call.unheard : null;
+              unbans.set(keyId, unheard === null ? before : before + 1);
               for (let time = 0; time < times; time++) {
                 const decide = (subject: RateLimiter): RateDecision | Promise<RateDecision> =>
                   'address' in call
                     ? subject.countAuthFailure(call.address, call.cost)
                     : subject.countRequest({
                         accountId: call.account,
-                        keyId: call.account * 10n + call.key,
+                        keyId,
                         allowance: { perMinute, perDay },
+                        unbans: unheard?.[time] === true ? before : (unbans.get(keyId) ?? 0),
                       });
                 expect(await decide(limiter)).toEqual(await decide(model));
               }
@@ -70,7 +86,7 @@ export function describeRateLimiter(
 
     it('lets exactly the allowance through, however many come at once', async () => {
       const limiter = await create(new TestClock(), LIMITS);
-      const principal = { accountId: 1n, keyId: 1n, allowance: { perMinute: 60, perDay: 1_000 } };
+      const principal = { accountId: 1n, keyId: 1n, allowance: { perMinute: 60, perDay: 1_000 }, unbans: 0 };
       const decisions = await Promise.all(Array.from({ length: 100 }, async () => limiter.countRequest(principal)));
       const passed = decisions.filter(({ refusal }) => refusal === undefined);
       expect(passed.map(({ remaining }) => remaining).sort((a, b) => a - b)).toEqual(
@@ -84,6 +100,7 @@ export function describeRateLimiter(
         accountId: 1n,
         keyId: 1n,
         allowance: { perMinute, perDay: 1_000 },
+        unbans: 0,
       });
       await limiter.countRequest(withAllowance(2));
       expect(await limiter.countRequest(withAllowance(10))).toMatchObject({ limit: 10, remaining: 8 });
@@ -91,6 +108,36 @@ export function describeRateLimiter(
         remaining: 0,
         refusal: 'rate_limit_exceeded',
       });
+    });
+
+    it('lets a key in once it is unbanned, whatever those say who have not heard of it; its next ban is a first one again', async () => {
+      const clock = new TestClock();
+      const limiter = await create(clock, LIMITS);
+      const requestAfter = (unbans: number, times: number) =>
+        Promise.all(
+          Array.from({ length: times }, async () =>
+            limiter.countRequest({ accountId: 1n, keyId: 1n, allowance: { perMinute: 2, perDay: 1_000 }, unbans }),
+          ),
+        );
+      const banOf = async (unbans: number) => {
+        const last = (await requestAfter(unbans, 5)).at(-1);
+        expect(last?.refusal).toBe('key_temporarily_banned');
+        clock.advance(60_000);
+        return (last?.resetAt ?? 0) + 60_000 - clock.now();
+      };
+      expect(await banOf(0)).toBe(900_000);
+      const [refused] = await requestAfter(0, 1);
+      const [first] = await requestAfter(1, 1);
+      const [unheard] = await requestAfter(0, 1);
+      const [second, third] = await requestAfter(1, 2);
+      expect([refused, first, unheard, second, third].map((decision) => decision?.refusal)).toEqual([
+        ...['key_temporarily_banned', undefined, 'key_temporarily_banned', undefined, 'rate_limit_exceeded'],
+      ]);
+      // Now that the key's conduct is noted anew, nobody goes by the old one any more.
+      expect((await requestAfter(0, 1))[0]?.refusal).toBe('rate_limit_exceeded');
+      clock.advance(600_000);
+      expect(await banOf(1)).toBe(900_000);
+      expect((await requestAfter(0, 1))[0]?.refusal).toBe('key_temporarily_banned');
     });
   });
 }

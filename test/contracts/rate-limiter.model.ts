@@ -9,8 +9,8 @@ import type { Principal } from '../../src/shared/domain/principal';
  */
 export class ModelRateLimiter extends RateLimiter {
   private readonly admitted: { account: bigint; at: number; opens: boolean }[] = [];
-  private readonly refusals: { key: bigint; at: number; opens: boolean }[] = [];
-  private readonly bans: { key: bigint; from: number; to: number; rank: number }[] = [];
+  private readonly refusals: { key: bigint; unbans: number; at: number; opens: boolean }[] = [];
+  private readonly bans: { key: bigint; unbans: number; to: number; rank: number }[] = [];
   private readonly failures: { address: string; at: number; opens: boolean }[] = [];
 
   constructor(
@@ -20,9 +20,12 @@ export class ModelRateLimiter extends RateLimiter {
     super();
   }
 
-  countRequest({ accountId, keyId, allowance }: Principal): RateDecision {
+  countRequest(principal: Principal): RateDecision {
+    const { accountId, keyId, allowance } = principal;
     const now = this.clock.now();
-    const ban = this.bans.findLast(({ key, to }) => key === keyId && to > now);
+    // Somebody who has not heard of an unban yet goes by what others noted since.
+    const unbans = Math.max(principal.unbans, ...this.refusals.map((each) => (each.key === keyId ? each.unbans : 0)));
+    const ban = this.bans.findLast((each) => each.key === keyId && each.unbans === unbans && each.to > now);
     if (ban) {
       return this.answer(allowance.perMinute, 0, ban.to, 'key_temporarily_banned');
     }
@@ -42,7 +45,7 @@ export class ModelRateLimiter extends RateLimiter {
     };
     const exhausted = [minute, day].filter(({ used, limit }) => used >= limit);
     if (exhausted.length > 0) {
-      const banEnd = this.refuse(keyId, allowance.perMinute, now);
+      const banEnd = this.refuse({ ...principal, unbans }, now);
       if (banEnd !== undefined) {
         return this.answer(allowance.perMinute, 0, banEnd, 'key_temporarily_banned');
       }
@@ -78,19 +81,20 @@ export class ModelRateLimiter extends RateLimiter {
     return this.answer(limit, limit - used - cost, end);
   }
 
-  private refuse(keyId: bigint, perMinute: number, now: number): number | undefined {
+  private refuse({ keyId, unbans, allowance }: Principal, now: number): number | undefined {
     const { banWindowSeconds, banDurationsSeconds, banMemorySeconds } = this.settings;
-    const lastBan = this.bans.findLast(({ key }) => key === keyId);
-    const mine = this.refusals.filter(({ key, at }) => key === keyId && at >= (lastBan?.to ?? 0));
+    const isMine = (event: { key: bigint; unbans: number }) => event.key === keyId && event.unbans === unbans;
+    const lastBan = this.bans.findLast(isMine);
+    const mine = this.refusals.filter((refusal) => isMine(refusal) && refusal.at >= (lastBan?.to ?? 0));
     const opening = mine.findLast(({ opens, at }) => opens && at + banWindowSeconds * 1_000 > now);
-    this.refusals.push({ key: keyId, at: now, opens: opening === undefined });
+    this.refusals.push({ key: keyId, unbans, at: now, opens: opening === undefined });
     const count = opening ? mine.length - mine.indexOf(opening) + 1 : 1;
-    if (count <= perMinute) {
+    if (count <= allowance.perMinute) {
       return undefined;
     }
     const rank = lastBan && now < lastBan.to + banMemorySeconds * 1_000 ? lastBan.rank + 1 : 0;
     const to = now + (banDurationsSeconds[rank] ?? banDurationsSeconds.at(-1) ?? 0) * 1_000;
-    this.bans.push({ key: keyId, from: now, to, rank });
+    this.bans.push({ key: keyId, unbans, to, rank });
     return to;
   }
 

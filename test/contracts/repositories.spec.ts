@@ -86,7 +86,7 @@ describe('The repositories, on the database of this run', () => {
     expect(await keys.findByHash(Buffer.alloc(32, 2))).toBeNull();
   });
 
-  it('keep when a key ends, and what takes its place', async () => {
+  it('keep when a key ends, what takes its place, and how often its ban was lifted', async () => {
     const [accounts, keys] = [service.app.get(AccountsService), service.app.get(ApiKeyRepository)];
     const account = await accounts.create('Acme', 'free');
     const add = (byte: number) =>
@@ -95,7 +95,7 @@ describe('The repositories, on the database of this run', () => {
         ...{ createdAt: new Date(5), expiresAt: null },
       });
     const [old, key] = [await add(3), await add(4)];
-    const ended = { ...old, expiresAt: new Date(9), revokedAt: new Date(7), replacedBy: key.id };
+    const ended = { ...old, expiresAt: new Date(9), revokedAt: new Date(7), replacedBy: key.id, unbans: 2 };
     await keys.save({ ...ended, firstCharacters: 'stay' });
     expect(await keys.listOf(account.id)).toEqual([ended, key]);
     expect(await service.app.get(AuditTrail).recording(() => keys.findForChange(old.id))).toEqual(ended);

@@ -21,6 +21,6 @@ export abstract class ApiKeyRepository {
   abstract listOf(accountId: bigint): Promise<ApiKey[]>;
   /** The key, which nobody else changes until the transaction ends. */
   abstract findForChange(id: bigint): Promise<ApiKey | null>;
-  /** Stores when the key ends, and what takes its place. */
+  /** Stores when the key ends, what takes its place, and how often its ban was lifted. */
   abstract save(key: ApiKey): Promise<void>;
 }

@@ -1,4 +1,4 @@
-import { ApiKey, endOfRotation, InvalidKey, isValid, KeyNotRotatable, newApiKey, stateOf } from './api-key';
+import { ApiKey, endOfRotation, InvalidKey, isValid, newApiKey, stateOf, unbanned, UnfitKey } from './api-key';
 
 const NOW = Date.UTC(2026, 10, 21, 12);
 const HOUR_MS = 3_600_000;
@@ -7,7 +7,7 @@ const DAY_MS = 24 * HOUR_MS;
 const inMs = (ms: number) => new Date(NOW + ms);
 /** A key with the id 3 of the account 2. */
 const key = ({ expiresAt = null, revokedAt = null, replacedBy = null }: Partial<ApiKey> = {}) =>
-  new ApiKey(3n, 2n, Buffer.alloc(32), 'abcd', new Date(0), expiresAt, revokedAt, replacedBy, null);
+  new ApiKey(3n, 2n, Buffer.alloc(32), 'abcd', new Date(0), expiresAt, revokedAt, replacedBy, null, 0);
 
 describe('An API key', () => {
   it.each<[string, ApiKey, ReturnType<typeof stateOf>, boolean]>([
@@ -70,6 +70,25 @@ describe('An API key', () => {
         'To end it now, revoke it.',
     ],
   ])('is not rotated when it is %s', (_, properties, message) => {
-    expect(() => endOfRotation(key(properties), 0, NOW)).toThrow(new KeyNotRotatable(message));
+    expect(() => endOfRotation(key(properties), 0, NOW)).toThrow(new UnfitKey(message));
+  });
+
+  it.each<[string, Partial<ApiKey>]>([
+    ['active', {}],
+    ['expiring', { expiresAt: inMs(1) }],
+    ['rotating', { expiresAt: inMs(1), replacedBy: 4n }],
+  ])('that is %s may be unbanned, and stays what it is otherwise', (_, properties) => {
+    const once = unbanned(key(properties), NOW);
+    expect(once).toEqual({ ...key(properties), unbans: 1 });
+    expect(unbanned(once, NOW).unbans).toBe(2);
+  });
+
+  it.each<[string, Partial<ApiKey>]>([
+    ['revoked', { revokedAt: inMs(-1) }],
+    ['expired', { expiresAt: inMs(0) }],
+  ])('is not unbanned when it is %s', (state, properties) => {
+    expect(() => unbanned(key(properties), NOW)).toThrow(
+      new UnfitKey(`Key 3 is ${state}, so it is refused, banned or not. Create a key for account 2 instead.`),
+    );
   });
 });

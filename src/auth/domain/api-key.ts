@@ -19,10 +19,12 @@ export class ApiKey {
     readonly replacedBy: bigint | null,
     /** When it was used last, or up to about a minute before that. */
     readonly lastUsedAt: Date | null,
+    /** How many times its ban was lifted: what it did before the last time is no longer held against it. */
+    readonly unbans: number,
   ) {}
 }
 
-export type NewApiKey = Omit<ApiKey, 'id' | 'revokedAt' | 'replacedBy' | 'lastUsedAt'>;
+export type NewApiKey = Omit<ApiKey, 'id' | 'revokedAt' | 'replacedBy' | 'lastUsedAt' | 'unbans'>;
 
 /** Whether a key works, and until when. */
 export type KeyState =
@@ -32,8 +34,8 @@ export type KeyState =
 /** What is asked of a key breaks a rule; the message says which. */
 export class InvalidKey extends Error {}
 
-/** The key is in a state in which it cannot be rotated; the message says in which, and what to do. */
-export class KeyNotRotatable extends Error {}
+/** The key is in a state in which what is asked cannot be done; the message says in which, and what to do. */
+export class UnfitKey extends Error {}
 
 /** @throws InvalidKey */
 export function newApiKey(
@@ -68,7 +70,7 @@ export function isValid(key: ApiKey, now: number): boolean {
 
 /**
  * When the key ends if another takes its place now: after the grace, in ms, and never later than it would by itself.
- * @throws InvalidKey, KeyNotRotatable
+ * @throws InvalidKey, UnfitKey
  */
 export function endOfRotation(key: ApiKey, graceMs: number, now: number): Date {
   if (graceMs < 0 || graceMs > MAX_GRACE_MS) {
@@ -78,11 +80,9 @@ export function endOfRotation(key: ApiKey, graceMs: number, now: number): Date {
   switch (state.name) {
     case 'expired':
     case 'revoked':
-      throw new KeyNotRotatable(
-        `Key ${key.id} is ${state.name}, so it cannot be rotated. Create a key for account ${key.accountId} instead.`,
-      );
+      throw ended(key, state.name, 'cannot be rotated');
     case 'rotating':
-      throw new KeyNotRotatable(
+      throw new UnfitKey(
         `Key ${key.id} is being rotated already: key ${key.replacedBy} takes its place, and it ends at ` +
           `${state.until.toISOString()}. To end it now, revoke it.`,
       );
@@ -90,4 +90,17 @@ export function endOfRotation(key: ApiKey, graceMs: number, now: number): Date {
     case 'expiring':
       return new Date(Math.min(now + graceMs, key.expiresAt?.getTime() ?? Infinity));
   }
+}
+
+/** The key once its ban is lifted. @throws UnfitKey when it is refused whether or not it is banned */
+export function unbanned(key: ApiKey, now: number): ApiKey {
+  const { name } = stateOf(key, now);
+  if (name === 'expired' || name === 'revoked') {
+    throw ended(key, name, 'is refused, banned or not');
+  }
+  return { ...key, unbans: key.unbans + 1 };
+}
+
+function ended({ id, accountId }: ApiKey, state: string, consequence: string): UnfitKey {
+  return new UnfitKey(`Key ${id} is ${state}, so it ${consequence}. Create a key for account ${accountId} instead.`);
 }

@@ -16,5 +16,6 @@ export const ApiKeySchema = new EntitySchema<ApiKey>({
     revokedAt: { type: 'timestamptz', name: 'revoked_at', nullable: true },
     lastUsedAt: { type: 'timestamptz', name: 'last_used_at', nullable: true },
     replacedBy: { ...bigintColumn, name: 'replaced_by', nullable: true },
+    unbans: { type: 'integer' },
   },
 });

@@ -26,6 +26,7 @@ export class TypeOrmApiKeyRepository extends ApiKeyRepository {
         null,
         null,
         null,
+        0,
       );
     });
   }
@@ -49,8 +50,8 @@ export class TypeOrmApiKeyRepository extends ApiKeyRepository {
     return orUnavailable(() => this.keys.findOne({ where: { id }, lock: { mode: 'pessimistic_write' } }));
   }
 
-  async save({ id, expiresAt, revokedAt, replacedBy }: ApiKey): Promise<void> {
-    await orUnavailable(() => this.keys.update({ id }, { expiresAt, revokedAt, replacedBy }));
+  async save({ id, expiresAt, revokedAt, replacedBy, unbans }: ApiKey): Promise<void> {
+    await orUnavailable(() => this.keys.update({ id }, { expiresAt, revokedAt, replacedBy, unbans }));
   }
 
   async noteUses(uses: readonly KeyUse[]): Promise<void> {

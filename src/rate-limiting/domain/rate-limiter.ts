@@ -19,7 +19,8 @@ export interface RateDecision {
  *
  * An account has two fixed windows: a minute that opens at its first counted request, and the UTC calendar day. A
  * request is counted in both or, when either is exhausted, refused and counted in none. A key with more refusals
- * within the ban window than its allowance per minute is banned, longer each time.
+ * within the ban window than its allowance per minute is banned, longer each time. When a request shows that its ban was
+ * lifted, what it did before is forgotten; a request from somewhere that has not heard of it yet does not bring that back.
  */
 export abstract class RateLimiter {
   /** Counts a request of a valid key, or refuses it. */

@@ -31,6 +31,8 @@ interface AccountUse {
 }
 
 interface KeyConduct {
+  /** How many times the ban of the key had been lifted by then. */
+  readonly unbans: number;
   refusals: number;
   refusalsUntil: number;
   bans: number;
@@ -76,8 +78,8 @@ export class MemoryRateLimiter extends RateLimiter {
 
   countRequest(principal: Principal): RateDecision {
     const now = this.clock.now();
-    const { accountId, keyId, allowance } = principal;
-    const bannedUntil = this.keys.get(keyId, now)?.bannedUntil ?? 0;
+    const { accountId, allowance } = principal;
+    const bannedUntil = this.conductOf(principal, now)?.bannedUntil ?? 0;
     if (bannedUntil > now) {
       return banned(principal, bannedUntil, now);
     }
@@ -120,9 +122,10 @@ export class MemoryRateLimiter extends RateLimiter {
   }
 
   /** Takes over a ban that a shared store imposed. */
-  adoptBan(keyId: bigint, bannedUntil: number): void {
+  adoptBan({ keyId, unbans }: Principal, bannedUntil: number): void {
     const expiresAt = bannedUntil + this.settings.banMemorySeconds * 1_000;
-    this.keys.set(keyId, { refusals: 0, refusalsUntil: 0, bans: 1, bannedUntil, expiresAt }, this.clock.now());
+    const conduct = { unbans, refusals: 0, refusalsUntil: 0, bans: 1, bannedUntil, expiresAt };
+    this.keys.set(keyId, conduct, this.clock.now());
   }
 
   /** What was admitted here since the last call, for a store that is to know of it. */
@@ -158,10 +161,18 @@ export class MemoryRateLimiter extends RateLimiter {
     return use;
   }
 
+  /** What a key did since its ban was lifted, if it ever was. */
+  private conductOf({ keyId, unbans }: Principal, now: number): KeyConduct | undefined {
+    const conduct = this.keys.get(keyId, now);
+    return conduct !== undefined && conduct.unbans >= unbans ? conduct : undefined;
+  }
+
   /** Notes a refusal of a key. @returns when its ban ends, if this refusal is one too many. */
-  private countRefusal({ keyId, allowance }: Principal, now: number): number | undefined {
+  private countRefusal(principal: Principal, now: number): number | undefined {
     const { banWindowSeconds, banDurationsSeconds, banMemorySeconds } = this.settings;
-    const conduct = this.keys.get(keyId, now) ?? {
+    const { keyId, allowance, unbans } = principal;
+    const conduct = this.conductOf(principal, now) ?? {
+      unbans,
       refusals: 0,
       refusalsUntil: 0,
       bans: 0,

@@ -66,7 +66,7 @@ export class RedisCounts {
   }
 
   /** Counts some requests of one key. */
-  async countRequests({ accountId, keyId, allowance }: Principal, requests: number): Promise<RequestCount> {
+  async countRequests({ accountId, keyId, allowance, unbans }: Principal, requests: number): Promise<RequestCount> {
     const { banWindowSeconds, banMemorySeconds, banDurationsSeconds } = this.settings;
     const [now, admissions, refusals, bannedUntil, minuteEndsAt, minuteUsed, dayEndsAt, dayUsed] = (await this.run(
       COUNT_REQUESTS,
@@ -75,6 +75,7 @@ export class RedisCounts {
         requests,
         allowance.perMinute,
         allowance.perDay,
+        unbans,
         banWindowSeconds * 1_000,
         banMemorySeconds * 1_000,
         ...banDurationsSeconds.map((seconds) => seconds * 1_000),

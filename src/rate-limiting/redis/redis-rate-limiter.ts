@@ -25,6 +25,12 @@ const WAIT_STEPS = 5;
 
 type Decide = (decision: RateDecision) => void;
 
+interface KnownBan {
+  readonly unbans: number;
+  readonly bannedUntil: number;
+  readonly expiresAt: number;
+}
+
 /** Redis did not reply in time. */
 class NoReply extends Error {
   constructor(limitMs: number) {
@@ -42,7 +48,7 @@ export class RedisRateLimiter extends RateLimiter implements OnModuleInit, OnApp
   private readonly logger = new Logger(RedisRateLimiter.name);
   private readonly time: RedisTime;
   private readonly memory: MemoryRateLimiter;
-  private readonly bans = new ExpiringMap<bigint, { bannedUntil: number; expiresAt: number }>(REMEMBERED_REFUSALS);
+  private readonly bans = new ExpiringMap<bigint, KnownBan>(REMEMBERED_REFUSALS);
   private readonly addresses = new ExpiringMap<string, { window: Window; expiresAt: number }>(REMEMBERED_REFUSALS);
   private arrived = new Map<Principal, Decide[]>();
   private breaker: 'starting' | 'closed' | 'open' | 'stopped' = 'starting';
@@ -75,7 +81,9 @@ export class RedisRateLimiter extends RateLimiter implements OnModuleInit, OnApp
   countRequest(principal: Principal): RateDecision | Promise<RateDecision> {
     const now = this.time.now();
     const ban = this.bans.get(principal.keyId, now);
-    if (ban !== undefined && ban.expiresAt <= now + REMEMBER_MS) {
+    if (ban !== undefined && ban.unbans < principal.unbans) {
+      this.bans.delete(principal.keyId);
+    } else if (ban !== undefined && ban.expiresAt <= now + REMEMBER_MS) {
       return banned(principal, ban.bannedUntil, now);
     }
     return new Promise((decide) => {
@@ -127,11 +135,11 @@ export class RedisRateLimiter extends RateLimiter implements OnModuleInit, OnApp
       });
       return;
     }
-    const { keyId, accountId } = principal;
+    const { keyId, accountId, unbans } = principal;
     const { now, admissions, refusals, bannedUntil, windows } = count;
     if (bannedUntil > 0) {
-      this.bans.set(keyId, { bannedUntil, expiresAt: Math.min(bannedUntil, now + REMEMBER_MS) }, now);
-      this.memory.adoptBan(keyId, bannedUntil);
+      this.bans.set(keyId, { unbans, bannedUntil, expiresAt: Math.min(bannedUntil, now + REMEMBER_MS) }, now);
+      this.memory.adoptBan(principal, bannedUntil);
     }
     if (admissions + refusals > 0) {
       this.memory.adoptWindows(accountId, windows);

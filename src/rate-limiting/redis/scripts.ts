@@ -19,15 +19,20 @@ end
  * Counts or refuses requests of one key that came together, as if they came one after the other, by the rules of the
  * RateLimiter port.
  * KEYS: windows of the account, conduct of the key.
- * ARGV: now, requests, per minute, per day, ban window (ms), ban memory (ms), then the duration of each ban (ms).
+ * ARGV: now, requests, per minute, per day, how many times the key was unbanned, ban window (ms), ban memory (ms), then the
+ * duration of each ban (ms).
  * Returns now, how many of the requests pass, how many of the next are refused, the end of the ban that meets the rest or
  * 0, then end and use of the minute and of the day.
  */
 export const COUNT_REQUESTS = script(`${NOW}
 local requests, perMinute, perDay = tonumber(ARGV[2]), tonumber(ARGV[3]), tonumber(ARGV[4])
-local banWindow, banMemory = tonumber(ARGV[5]), tonumber(ARGV[6])
+local unbans, banWindow, banMemory = tonumber(ARGV[5]), tonumber(ARGV[6]), tonumber(ARGV[7])
 
-local conduct = redis.call('HMGET', KEYS[2], 'refusals', 'refusalsUntil', 'bans', 'bannedUntil')
+local conduct = redis.call('HMGET', KEYS[2], 'refusals', 'refusalsUntil', 'bans', 'bannedUntil', 'unbans')
+local unbansBefore = tonumber(conduct[5]) or 0
+if unbans > unbansBefore then
+  conduct = {}
+end
 local bannedUntil = tonumber(conduct[4]) or 0
 if bannedUntil > now then
   return {now, 0, 0, bannedUntil, 0, 0, 0, 0}
@@ -69,10 +74,10 @@ refusals = refusals + refused
 if isBan then
   refusals = refusals + 1
   bans = now < bannedUntil + banMemory and bans + 1 or 1
-  bannedUntil = now + ARGV[6 + math.min(bans, #ARGV - 6)]
+  bannedUntil = now + ARGV[7 + math.min(bans, #ARGV - 7)]
   refusalsUntil = 0
 end
-redis.call('HSET', KEYS[2], 'refusals', refusals, 'refusalsUntil', refusalsUntil, 'bans', bans, 'bannedUntil', bannedUntil)
+redis.call('HSET', KEYS[2], 'refusals', refusals, 'refusalsUntil', refusalsUntil, 'bans', bans, 'bannedUntil', bannedUntil, 'unbans', math.max(unbans, unbansBefore))
 if isBan or opensConduct then
   redis.call('PEXPIRE', KEYS[2], math.max(refusalsUntil, bannedUntil + banMemory) - now)
 end

@@ -42,6 +42,10 @@ export class ExpiringMap<K, V extends { readonly expiresAt: number }> {
     }
   }
 
+  delete(key: K): void {
+    this.entriesByAge.delete(key);
+  }
+
   private sweep(now: number): void {
     this.sweptAt = now;
     for (const [key, { expiresAt }] of this.entriesByAge) {

@@ -5,4 +5,6 @@ export interface Principal {
   readonly keyId: bigint;
   readonly accountId: bigint;
   readonly allowance: Allowance;
+  /** How many times a ban of the key was lifted. */
+  readonly unbans: number;
 }
