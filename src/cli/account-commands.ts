@@ -1,8 +1,9 @@
 import { type Command, Option } from 'commander';
-import { type Plan, PLANS } from '../auth';
+import { allowanceOf, type Plan, PLANS } from '../auth';
 import { type JsonOption, parseAllowance, parseId } from './arguments';
+import { knownCounts } from './counts';
 import type { Printer } from './printer';
-import { accountView, accountWithKeysView } from './views';
+import { accountView, accountWithKeysView, windowsView } from './views';
 
 interface PlanOptions extends JsonOption {
   readonly plan: Plan;
@@ -27,13 +28,17 @@ export function addAccountCommands(program: Command, printer: Printer): void {
     );
   accounts
     .command('show')
-    .description('show an account, what its plan allows, and how many keys it has')
+    .description('show an account, what its plan allows, how many keys it has, and what they used of their windows')
     .argument('<account-id>', 'id of the account', parseId)
     .option('--json', 'print one JSON value')
     .action((id: bigint, { json }: JsonOption) =>
       printer.one(json, async (services) => {
         const account = await services.accounts.get(id);
-        return accountWithKeysView(account, await services.keys.list(id), services.clock.now());
+        const keys = await services.keys.list(id);
+        // A key that does not exist is never banned: nothing stands before the windows of the account.
+        const anyKey = { accountId: id, keyId: 0n, allowance: allowanceOf(account), unbans: 0 };
+        const counts = await knownCounts(services, printer, { json }, 'The use of the windows', [anyKey]);
+        return { ...accountWithKeysView(account, keys, services.clock.now()), ...windowsView(counts?.[0]) };
       }),
     );
   accounts

@@ -1,6 +1,7 @@
 import { type Command, Option } from 'commander';
-import { DEFAULT_GRACE_MS } from '../auth';
+import { allowanceOf, DEFAULT_GRACE_MS } from '../auth';
 import { type JsonOption, parseDuration, parseId, parseTime } from './arguments';
+import { knownCounts } from './counts';
 import type { Printer } from './printer';
 import { keyView } from './views';
 
@@ -23,16 +24,20 @@ export function addKeyCommands(program: Command, printer: Printer): void {
       const id = accountOf(argument, options, command);
       return printer.one(json, async (services) => {
         const { key, secret } = await services.keys.create(id, expires);
-        return { ...keyView(services, json)(key), key: secret };
+        return { ...keyView(services, json, key), key: secret };
       });
     });
   onAccount(keys.command('list'))
     .description('list the keys of an account, and their states')
     .action((argument: bigint | undefined, options: AccountOption, command: Command) => {
       const id = accountOf(argument, options, command);
-      return printer.many(options.json, async (services) =>
-        (await services.keys.list(id)).map(keyView(services, options.json)),
-      );
+      return printer.many(options.json, async (services) => {
+        const keys = await services.keys.list(id);
+        const allowance = allowanceOf(await services.accounts.get(id));
+        const holders = keys.map((key) => ({ accountId: id, keyId: key.id, allowance, unbans: key.unbans }));
+        const counts = await knownCounts(services, printer, options, 'Whether a key is banned', holders);
+        return keys.map((key, index) => keyView(services, options.json, key, counts?.[index]));
+      });
     });
   keys
     .command('rotate')
@@ -49,7 +54,7 @@ export function addKeyCommands(program: Command, printer: Printer): void {
       printer.one(json, async (services) => {
         const { key, secret, oldExpiresAt } = await services.keys.rotate(id, grace, expires);
         const old = { oldKeyId: id, oldKeyExpiresAt: oldExpiresAt.toISOString() };
-        return { ...keyView(services, json)(key), ...old, key: secret };
+        return { ...keyView(services, json, key), ...old, key: secret };
       }),
     );
   keys
@@ -58,7 +63,7 @@ export function addKeyCommands(program: Command, printer: Printer): void {
     .argument('<key-id>', 'id of the key', parseId)
     .option('--json', 'print one JSON value')
     .action((id: bigint, { json }: JsonOption) =>
-      printer.one(json, async (services) => keyView(services, json)(await services.keys.unban(id))),
+      printer.one(json, async (services) => keyView(services, json, await services.keys.unban(id))),
     );
   keys
     .command('revoke')
@@ -66,7 +71,7 @@ export function addKeyCommands(program: Command, printer: Printer): void {
     .argument('<key-id>', 'id of the key', parseId)
     .option('--json', 'print one JSON value')
     .action((id: bigint, { json }: JsonOption) =>
-      printer.one(json, async (services) => keyView(services, json)(await services.keys.revoke(id))),
+      printer.one(json, async (services) => keyView(services, json, await services.keys.revoke(id))),
     );
 }
 

@@ -33,6 +33,11 @@ export class Printer {
     this.print(json ? stringifyJson(views) : views.length === 0 ? whenEmpty : table(views));
   }
 
+  /** Says what the answer does not, where it does not disturb programs that read it. */
+  note(text: string): void {
+    this.terminal.writeError(`note: ${text}\n`);
+  }
+
   private print(text: string): void {
     this.terminal.write(`${text}\n`);
   }

@@ -8,6 +8,7 @@ import {
   type KeyState,
   stateOf,
 } from '../auth';
+import type { RequestCount } from '../rate-limiting';
 import type { View } from './printer';
 import type { Services } from './services';
 
@@ -24,21 +25,41 @@ export function accountWithKeysView(account: Account, keys: readonly ApiKey[], n
   };
 }
 
-/** How a key is shown, without its secret. For people its state says when it ends; programs get the times by themselves. */
-export function keyView({ settings, clock }: Services, json: true | undefined): (key: ApiKey) => View {
+/** What is used of the windows of an account; nothing when it is not known. */
+export function windowsView(count: RequestCount | undefined): View {
+  if (count === undefined) {
+    return {};
+  }
+  const { minute, day } = count.windows;
+  const view = ({ used, limit, endsAt }: typeof minute) => ({ used, limit, endsAt: new Date(endsAt).toISOString() });
+  // A minute begins with the first request that is counted in it.
+  return { minute: { ...view(minute), ...(minute.used === 0 && { endsAt: null }) }, day: view(day) };
+}
+
+/**
+ * How a key is shown, without its secret. For people its state says when it ends; programs get the times by themselves.
+ * @param count what replicas hold against it, if that is known
+ */
+export function keyView(
+  { settings, clock }: Services,
+  json: true | undefined,
+  key: ApiKey,
+  count?: RequestCount,
+): View {
+  const { id, accountId, firstCharacters, createdAt, lastUsedAt, expiresAt, revokedAt, replacedBy } = key;
   const now = clock.now();
-  return (key) => {
-    const { id, accountId, firstCharacters, createdAt, lastUsedAt, expiresAt, revokedAt, replacedBy } = key;
-    const state = stateOf(key, now);
-    return {
-      id,
-      accountId,
-      startsWith: keyPrefix(settings.environment) + firstCharacters,
-      state: json ? state.name : stateText(state),
-      createdAt: createdAt.toISOString(),
-      lastUsedAt: iso(lastUsedAt),
-      ...(json && { expiresAt: iso(expiresAt), replacedBy, revokedAt: iso(revokedAt) }),
-    };
+  const bannedUntil = count !== undefined && count.bannedUntil > 0 ? new Date(count.bannedUntil) : null;
+  const state: ShownState =
+    bannedUntil !== null && isValid(key, now) ? { name: 'banned', until: bannedUntil } : stateOf(key, now);
+  return {
+    id,
+    accountId,
+    startsWith: keyPrefix(settings.environment) + firstCharacters,
+    state: json ? state.name : stateText(state),
+    createdAt: createdAt.toISOString(),
+    lastUsedAt: iso(lastUsedAt),
+    ...(json && { expiresAt: iso(expiresAt), replacedBy, revokedAt: iso(revokedAt) }),
+    ...(json && count && { bannedUntil: iso(bannedUntil) }),
   };
 }
 
@@ -46,8 +67,12 @@ export function auditView({ id, at, operator, act, accountId, keyId, details }: 
   return { id, at: at.toISOString(), operator, act, accountId, keyId, details };
 }
 
-function stateText(state: KeyState): string {
+type ShownState = KeyState | { readonly name: 'banned'; readonly until: Date };
+
+function stateText(state: ShownState): string {
   switch (state.name) {
+    case 'banned':
+      return `banned until ${state.until.toISOString()}`;
     case 'expiring':
       return `expires ${state.until.toISOString()}`;
     case 'rotating':

@@ -14,10 +14,10 @@ import { RedisRateLimiter } from './redis/redis-rate-limiter';
     {
       provide: RateLimiter,
       inject: [Clock, Settings],
-      useFactory: (clock: Clock, { redisUrls, environment, rateLimits }: Settings) =>
-        redisUrls.length === 0
-          ? new MemoryRateLimiter(clock, rateLimits)
-          : new RedisRateLimiter(new RedisCounts(redisUrls, `petstore:${environment}:`, rateLimits), clock, rateLimits),
+      useFactory: (clock: Clock, settings: Settings) =>
+        settings.redisUrls.length === 0
+          ? new MemoryRateLimiter(clock, settings.rateLimits)
+          : new RedisRateLimiter(RedisCounts.of(settings), clock, settings.rateLimits),
     },
   ],
   exports: [RateLimiter, ThrottlerModule],

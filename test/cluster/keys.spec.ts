@@ -1,6 +1,7 @@
 import pg from 'pg';
 import { AccountsService, type IssuedKey, KeysService } from '../../src/auth';
 import { ApiKeyRepository } from '../../src/auth/domain/api-key.repository';
+import { command, json } from '../support/command-line';
 import { Client, codeOf, concurrently, type Reply } from './support/client';
 import { eventually, Replica } from './support/replica';
 import { Server } from './support/servers';
@@ -14,11 +15,12 @@ describe('While a key is in use on two replicas', () => {
   let redis: Server;
   let replicas: Replica[];
   let store: Store;
+  let env: Record<string, string>;
 
   beforeAll(async () => {
     [postgres, redis] = await Promise.all([Server.postgres(), Server.redis()]);
     store = await Store.open(postgres.url);
-    const env = { DATABASE_URL: postgres.url, REDIS_URL: redis.url, DRAIN_SECONDS: '0' };
+    env = { APP_ENV: 'production', DATABASE_URL: postgres.url, REDIS_URL: redis.url, DRAIN_SECONDS: '0' };
     replicas = await Replica.startAll(2, env);
   });
   afterAll(async () => {
@@ -97,7 +99,8 @@ describe('While a key is in use on two replicas', () => {
     await bringIntoUse(rotated);
   });
 
-  const itsBanIsLifted = async () => {
+  /** A key that both replicas refuse, until the time that they say. */
+  const createBannedKey = async () => {
     const { id } = await store.get(AccountsService).create('Test', 'enterprise', { perMinute: 5, perDay: 1_000 });
     const key = await store.get(KeysService).create(id);
     const client = new Client(key.secret);
@@ -105,6 +108,12 @@ describe('While a key is in use on two replicas', () => {
     const replies = await Promise.all(replicas.map(({ port }) => client.call(port)));
     client.close();
     expect(replies.map(codeOf)).toEqual(['key_temporarily_banned', 'key_temporarily_banned']);
+    return { key, until: Number(replies[0]?.headers['x-ratelimit-reset']) * 1_000 };
+  };
+
+  const itsBanIsLifted = async () => {
+    const { key } = await createBannedKey();
+    const id = key.key.accountId;
     // Now the ban alone stands in its way.
     await store.get(AccountsService).setPlan(id, 'business');
     const use = useUntil(key, ({ status }) => status === 200, 429);
@@ -114,6 +123,68 @@ describe('While a key is in use on two replicas', () => {
   };
 
   it('the end of its ban by an operator is in force on both within a second', itsBanIsLifted);
+
+  it('an operator sees until when it is banned, and what its account has used', async () => {
+    const { key, until } = await createBannedKey();
+    const { id, accountId } = key.key;
+    const other = await store.get(KeysService).create(accountId);
+    const revoked = await store.get(KeysService).create(accountId);
+    await store.get(KeysService).revoke(revoked.key.id);
+    const keys = await json<{ bannedUntil: string }[]>(`keys list ${accountId}`, env);
+    expect(keys).toMatchObject([
+      { id: Number(id), state: 'banned' },
+      { id: Number(other.key.id), state: 'active', bannedUntil: null },
+      { id: Number(revoked.key.id), state: 'revoked', bannedUntil: null },
+    ]);
+    const bannedUntil = keys[0]?.bannedUntil ?? '';
+    expect(Math.ceil(Date.parse(bannedUntil) / 1_000) * 1_000).toBe(until);
+    expect((await command(`keys list ${accountId}`, env)).stdout).toContain(` banned until ${bannedUntil} `);
+
+    const midnight = new Date().setUTCHours(24, 0, 0, 0);
+    const shown = await json<{ minute: { endsAt: string } }>(`accounts show ${accountId}`, env);
+    expect(shown).toMatchObject({
+      minute: { used: 5, limit: 5 },
+      day: { used: 5, limit: 1_000, endsAt: new Date(midnight).toISOString() },
+    });
+    expect(Date.parse(shown.minute.endsAt) - Date.now()).toBeGreaterThan(30_000);
+    expect(Date.parse(shown.minute.endsAt) - Date.now()).toBeLessThanOrEqual(60_000);
+    const { stdout, stderr } = await command(`accounts show ${accountId}`, env);
+    expect(stdout).toContain(`used: 5, limit: 5, endsAt: ${shown.minute.endsAt}`);
+    expect(stderr).toBe('');
+    // To look changed nothing.
+    expect(await json(`accounts show ${accountId}`, env)).toEqual(shown);
+    expect(await json(`keys list ${accountId}`, env)).toEqual(keys);
+    await store.get(KeysService).unban(id);
+    expect(await json(`keys list ${accountId}`, env)).toMatchObject([{ state: 'active', bannedUntil: null }, {}, {}]);
+
+    const unused = await store.get(AccountsService).create('Test', 'free');
+    expect(await json(`accounts show ${unused.id}`, env)).toMatchObject({
+      minute: { used: 0, limit: 60, endsAt: null },
+      day: { used: 0, limit: 1_000, endsAt: new Date(midnight).toISOString() },
+    });
+  });
+
+  it('an operator is told what is not known while Redis is away or hangs, soon, and sees the rest', async () => {
+    const { id } = await store.get(AccountsService).create('Test', 'free');
+    const issued = await store.get(KeysService).create(id);
+    const outputs = async () => {
+      const startedAt = performance.now();
+      const lines = [`keys list ${id}`, `accounts show ${id} --json`];
+      const exits = await Promise.all(lines.map((line) => command(line, env)));
+      expect(performance.now() - startedAt).toBeLessThan(3_000);
+      expect(exits.map(({ code }) => code)).toEqual([0, 0]);
+      expect(exits[0]?.stdout).toContain(` pets_live_${issued.key.firstCharacters}  active `);
+      expect(exits[0]?.stderr).toMatch(/^note: Whether a key is banned is not known: Redis cannot be used \(.+\)\.\n$/);
+      expect(JSON.parse(exits[1]?.stdout ?? '')).toMatchObject({ id: Number(id), validKeys: 1 });
+      expect(exits[1]?.stderr).toMatch(/^note: The use of the windows is not known: Redis cannot be used \(.+\)\.\n$/);
+    };
+    redis.freeze();
+    await outputs();
+    redis.thaw();
+    await redis.stop();
+    await outputs();
+    await redis.start();
+  });
 
   it('the end of its ban by an operator is in force on both within a second while Redis is away, too', async () => {
     await redis.stop();

@@ -14,8 +14,8 @@ export async function command(line: string, env: Readonly<Record<string, string>
 }
 
 /** What a command that succeeds prints for programs. */
-export async function json<T>(line: string): Promise<T> {
-  const { code, stdout, stderr } = await command(`${line} --json`);
+export async function json<T>(line: string, env?: Readonly<Record<string, string>>): Promise<T> {
+  const { code, stdout, stderr } = await command(`${line} --json`, env);
   expect([code, stderr]).toEqual([0, '']);
   return JSON.parse(stdout) as T;
 }

@@ -1,5 +1,5 @@
 import { Cluster, Redis, type RedisOptions } from 'ioredis';
-import type { RateLimitSettings } from '../../config/settings';
+import type { RateLimitSettings, Settings } from '../../config/settings';
 import type { Principal } from '../../shared/domain/principal';
 import type { AccountWindows, Window } from '../domain/windows';
 import type { UnreportedUse } from '../memory/memory-rate-limiter';
@@ -7,6 +7,9 @@ import { COUNT_AUTH_FAILURE, COUNT_REQUESTS, PROBE, REPORT, type Script, SCRIPTS
 
 const RECONNECT_MS = 200;
 const CONNECT_TIMEOUT_MS = 1_000;
+
+/** Whose requests are counted. */
+export type KeyHolder = Pick<Principal, 'accountId' | 'keyId' | 'allowance' | 'unbans'>;
 
 /** How Redis answered about requests of a key. Times in ms since the epoch, by Redis's clock. */
 export interface RequestCount {
@@ -51,6 +54,11 @@ export class RedisCounts {
     });
   }
 
+  /** Those of the replicas with these settings. */
+  static of({ redisUrls, environment, rateLimits }: Settings): RedisCounts {
+    return new RedisCounts(redisUrls, `petstore:${environment}:`, rateLimits);
+  }
+
   /** Begins to connect, and goes on trying until `close`. @throws when the first attempt fails */
   async connect(): Promise<void> {
     await this.redis.connect();
@@ -65,8 +73,8 @@ export class RedisCounts {
     this.redis.disconnect();
   }
 
-  /** Counts some requests of one key. */
-  async countRequests({ accountId, keyId, allowance, unbans }: Principal, requests: number): Promise<RequestCount> {
+  /** Counts some requests of one key. With none, it changes nothing, and tells what would meet the next one. */
+  async countRequests({ accountId, keyId, allowance, unbans }: KeyHolder, requests: number): Promise<RequestCount> {
     const { banWindowSeconds, banMemorySeconds, banDurationsSeconds } = this.settings;
     const [now, admissions, refusals, bannedUntil, minuteEndsAt, minuteUsed, dayEndsAt, dayUsed] = (await this.run(
       COUNT_REQUESTS,

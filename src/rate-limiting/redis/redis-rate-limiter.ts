@@ -10,6 +10,7 @@ import { type AccountWindows, admitted, authFailure, banned, refused, type Windo
 import { MemoryRateLimiter } from '../memory/memory-rate-limiter';
 import { networkOf } from '../network';
 import type { RedisCounts } from './redis-counts';
+import { NoReply, within } from './within';
 
 /** A reply that takes longer opens the breaker. */
 const REPLY_LIMIT_MS = 50;
@@ -21,7 +22,6 @@ const PROBE_LIMIT_MS = 1_500;
 /** How long a refusal that more requests cannot change is answered without asking: changes must show within a second. */
 const REMEMBER_MS = 1_000;
 const REMEMBERED_REFUSALS = 100_000;
-const WAIT_STEPS = 5;
 
 type Decide = (decision: RateDecision) => void;
 
@@ -29,13 +29,6 @@ interface KnownBan {
   readonly unbans: number;
   readonly bannedUntil: number;
   readonly expiresAt: number;
-}
-
-/** Redis did not reply in time. */
-class NoReply extends Error {
-  constructor(limitMs: number) {
-    super(`no reply within ${limitMs} ms`);
-  }
 }
 
 /**
@@ -227,31 +220,5 @@ class RedisTime extends Clock {
 
   follow(redisNow: number): void {
     this.ahead = redisNow - this.clock.now();
-  }
-}
-
-/**
- * Waits for a reply in steps, each of which takes at least one turn of the event loop: time in which this process itself
- * was busy, and could not have read the reply, hardly counts.
- * @throws NoReply when the promise is not settled in time
- */
-async function within<T>(limitMs: number, promise: Promise<T>): Promise<T> {
-  let timer: NodeJS.Timeout | undefined;
-  const tooLate = new Promise<never>((_, reject) => {
-    const wait = (steps: number) => {
-      timer = setTimeout(() => {
-        if (steps > 1) {
-          wait(steps - 1);
-        } else {
-          reject(new NoReply(limitMs));
-        }
-      }, limitMs / WAIT_STEPS);
-    };
-    wait(WAIT_STEPS);
-  });
-  try {
-    return await Promise.race([promise, tooLate]);
-  } finally {
-    clearTimeout(timer);
   }
 }

@@ -1,0 +1,34 @@
+const WAIT_STEPS = 5;
+
+/** Redis did not reply in time. */
+export class NoReply extends Error {
+  constructor(limitMs: number) {
+    super(`no reply within ${limitMs} ms`);
+  }
+}
+
+/**
+ * Waits for a reply in steps, each of which takes at least one turn of the event loop: time in which this process itself
+ * was busy, and could not have read the reply, hardly counts.
+ * @throws NoReply when the promise is not settled in time
+ */
+export async function within<T>(limitMs: number, promise: Promise<T>): Promise<T> {
+  let timer: NodeJS.Timeout | undefined;
+  const tooLate = new Promise<never>((_, reject) => {
+    const wait = (steps: number) => {
+      timer = setTimeout(() => {
+        if (steps > 1) {
+          wait(steps - 1);
+        } else {
+          reject(new NoReply(limitMs));
+        }
+      }, limitMs / WAIT_STEPS);
+    };
+    wait(WAIT_STEPS);
+  });
+  try {
+    return await Promise.race([promise, tooLate]);
+  } finally {
+    clearTimeout(timer);
+  }
+}
