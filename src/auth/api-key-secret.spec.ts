@@ -1,5 +1,5 @@
 import fc from 'fast-check';
-import { firstCharacters, generateSecret, isWellFormedSecret } from './api-key-secret';
+import { firstCharacters, generateSecret, isWellFormedSecret, withoutSecrets } from './api-key-secret';
 
 describe('The secret of an API key', () => {
   it('is pets_live_ or pets_test_ by environment, 43 random characters and 6 of checksum', () => {
@@ -35,5 +35,11 @@ describe('The secret of an API key', () => {
   it('is shown by its first 4 random characters', () => {
     const secret = generateSecret('production');
     expect(firstCharacters(secret)).toBe(secret.slice(10, 14));
+  });
+
+  it('is taken out of a text, whole or in part', () => {
+    const secret = generateSecret('production');
+    expect(withoutSecrets(`a ${secret}, ${secret.slice(0, 20)}`)).toBe('a pets_live_…, pets_live_…');
+    expect(withoutSecrets('pets and tests')).toBe('pets and tests');
   });
 });

@@ -7,6 +7,7 @@ const SECRET_BYTES = 32;
 const SECRET_LENGTH = 43;
 const CHECKSUM_LENGTH = 6;
 const PATTERN = /^pets_(live|test)_[0-9A-Za-z]{49}$/;
+const ANYWHERE = /(pets_(?:live|test)_)[0-9A-Za-z]+/g;
 
 /** What every key of an environment begins with: keys of production and of other environments are told apart. */
 export function keyPrefix(environment: Settings['environment']): string {
@@ -38,6 +39,11 @@ export function hashSecret(secret: string): Buffer {
 export function firstCharacters(secret: string): string {
   const prefixLength = secret.length - SECRET_LENGTH - CHECKSUM_LENGTH;
   return secret.slice(prefixLength, prefixLength + 4);
+}
+
+/** The text without the keys that are in it, complete or damaged. */
+export function withoutSecrets(text: string): string {
+  return text.replace(ANYWHERE, '$1…');
 }
 
 function checksum(text: string): string {

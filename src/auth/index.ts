@@ -6,6 +6,6 @@ export { type Account, allowanceOf, InvalidAccount, MAX_ALLOWANCE, type Plan, PL
 export { type ApiKey, DEFAULT_GRACE_MS, InvalidKey, isValid, type KeyState, stateOf, UnfitKey } from './domain/api-key';
 export { type AuditEntry, AuditTrail } from './domain/audit-trail';
 export { UnknownId } from './domain/unknown-id';
-export { keyPrefix } from './api-key-secret';
+export { keyPrefix, withoutSecrets } from './api-key-secret';
 export { ApiKeyGuard } from './http/api-key.guard';
 export { type IssuedKey, KeysService } from './keys.service';

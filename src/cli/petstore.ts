@@ -1,5 +1,5 @@
 import { Command, CommanderError } from 'commander';
-import { InvalidAccount, InvalidKey, UnfitKey, UnknownId } from '../auth';
+import { InvalidAccount, InvalidKey, UnfitKey, UnknownId, withoutSecrets } from '../auth';
 import { InvalidSettings } from '../config/settings';
 import { ServiceUnavailable } from '../shared/domain/pet-store-error';
 import { EmbeddedDatabaseError } from '../shared/persistence/embedded-database';
@@ -44,7 +44,8 @@ function buildProgram(env: NodeJS.ProcessEnv, terminal: Terminal): Command {
         terminal.write(text);
       },
       writeErr: (text) => {
-        terminal.writeError(text);
+        // It repeats what it does not understand, which may be a key in the place of its id.
+        terminal.writeError(withoutSecrets(text));
       },
     });
   addAccountCommands(program, printer);

@@ -33,6 +33,10 @@ export class Program {
     });
   }
 
+  get pid(): number {
+    return this.child.pid ?? NaN;
+  }
+
   /** Waits until the program has printed the text. */
   async prints(text: string): Promise<void> {
     await new Promise<void>((resolve, reject) => {

@@ -36,10 +36,7 @@ export class Server {
   }
 
   static async postgres(): Promise<Server> {
-    const binDirectories = existsSync('/usr/lib/postgresql')
-      ? readdirSync('/usr/lib/postgresql').map((version) => `/usr/lib/postgresql/${version}/bin`)
-      : [];
-    const [initdb, postgres] = ['initdb', 'postgres'].map((name) => find(name, binDirectories, 'postgresql'));
+    const [initdb, postgres] = ['initdb', 'postgres'].map(postgresProgram);
     const [directory, port] = await Promise.all([temporary(), freePort()]);
     const user = serverUser('postgres', directory);
     const data = join(directory, 'data');
@@ -128,6 +125,16 @@ export class Server {
       }
     });
   }
+}
+
+/** Where a program of the PostgreSQL packages is; those for clients are in the path as well, of any version. */
+export function postgresProgram(name: string): string {
+  const versions = existsSync('/usr/lib/postgresql') ? readdirSync('/usr/lib/postgresql') : [];
+  return find(
+    name,
+    versions.map((version) => `/usr/lib/postgresql/${version}/bin`),
+    'postgresql',
+  );
 }
 
 function find(name: string, directories: readonly string[], debianPackage: string): string {

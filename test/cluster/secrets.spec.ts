@@ -1,0 +1,200 @@
+import { execFileSync } from 'node:child_process';
+import { readFileSync } from 'node:fs';
+import { connect } from 'node:net';
+import { Redis } from 'ioredis';
+import { KeysService } from '../../src/auth';
+import { generateSecret } from '../../src/auth/api-key-secret';
+import { petstore } from '../support/process';
+import { eventually, Replica } from './support/replica';
+import { postgresProgram, Server } from './support/servers';
+import { Store } from './support/store';
+
+/** A place that keys must not get to, and a word that shows that something was written there. */
+type Output = readonly [name: string, sign: string, read: () => string];
+
+const UNLIMITED = '--plan enterprise --per-minute 1000000 --per-day 1000000';
+
+describe('A key that is created, used, misused and revoked', () => {
+  let postgres: Server;
+  let redis: Server;
+  let store: Store;
+  let replica: Replica;
+  let env: Record<string, string>;
+  const secrets: string[] = [];
+  /** All that was written to somebody or somewhere while it happened. */
+  const written = { answers: '', commandLine: '', redis: '' };
+
+  const OUTPUTS: readonly Output[] = [
+    ['the log of a replica', 'failed: ', () => replica.program.stdout + replica.program.stderr],
+    ['the answers of a replica', 'invalid_api_key', () => written.answers],
+    ['the output of the command line', 'key_rotated', () => written.commandLine],
+    ['what Redis was told', ':windows', () => written.redis],
+    ['the database', 'CREATE TABLE public.api_keys', () => run('pg_dump', postgres.url)],
+    ['the names of the processes', 'main.js', () => processNames(replica.program.pid)],
+  ];
+
+  beforeAll(async () => {
+    [postgres, redis] = await Promise.all([Server.postgres(), Server.redis()]);
+    store = await Store.open(postgres.url);
+    env = {
+      ...{ APP_ENV: 'production', DATABASE_URL: postgres.url, REDIS_URL: redis.url, DRAIN_SECONDS: '0' },
+      // Each misuse is to be answered as what it is.
+      AUTH_FAILURES_PER_MINUTE: '1000000',
+    };
+    const connection = new Redis(redis.url);
+    const monitor = await connection.monitor();
+    monitor.on('monitor', (_: string, words: string[]) => (written.redis += `${words.join(' ')}\n`));
+    replica = await Replica.start(env);
+    await live();
+    monitor.disconnect();
+    connection.disconnect();
+  });
+  afterAll(async () => {
+    await replica.program.kill('SIGKILL');
+    await store.close();
+    await Promise.all([postgres.remove(), redis.remove()]);
+  });
+
+  it.each(OUTPUTS)('is not in %s, nor is any part of it that is not shown', (_, sign, read) => {
+    const text = read();
+    expect(text).toContain(sign);
+    expect(secrets.length).toBeGreaterThan(5);
+    expect(secrets.flatMap(partsOf).filter((part) => text.includes(part))).toEqual([]);
+  });
+
+  /** Runs a command as a program. The one place where a key is shown, once, is taken out of its output. */
+  const operate = async (line: string): Promise<{ id: number; key: string }> => {
+    const { stdout, stderr } = await petstore(line.split(' '), env);
+    const [key = '', ...others] = /keys (create|rotate) \d/.test(line) ? (stdout.match(/pets_live_\w{49}/g) ?? []) : [];
+    expect(others).toEqual([]);
+    if (key !== '') {
+      secrets.push(key);
+    }
+    written.commandLine += stdout.replace(key, '') + stderr;
+    return { id: line.endsWith('--json') ? (JSON.parse(stdout) as { id: number }).id : NaN, key };
+  };
+
+  /** Sends a request as it is written here. @returns its status */
+  const send = async (requestLine: string, fields: readonly string[] = [], body = ''): Promise<number> => {
+    const head = [requestLine, 'Host: localhost', 'Connection: close', `Content-Length: ${Buffer.byteLength(body)}`];
+    const answer = await exchange(replica.port, `${[...head, ...fields].join('\r\n')}\r\n\r\n${body}`);
+    // By the interface, a request id that is sent is sent back.
+    const echoed = fields.find((field) => field.startsWith('X-Request-Id: '))?.toLowerCase();
+    written.answers += echoed === undefined ? answer : answer.replace(new RegExp(echoed, 'i'), '');
+    return Number(/^HTTP\/1\.1 (\d{3}) /.exec(answer)?.[1]);
+  };
+  const get = (target: string, ...fields: string[]) => send(`GET ${target} HTTP/1.1`, fields);
+  const post = (body: string, ...fields: string[]) =>
+    send('POST /v1/pets HTTP/1.1', ['Content-Type: application/json', ...fields], body);
+  const bearer = (token: string) => `Authorization: Bearer ${token}`;
+
+  const live = async () => {
+    const account = await operate(`accounts create --name Acme ${UNLIMITED} --json`);
+    const { id, key } = await operate(`keys create ${account.id} --json`);
+    expect(await get('/v1/pets', bearer(key))).toBe(200);
+    expect(await post('{"name":"Rex","categoryId":1}', bearer(key))).toBe(201);
+
+    const sound = generateSecret('production');
+    const damaged = `${sound.slice(0, -1)}${sound.endsWith('0') ? '1' : '0'}`;
+    const others = [sound, damaged, generateSecret('staging'), generateSecret('production').slice(10)];
+    secrets.push(...others);
+    for (const token of [key, ...others, `${key}${'0'.repeat(7_000)}`]) {
+      await misuse(token, key);
+    }
+    const failure = await outage(key, sound);
+    expect(failure).toEqual([503, 503, 500, 500, 500]);
+
+    const [rotated] = await Promise.all([
+      operate(`keys rotate ${id} --grace 0 --json`),
+      // What somebody may do who takes the key for its id.
+      operate(`keys revoke ${key}`),
+      operate(`keys ${key}`),
+    ]);
+    await store.get(KeysService).revoke(BigInt(rotated.id));
+    expect(await get('/v1/pets', bearer(rotated.key))).toBe(401);
+    await eventually(2_000, async () => (await get('/v1/pets', bearer(key))) === 401);
+    await Promise.all([operate(`keys list ${account.id}`), operate('audit')]);
+  };
+
+  /** Sends a token wherever a token does not belong, and where it belongs, alone and beside a valid key. */
+  const misuse = async (token: string, key: string) => {
+    const short = token.slice(0, 200);
+    const statuses = [
+      await get('/v1/pets', bearer(token)),
+      await get('/v1/pets', `Authorization: Basic ${token}`),
+      await get('/v1/pets', `Authorization: ${token}`),
+      await get('/v1/pets', bearer(token), bearer(token)),
+      await get('/v1/pets', `Cookie: token=${token}`, `Referer: http://localhost/${token}`),
+      await get(`/v1/pets?access_token=${token}`),
+      await get(`/v1/pets?limit=1&access_token=${token}`, bearer(key)),
+      await get(`/v1/pets?limit=${token}`, bearer(key)),
+      await get(`/v1/pets?status=${token}`, bearer(key)),
+      await get(`/v1/pets?cursor=${token}`, bearer(key)),
+      await get(`/v1/pets/${token}`, bearer(key)),
+      await get(`/v1/${token}`, bearer(key)),
+      await get(`/${token}`),
+      await get(`/docs/${token}`),
+      await get(`/v1/pets/%${token}`, bearer(key)),
+      await get(`/v1/pets?a=${token}${'0'.repeat(9_000)}`, bearer(key)),
+      await get('/v1/pets', bearer(key), `X-Filler: ${token}${'0'.repeat(20_000)}`),
+      await get('/v1/pets', bearer(key), `X-Request-Id: ${short}`),
+      await send(`${token} /v1/pets HTTP/1.1`, [bearer(key)]),
+      await send(`POST /v1/pets HTTP/1.1`, [bearer(key), `Content-Type: ${token}`], '{}'),
+      await post(`{"access_token":"${token}","name":"Rex","categoryId":1}`, bearer(key)),
+      await post(`{"access_token":"${token}","name":"Rex","categoryId":1}`),
+      await post(`{"name":"Rex","categoryId":"${token}"}`, bearer(key)),
+      await post(`{"name":"Rex","categoryId":1,"status":"${token}"}`, bearer(key)),
+      await post(`{"name":"${token}`, bearer(key)),
+      await post(`{"name":"Rex","categoryId":1}`, bearer(key), `Idempotency-Key: ${short} a`),
+      // Neither a name nor a bare word is known to be secret.
+      ...(token.startsWith('pets_')
+        ? [await post(`{"name":"Rex","categoryId":1}`, bearer(key), `Idempotency-Key: ${short}`)]
+        : []),
+    ];
+    expect(statuses.filter((status) => status >= 500 || Number.isNaN(status))).toEqual([]);
+    expect(statuses.slice(1, 6)).toEqual([401, 401, 401, 401, 401]);
+  };
+
+  /** Uses keys while the database is away, and while it breaks its own rules. @returns the statuses */
+  const outage = async (key: string, stranger: string): Promise<number[]> => {
+    await postgres.stop();
+    const statuses = [await get('/v1/pets', bearer(stranger)), await get('/v1/pets', bearer(key))];
+    await postgres.start();
+    await eventually(5_000, async () => (await get('/v1/pets', bearer(key))) === 200);
+
+    await store.query('ALTER TABLE pets ADD CONSTRAINT broken CHECK (id < 0) NOT VALID');
+    const pet = JSON.stringify({ name: key, categoryId: 1 });
+    statuses.push(await post(pet, bearer(key)), await post(pet, bearer(key), `Idempotency-Key: ${key}-2`));
+    await store.query('ALTER TABLE pets DROP CONSTRAINT broken; ALTER TABLE api_keys RENAME TO kept_keys');
+    statuses.push(await get('/v1/pets', bearer(stranger)));
+    await store.query('ALTER TABLE kept_keys RENAME TO api_keys');
+    return statuses;
+  };
+});
+
+/** The random part of a key without its first 4 characters, which are shown, in pieces. */
+function partsOf(secret: string): string[] {
+  return secret.slice(-45).match(/.{15}/g) ?? [];
+}
+
+function run(program: string, ...args: string[]): string {
+  return execFileSync(postgresProgram(program), args, { encoding: 'utf8' });
+}
+
+function processNames(pid: number): string {
+  return ['cmdline', 'comm'].map((file) => readFileSync(`/proc/${pid}/${file}`, 'utf8')).join('\n');
+}
+
+/** Sends text, and gives back all that is answered until the connection ends. */
+function exchange(port: number, text: string): Promise<string> {
+  return new Promise((resolve, reject) => {
+    let answer = '';
+    const socket = connect(port, '127.0.0.1', () => socket.write(text));
+    socket.setEncoding('latin1');
+    socket.on('data', (data: string) => (answer += data));
+    socket.on('error', reject);
+    socket.on('close', () => {
+      resolve(answer);
+    });
+  });
+}
