@@ -1,0 +1,124 @@
+import { execFileSync } from 'node:child_process';
+import { readFileSync } from 'node:fs';
+import { delimiter, dirname, join } from 'node:path';
+import { AccountsService, KeysService } from '../../src/auth';
+import { json } from '../support/command-line';
+import { temporaryDirectory } from '../support/process';
+import { Client, codeOf, concurrently } from './support/client';
+import { Replica } from './support/replica';
+import { postgresProgram, Server } from './support/servers';
+import { Store } from './support/store';
+
+/** The commands of docs/operating.md, as they stand there. */
+const [BACKUP = '', RESTORE = ''] = Array.from(
+  /\n## Backup and restore\n(.*?)\n## /s
+    .exec(readFileSync(join(__dirname, '../../docs/operating.md'), 'utf8'))?.[1]
+    ?.matchAll(/```sh\n(.*?)```/gs) ?? [],
+  ([, commands]) => commands,
+);
+
+const ANIMAL = { name: 'Rex', categoryId: 1 };
+
+describe('A database that was backed up, dropped and restored', () => {
+  let postgres: Server;
+  let directory: Awaited<ReturnType<typeof temporaryDirectory>>;
+  let store: Store;
+  let replica: Replica;
+  let env: { APP_ENV: string; DATABASE_URL: string; DRAIN_SECONDS: string };
+  let client: Client;
+  let revoked: Client;
+  let before: unknown;
+  let lastId: number;
+
+  beforeAll(async () => {
+    [postgres, directory] = await Promise.all([Server.postgres(), temporaryDirectory()]);
+    env = { APP_ENV: 'production', DATABASE_URL: `${postgres.url}/petstore`, DRAIN_SECONDS: '0' };
+    runCommands(`psql "$ADMIN_URL" -c 'CREATE DATABASE petstore'`);
+    store = await Store.open(env.DATABASE_URL);
+    replica = await Replica.start(env);
+
+    const { id } = await store.get(AccountsService).create('Acme', 'enterprise', { perMinute: 5_000, perDay: 50_000 });
+    const [key, other] = [await store.get(KeysService).create(id), await store.get(KeysService).create(id)];
+    await store.get(KeysService).revoke(other.key.id);
+    [client, revoked] = [new Client(key.secret), new Client(other.secret)];
+    await concurrently(8, 30, (index) => client.add(replica.port, `Animal ${index}`));
+    await create();
+
+    runCommands(BACKUP);
+    before = await answers();
+    lastId = idOf((await client.add(replica.port, 'Too late')).body);
+    await replica.program.kill('SIGTERM');
+    await store.close();
+
+    runCommands(RESTORE);
+    store = await Store.open(env.DATABASE_URL);
+    replica = await replica.startAgain();
+  });
+  afterAll(async () => {
+    client.close();
+    revoked.close();
+    await replica.program.kill('SIGKILL');
+    await store.close();
+    await Promise.all([postgres.remove(), directory.remove()]);
+  });
+
+  const runCommands = (commands: string) => {
+    const path = [dirname(postgresProgram('pg_restore')), process.env.PATH].join(delimiter);
+    execFileSync('sh', ['-e', '-c', commands], {
+      env: { PATH: path, DATABASE_URL: env.DATABASE_URL, ADMIN_URL: `${postgres.url}/postgres` },
+      cwd: directory.path,
+      stdio: 'pipe',
+    });
+  };
+  const create = () =>
+    client.call(replica.port, { method: 'POST', body: ANIMAL, headers: { 'idempotency-key': 'of-one-intent' } });
+  const idOf = (body: string) => (JSON.parse(body) as { id: number }).id;
+
+  /** What clients and the operator see of all that is kept. */
+  const answers = async () => {
+    const first = await client.call(replica.port, { path: '/v1/pets?limit=10' });
+    const next = /<(.+?)>; rel="next"/.exec(first.headers.link ?? '')?.[1] ?? '';
+    const second = await client.call(replica.port, { path: next });
+    const one = await client.call(replica.port, { path: '/v1/pets/31' });
+    const repeated = await create();
+    const refused = await revoked.call(replica.port);
+    return {
+      pages: [first, second].map(({ status, body, headers: { link } }) => ({ status, body, link })),
+      one: { status: one.status, body: one.body },
+      repeated: { status: repeated.status, body: repeated.body, replayed: repeated.headers['idempotent-replayed'] },
+      refused: [refused.status, codeOf(refused)],
+      limit: first.headers['x-ratelimit-limit'],
+      audit: await json<object[]>('audit', env),
+    };
+  };
+
+  it('answers as before: pages, an animal, a repeated creation, keys, plans and the audit', async () => {
+    expect(before).toMatchObject({
+      ...{ one: { status: 200 }, refused: [401, 'invalid_api_key'], limit: '5000' },
+      repeated: { status: 201, replayed: 'true' },
+      audit: [{ act: 'account_created' }, { act: 'key_created' }, { act: 'key_created' }, { act: 'key_revoked' }],
+    });
+    expect(await answers()).toEqual(before);
+    expect(await json('migrate', env)).toEqual([]);
+  });
+
+  it('is of the moment of the backup, from which ids go on', async () => {
+    expect((await client.call(replica.port, { path: `/v1/pets/${lastId}` })).status).toBe(404);
+    expect(idOf((await client.add(replica.port, 'Mia')).body)).toBe(lastId);
+  });
+
+  it.each([`UPDATE audit_entries SET operator = 'x'`, 'DELETE FROM audit_entries', 'TRUNCATE audit_entries'])(
+    'still refuses %s',
+    async (sql) => {
+      await expect(store.query(sql)).rejects.toThrow('audit_entries is append-only');
+    },
+  );
+
+  it('takes new accounts and keys', async () => {
+    const key = await store.createKey('free');
+    const customer = new Client(key);
+    expect((await customer.call(replica.port)).status).toBe(200);
+    customer.close();
+    expect(await json('audit --limit 1', env)).toMatchObject([{ act: 'key_created' }]);
+  });
+});
