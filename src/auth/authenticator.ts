@@ -66,7 +66,14 @@ export class Authenticator {
       throw new PetStoreError('expired_api_key', 'The API key has expired. Use a newer key of the account.');
     }
     this.uses.note(key.id);
-    const principal = { keyId: key.id, accountId: account.id, allowance: allowanceOf(account), unbans: key.unbans };
+    const principal = {
+      keyId: key.id,
+      keyFirstCharacters: key.firstCharacters,
+      accountId: account.id,
+      plan: account.plan,
+      allowance: allowanceOf(account),
+      unbans: key.unbans,
+    };
     // Counted from before the look-up, so that what it read is never older than that.
     this.valid.set(token, { principal, expiresAt: Math.min(now + REMEMBER_MS, keyExpiresAt) }, now);
     return principal;

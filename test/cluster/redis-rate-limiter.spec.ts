@@ -3,6 +3,7 @@ import { RedisCounts } from '../../src/rate-limiting/redis/redis-counts';
 import { RedisRateLimiter } from '../../src/rate-limiting/redis/redis-rate-limiter';
 import { describeRateLimiter, LIMITS } from '../contracts/rate-limiter.contract';
 import { freePort } from '../support/process';
+import { principalOf } from '../support/principal';
 import { TestClock } from '../support/test-clock';
 import { eventually } from './support/replica';
 import { Server } from './support/servers';
@@ -47,7 +48,7 @@ describeRateLimiter('Redis', connected, async (limiter) => {
 });
 
 describe('The limiter in Redis', () => {
-  const principal = { accountId: 7n, keyId: 8n, allowance: { perMinute: 60, perDay: 1_000 }, unbans: 0 };
+  const principal = principalOf(7n, 8n, 60, 1_000);
 
   it('counts for all replicas together', async () => {
     const clock = new TestClock();
@@ -131,12 +132,7 @@ describe('The limiter in Redis Cluster', () => {
     const clock = new TestClock();
     const urls = nodes.map(({ url }) => url);
     const replicas = [await connected(clock, LIMITS, '', urls), await connected(clock, LIMITS, '', urls)];
-    const principals = Array.from({ length: 10 }, (_, index) => ({
-      accountId: BigInt(index),
-      keyId: BigInt(index),
-      allowance: { perMinute: 30, perDay: 100 },
-      unbans: 0,
-    }));
+    const principals = Array.from({ length: 10 }, (_, index) => principalOf(BigInt(index), BigInt(index), 30, 100));
     const decisions = await Promise.all(
       principals.flatMap((principal) =>
         Array.from({ length: 50 }, async (_, index) => {

@@ -1,12 +1,13 @@
 import fc from 'fast-check';
 import { MemoryRateLimiter } from '../../src/rate-limiting/memory/memory-rate-limiter';
+import { principalOf } from '../support/principal';
 import { TestClock } from '../support/test-clock';
 import { describeRateLimiter, LIMITS } from './rate-limiter.contract';
 
 describeRateLimiter('memory', (clock, settings) => new MemoryRateLimiter(clock, settings));
 
 describe('The limiter in memory', () => {
-  const principal = (id: bigint) => ({ accountId: id, keyId: id, allowance: { perMinute: 1, perDay: 2 }, unbans: 0 });
+  const principal = (id: bigint) => principalOf(id, id, 1, 2);
 
   it('stays bounded under a million distinct accounts, keys and addresses', () => {
     const limiter = new MemoryRateLimiter(new TestClock(), LIMITS, 1_000);
@@ -37,12 +38,9 @@ describe('The limiter in memory', () => {
       fc.property(fc.array(fc.integer({ min: -7_200_000, max: 7_200_000 }), { maxLength: 50 }), (moves) => {
         const clock = new TestClock();
         const limiter = new MemoryRateLimiter(clock, LIMITS);
-        const allowance = { perMinute: 2, perDay: 1_000 };
         for (const move of moves) {
           clock.advance(move);
-          const decisions = Array.from({ length: 3 }, () =>
-            limiter.countRequest({ accountId: 1n, keyId: 1n, allowance, unbans: 0 }),
-          );
+          const decisions = Array.from({ length: 3 }, () => limiter.countRequest(principalOf(1n, 1n, 2, 1_000)));
           expect(decisions.filter(({ refusal }) => refusal === undefined).length).toBeLessThanOrEqual(2);
           for (const { refusal, resetAt } of decisions) {
             if (refusal === 'rate_limit_exceeded') {

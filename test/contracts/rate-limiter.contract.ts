@@ -1,6 +1,7 @@
 import fc from 'fast-check';
 import type { RateLimitSettings } from '../../src/config/settings';
 import type { RateDecision, RateLimiter } from '../../src/rate-limiting/domain/rate-limiter';
+import { principalOf } from '../support/principal';
 import { TestClock } from '../support/test-clock';
 import { ModelRateLimiter } from './rate-limiter.model';
 
@@ -68,12 +69,15 @@ export function describeRateLimiter(
                 const decide = (subject: RateLimiter): RateDecision | Promise<RateDecision> =>
                   'address' in call
                     ? subject.countAuthFailure(call.address, call.cost)
-                    : subject.countRequest({
-                        accountId: call.account,
-                        keyId,
-                        allowance: { perMinute, perDay },
-                        unbans: unheard?.[time] === true ? before : (unbans.get(keyId) ?? 0),
-                      });
+                    : subject.countRequest(
+                        principalOf(
+                          call.account,
+                          keyId,
+                          perMinute,
+                          perDay,
+                          unheard?.[time] === true ? before : (unbans.get(keyId) ?? 0),
+                        ),
+                      );
                 expect(await decide(limiter)).toEqual(await decide(model));
               }
             }
@@ -86,7 +90,7 @@ export function describeRateLimiter(
 
     it('lets exactly the allowance through, however many come at once', async () => {
       const limiter = await create(new TestClock(), LIMITS);
-      const principal = { accountId: 1n, keyId: 1n, allowance: { perMinute: 60, perDay: 1_000 }, unbans: 0 };
+      const principal = principalOf(1n, 1n, 60, 1_000);
       const decisions = await Promise.all(Array.from({ length: 100 }, async () => limiter.countRequest(principal)));
       const passed = decisions.filter(({ refusal }) => refusal === undefined);
       expect(passed.map(({ remaining }) => remaining).sort((a, b) => a - b)).toEqual(
@@ -94,14 +98,23 @@ export function describeRateLimiter(
       );
     });
 
+    it('tells of a ban once, when it is imposed', async () => {
+      const limiter = await create(new TestClock(), LIMITS);
+      const bans: unknown[] = [];
+      limiter.watch.onBan = ({ keyId }, bannedUntil) => bans.push([keyId, bannedUntil]);
+      const decisions = [];
+      for (let request = 0; request < 6; request++) {
+        decisions.push(await limiter.countRequest(principalOf(1n, 2n, 1, 1_000)));
+      }
+      const banned = decisions.filter(({ refusal }) => refusal === 'key_temporarily_banned');
+      expect(banned).toHaveLength(4);
+      expect(bans).toEqual([[2n, banned[0]?.resetAt]]);
+      expect(limiter.watch.bansImposed).toBe(1);
+    });
+
     it('shows a change of plan in the next decision, keeping what was used', async () => {
       const limiter = await create(new TestClock(), LIMITS);
-      const withAllowance = (perMinute: number) => ({
-        accountId: 1n,
-        keyId: 1n,
-        allowance: { perMinute, perDay: 1_000 },
-        unbans: 0,
-      });
+      const withAllowance = (perMinute: number) => principalOf(1n, 1n, perMinute, 1_000);
       await limiter.countRequest(withAllowance(2));
       expect(await limiter.countRequest(withAllowance(10))).toMatchObject({ limit: 10, remaining: 8 });
       expect(await limiter.countRequest(withAllowance(1))).toMatchObject({
@@ -115,9 +128,7 @@ export function describeRateLimiter(
       const limiter = await create(clock, LIMITS);
       const requestAfter = (unbans: number, times: number) =>
         Promise.all(
-          Array.from({ length: times }, async () =>
-            limiter.countRequest({ accountId: 1n, keyId: 1n, allowance: { perMinute: 2, perDay: 1_000 }, unbans }),
-          ),
+          Array.from({ length: times }, async () => limiter.countRequest(principalOf(1n, 1n, 2, 1_000, unbans))),
         );
       const banOf = async (unbans: number) => {
         const last = (await requestAfter(unbans, 5)).at(-1);

@@ -14,6 +14,21 @@ export interface RateDecision {
   readonly refusal: Refusal | undefined;
 }
 
+/** What operators watch of a limiter; they say what is to be done when something happens. */
+export class LimiterWatch {
+  bansImposed = 0;
+  /** Whether this replica counts by itself because the store that all share cannot be used. */
+  isAlone = false;
+  onBan: (principal: Principal, bannedUntil: number) => void = () => undefined;
+  /** Told how long the shared store took to reply, in ms. */
+  onReply: (ms: number) => void = () => undefined;
+
+  noteBan(principal: Principal, bannedUntil: number): void {
+    this.bansImposed++;
+    this.onBan(principal, bannedUntil);
+  }
+}
+
 /**
  * Decides whether a request passes, in one atomic step that is exact for all replicas that share the adapter's store.
  *
@@ -23,6 +38,8 @@ export interface RateDecision {
  * lifted, what it did before is forgotten; a request from somewhere that has not heard of it yet does not bring that back.
  */
 export abstract class RateLimiter {
+  readonly watch = new LimiterWatch();
+
   /** Counts a request of a valid key, or refuses it. */
   abstract countRequest(principal: Principal): RateDecision | Promise<RateDecision>;
 

@@ -28,6 +28,8 @@ const REFUSALS: Readonly<Record<Refusal, PetStoreError>> = {
  */
 export function applyRateDecision(reply: FastifyReply, decision: RateDecision): void {
   setRateLimitHeaders(reply, decision);
+  const { request } = reply;
+  request.rateOutcome = decision.refusal ?? (request.principal === undefined ? 'unauthenticated' : 'admitted');
   if (decision.refusal !== undefined) {
     throw REFUSALS[decision.refusal];
   }

@@ -192,6 +192,7 @@ export class MemoryRateLimiter extends RateLimiter {
       const seconds = banDurationsSeconds[Math.min(conduct.bans, banDurationsSeconds.length) - 1] ?? 0;
       conduct.bannedUntil = now + seconds * 1_000;
       conduct.refusalsUntil = 0;
+      this.watch.noteBan(principal, conduct.bannedUntil);
     }
     conduct.expiresAt = Math.max(conduct.refusalsUntil, conduct.bannedUntil + banMemorySeconds * 1_000);
     this.keys.set(keyId, conduct, now);

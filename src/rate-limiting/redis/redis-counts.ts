@@ -20,7 +20,7 @@ export interface RequestCount {
   readonly refusals: number;
   /** The end of the ban that meets the rest, if there is a rest. */
   readonly bannedUntil: number;
-  /** After that; all 0 when the key was banned before. */
+  /** After that; all 0 when the key was banned before, and not by one of these requests. */
   readonly windows: AccountWindows;
 }
 

@@ -55,6 +55,9 @@ export class RedisRateLimiter extends RateLimiter implements OnModuleInit, OnApp
     super();
     this.time = new RedisTime(clock);
     this.memory = new MemoryRateLimiter(this.time, settings);
+    this.memory.watch.onBan = (principal, bannedUntil) => {
+      this.watch.noteBan(principal, bannedUntil);
+    };
   }
 
   async onModuleInit(): Promise<void> {
@@ -133,6 +136,9 @@ export class RedisRateLimiter extends RateLimiter implements OnModuleInit, OnApp
     if (bannedUntil > 0) {
       this.bans.set(keyId, { unbans, bannedUntil, expiresAt: Math.min(bannedUntil, now + REMEMBER_MS) }, now);
       this.memory.adoptBan(principal, bannedUntil);
+      if (windows.minute.endsAt > 0) {
+        this.watch.noteBan(principal, bannedUntil);
+      }
     }
     if (admissions + refusals > 0) {
       this.memory.adoptWindows(accountId, windows);
@@ -151,8 +157,10 @@ export class RedisRateLimiter extends RateLimiter implements OnModuleInit, OnApp
     if (this.breaker !== 'closed') {
       return undefined;
     }
+    const askedAt = performance.now();
     try {
       const reply = await within(this.replyLimitMs, call());
+      this.watch.onReply(performance.now() - askedAt);
       this.time.follow(reply.now);
       return reply;
     } catch (error) {
@@ -166,7 +174,12 @@ export class RedisRateLimiter extends RateLimiter implements OnModuleInit, OnApp
       return;
     }
     this.breaker = 'open';
-    this.logger.warn(`Redis cannot be used (${reasonOf(error)}): this replica counts requests by itself until it can.`);
+    this.watch.isAlone = true;
+    const reason = reasonOf(error);
+    this.logger.warn(
+      { event: 'breaker_opened', reason },
+      `Redis cannot be used (${reason}): this replica counts requests by itself until it can.`,
+    );
     void this.recover();
   }
 
@@ -178,6 +191,7 @@ export class RedisRateLimiter extends RateLimiter implements OnModuleInit, OnApp
     // Sent before anything else is counted there, in the same turn.
     const reports = this.memory.takeUnreported().map((use) => this.counts.report(use));
     this.breaker = 'closed';
+    this.watch.isAlone = false;
     Promise.all(reports).catch((error: unknown) => {
       this.open(error);
     });
@@ -189,7 +203,7 @@ export class RedisRateLimiter extends RateLimiter implements OnModuleInit, OnApp
       const probe = this.counts.probe();
       try {
         this.close(await within(this.replyLimitMs, probe));
-        this.logger.warn('Redis can be used again: all replicas count together.');
+        this.logger.warn({ event: 'breaker_closed' }, 'Redis can be used again: all replicas count together.');
       } catch (error) {
         if (error instanceof NoReply) {
           await within(PROBE_LIMIT_MS, probe).catch(() => {

@@ -48,7 +48,8 @@ export function toPetStoreError(thrown: unknown, requestId: string): PetStoreErr
     return new PetStoreError(...framework);
   }
   // The stack alone: an error object may hold a query with its parameters.
-  logger.error(`Request ${requestId} failed: ${thrown instanceof Error ? thrown.stack : String(thrown)}`);
+  const stack = thrown instanceof Error ? thrown.stack : String(thrown);
+  logger.error({ event: 'request_failed', id: requestId, stack }, 'A request failed.');
   return new PetStoreError(
     'internal_error',
     'Something went wrong inside the service. Report it with the X-Request-Id.',

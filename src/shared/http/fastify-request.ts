@@ -4,5 +4,9 @@ declare module 'fastify' {
   interface FastifyRequest {
     /** Who sends the request; set by the guard that authenticates. */
     principal?: Principal;
+    /** What the rate limiter decided: why it refused the request, or that it did not; set by who asks it. */
+    rateOutcome?: string;
+    /** Of the OpenTelemetry trace that the request is part of. */
+    traceId?: string;
   }
 }

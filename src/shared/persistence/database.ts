@@ -128,6 +128,12 @@ export class Database implements OnModuleInit, OnApplicationShutdown {
     }
   }
 
+  /** How many connections of the pool are in use and how many are not, and how much waits for one. */
+  get poolState(): { readonly busy: number; readonly idle: number; readonly waiting: number } {
+    const { totalCount = 0, idleCount = 0, waitingCount = 0 } = this.connections?.pool ?? {};
+    return { busy: totalCount - idleCount, idle: idleCount, waiting: waitingCount };
+  }
+
   /** Opens all connections of the pool, so that the first burst of requests need not wait for them. */
   private async openConnections(): Promise<void> {
     const { poolSize = 1 } = this.dataSource.options as { poolSize?: number };
@@ -136,14 +142,20 @@ export class Database implements OnModuleInit, OnApplicationShutdown {
 
   private async open(): Promise<void> {
     try {
-      await migrate(this.dataSource.options);
+      const migrations = await migrate(this.dataSource.options);
+      if (migrations.length > 0) {
+        this.logger.log({ event: 'migrated', migrations }, 'The database schema is up to date now.');
+      }
       await this.dataSource.initialize();
     } catch (error) {
       const reason = reasonOf(error);
       if (this.settings.environment === 'development' || !isDatabaseUnavailable(error)) {
         throw new DatabaseSetupError(`The database cannot be used: ${reason}.`, { cause: error });
       }
-      this.logger.warn(`The database cannot be reached (${reason}); trying again every second.`);
+      this.logger.warn(
+        { event: 'database_unreachable', reason },
+        `The database cannot be reached (${reason}); trying again every second.`,
+      );
       this.retry = setTimeout(() => {
         this.opening = this.open().catch((failure: unknown) => {
           this.logger.error(failure);

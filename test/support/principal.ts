@@ -1,0 +1,12 @@
+import type { Principal } from '../../src/shared/domain/principal';
+
+/** Who sends a request, as far as a limiter asks. */
+export function principalOf(
+  accountId: bigint,
+  keyId: bigint,
+  perMinute: number,
+  perDay: number,
+  unbans = 0,
+): Principal {
+  return { accountId, keyId, keyFirstCharacters: 'abcd', plan: 'enterprise', allowance: { perMinute, perDay }, unbans };
+}
