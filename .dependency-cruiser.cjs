@@ -48,19 +48,25 @@ module.exports = {
       severity: 'error',
       comment: 'A module is imported through its index.ts only.',
       from: { path: '^src/([^/]+)/' },
-      to: { path: '^src/(pets|auth|idempotency|rate-limiting|versioning)/', pathNot: ['^src/$1/', '/index\\.ts$'] },
+      to: {
+        path: '^src/(pets|auth|idempotency|observability|rate-limiting|versioning)/',
+        pathNot: ['^src/$1/', '/index\\.ts$'],
+      },
     },
     {
       name: 'modules-through-their-index-from-the-top',
       severity: 'error',
       from: { path: '^src/[^/]+\\.ts$' },
-      to: { path: '^src/(pets|auth|idempotency|rate-limiting|versioning)/', pathNot: '/index\\.ts$' },
+      to: {
+        path: '^src/(pets|auth|idempotency|observability|rate-limiting|versioning)/',
+        pathNot: '/index\\.ts$',
+      },
     },
     {
       name: 'shared-knows-no-module',
       severity: 'error',
       from: { path: '^src/shared/' },
-      to: { path: '^src/(pets|auth|idempotency|rate-limiting|versioning)/' },
+      to: { path: '^src/(pets|auth|idempotency|observability|rate-limiting|versioning)/' },
     },
   ],
   options: {

@@ -5,6 +5,7 @@ import { ApiKeyGuard, AuthModule } from './auth';
 import type { Settings } from './config/settings';
 import { HealthController } from './health/health.controller';
 import { IdempotencyModule } from './idempotency';
+import { ObservabilityModule } from './observability';
 import { PetsModule } from './pets';
 import { PlanGuard, RateLimitingModule } from './rate-limiting';
 import type { Clock } from './shared/domain/clock';
@@ -18,7 +19,7 @@ import { SharedModule } from './shared/shared.module';
 const OPERATIONS = [PetsModule];
 
 @Module({
-  imports: [AuthModule, IdempotencyModule, RateLimitingModule, ...OPERATIONS],
+  imports: [AuthModule, IdempotencyModule, ObservabilityModule, RateLimitingModule, ...OPERATIONS],
   controllers: [HealthController, UnmatchedController],
   providers: [
     Drain,

@@ -1,13 +1,14 @@
 import { randomUUID } from 'node:crypto';
 import { type IncomingMessage, METHODS, type Server } from 'node:http';
 import type { Socket } from 'node:net';
-import { HttpStatus, type LogLevel, VersioningType } from '@nestjs/common';
+import { HttpStatus, VersioningType } from '@nestjs/common';
 import { NestFactory } from '@nestjs/core';
 import { FastifyAdapter, type NestFastifyApplication } from '@nestjs/platform-fastify';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { AppModule } from './app.module';
 import type { Settings } from './config/settings';
 import { serveDocumentation } from './documentation/documentation';
+import { createLog, type Log, Metrics, MetricsEndpoint, NestLogger, RequestObserver } from './observability';
 import type * as OpenApi from './openapi';
 import { RateLimiter, rateLimitHeaders, setRateLimitHeaders } from './rate-limiting';
 import { type Clock, SystemClock } from './shared/domain/clock';
@@ -21,22 +22,24 @@ import { initialHeaders } from './shared/http/protective-headers';
 import { RouteTable } from './shared/http/route-table';
 import { isUnderV1, rewriteUrl } from './shared/http/url-check';
 
-/** A request id of a gateway that is worth keeping: short, and harmless in a log line. */
-const SANE_REQUEST_ID = /^[A-Za-z0-9._~+/=:-]{1,128}$/;
+/** A request id of a gateway that is worth keeping: short, and harmless in a log line, so no misplaced API key. */
+const SANE_REQUEST_ID = /^(?!.*pets_(live|test)_)[A-Za-z0-9._~+/=:-]{1,128}$/;
 const MAX_PARAMETER_LENGTH = 8_192;
 /** How long a client may take to send its header fields, and its whole request. */
 const HEADERS_TIMEOUT_MS = 5_000;
 const REQUEST_TIMEOUT_MS = 10_000;
+/** How a connection fails whose client is not there any more, whether it sent something or not. */
+const CLIENT_WENT = new Set<string | undefined>(['ECONNRESET', 'EPIPE', 'HPE_INVALID_EOF_STATE']);
 
 export interface AppOptions {
   readonly clock?: Clock;
-  readonly logger?: LogLevel[];
+  readonly log?: Log;
 }
 
 /** Builds the application as it is served; nothing listens and no database is opened until it is initialised. */
 export async function createApp(
   settings: Settings,
-  { clock = new SystemClock(), logger = ['fatal', 'error', 'warn'] }: AppOptions = {},
+  { clock = new SystemClock(), log = createLog(settings) }: AppOptions = {},
 ): Promise<NestFastifyApplication> {
   const adapter = new FastifyAdapter({
     trustProxy: trustedProxies(settings.trustProxy),
@@ -52,6 +55,8 @@ export async function createApp(
     skipMiddie: true,
     return503OnClosing: false,
     frameworkErrors: (error: Error, request: FastifyRequest, reply: FastifyReply) => {
+      // It meets no hook.
+      observer.watch(request, reply);
       const petStoreError = toPetStoreError(error, request.id);
       void reply
         .headers({ ...initialHeaders(request.url), 'x-request-id': request.id })
@@ -59,7 +64,7 @@ export async function createApp(
         .send(new ErrorResponse(petStoreError));
     },
     clientErrorHandler: (failure, socket) => {
-      void answerProtocolFailure(failure, socket, app.get(RateLimiter));
+      void answerProtocolFailure(failure, socket, app.get(RateLimiter), observer);
     },
   });
   const fastify = adapter.getInstance<FastifyInstance>();
@@ -67,14 +72,17 @@ export async function createApp(
   METHODS.forEach((method) => {
     fastify.addHttpMethod(method, { hasBody: false, overrideExisting: true });
   });
-  fastify.decorateRequest('principal', undefined);
+  for (const property of ['principal', 'rateOutcome', 'traceId']) {
+    fastify.decorateRequest(property, undefined);
+  }
   fastify.setReplySerializer((payload) => stringifyJson(payload));
 
   const app = await NestFactory.create<NestFastifyApplication>(AppModule.forRoot(settings, clock), adapter, {
     bodyParser: false,
-    logger,
+    logger: new NestLogger(log),
     abortOnError: false,
   });
+  const observer = new RequestObserver(log, app.get(Metrics));
   app.get(RouteTable).observe(fastify);
   const drain = app.get(Drain);
   fastify.addHook('onRequest', (request, reply, done) => {
@@ -83,6 +91,7 @@ export async function createApp(
       request.raw.destroy();
       return;
     }
+    observer.watch(request, reply);
     reply.headers(initialHeaders(request.url)).header('x-request-id', request.id);
     const preflight = preflightHeaders(request.method, request.headers);
     if (preflight !== undefined) {
@@ -109,6 +118,7 @@ export async function createApp(
     );
   });
   ignoreExpectations(fastify.server);
+  app.get(MetricsEndpoint).serveOn(fastify);
   app.enableVersioning({ type: VersioningType.URI });
   if (settings.docsEnabled) {
     serveDocumentation(fastify, () => {
@@ -148,12 +158,18 @@ async function addMissingRateLimitHeaders(
   }
 }
 
-async function answerProtocolFailure(failure: ProtocolFailure, socket: Socket, limiter: RateLimiter): Promise<void> {
+async function answerProtocolFailure(
+  failure: ProtocolFailure,
+  socket: Socket,
+  limiter: RateLimiter,
+  observer: RequestObserver,
+): Promise<void> {
+  const [id, error] = [randomUUID(), protocolError(failure)];
+  if (!CLIENT_WENT.has(failure.code)) {
+    observer.noteProtocolFailure(id, error.status, socket);
+  }
   const decision = asksForV1(failure) ? await limiter.countAuthFailure(socket.remoteAddress ?? '', 0) : undefined;
-  writeError(socket, protocolError(failure), {
-    'x-request-id': randomUUID(),
-    ...(decision && rateLimitHeaders(decision)),
-  });
+  writeError(socket, error, { 'x-request-id': id, ...(decision && rateLimitHeaders(decision)) });
 }
 
 /** RFC 9110 section 10.1.1 allows to ignore an expectation that is not known; Node would answer 417 without a body. */

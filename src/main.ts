@@ -2,7 +2,9 @@ import 'reflect-metadata';
 import type { NestFastifyApplication } from '@nestjs/platform-fastify';
 import { createApp } from './app.setup';
 import { InvalidSettings, loadSettings, localOrigin, type Settings } from './config/settings';
+import { VERSION } from './config/version';
 import { demoKey } from './demo';
+import { createLog, type Log } from './observability';
 import { DatabaseSetupError } from './shared/persistence/database';
 import { EmbeddedDatabaseError } from './shared/persistence/embedded-database';
 
@@ -11,34 +13,45 @@ const STOP_LIMIT_MS = 6_000;
 
 async function start(): Promise<void> {
   const settings = loadSettings(process.env);
-  const app = await createApp(settings);
+  const log = createLog(settings);
+  const app = await createApp(settings, { log });
   try {
     await app.init();
     const key = settings.environment === 'development' ? await demoKey(app, settings.dataDir) : undefined;
     // Nest's own listen would log the error of a port in use before it is explained below.
     await app.getHttpAdapter().getInstance().listen({ port: settings.port, host: settings.host });
-    process.stdout.write(key === undefined ? notice(settings) : welcome(settings, key));
+    if (key === undefined) {
+      logStart(log, settings);
+    } else {
+      process.stdout.write(welcome(settings, key));
+    }
   } catch (error) {
     await app.close();
     throw error;
   }
   (['SIGTERM', 'SIGINT'] as const).forEach((signal) => {
     process.once(signal, () => {
-      void stop(app, settings);
+      log.info({ event: 'stopping', signal }, 'Stopping.');
+      void stop(app, settings, log);
     });
   });
 }
 
 /** Takes the replica out of service, lets requests in flight end, then closes Redis and the database. */
-async function stop(app: NestFastifyApplication, { drainSeconds }: Settings): Promise<void> {
+async function stop(app: NestFastifyApplication, { drainSeconds }: Settings, log: Log): Promise<void> {
   setTimeout(() => process.exit(), drainSeconds * 1_000 + STOP_LIMIT_MS);
   await app.close();
+  log.info({ event: 'stopped' }, 'Stopped.');
   process.exit();
 }
 
-function notice({ host, port, redisUrls }: Settings): string {
-  const inMemory = 'Requests are counted in memory, which is right for one replica. Set REDIS_URL to run several.\n';
-  return `Listening on ${host}:${port}.\n${redisUrls.length === 0 ? inMemory : ''}`;
+function logStart(log: Log, { environment, host, port, metricsPort, redisUrls }: Settings): void {
+  const counts = redisUrls.length === 0 ? 'memory' : 'redis';
+  const inMemory = ' Requests are counted in memory, which is right for one replica. Set REDIS_URL to run several.';
+  log.info(
+    { event: 'started', version: VERSION, node: process.versions.node, environment, host, port, metricsPort, counts },
+    `Listening on ${host}:${port}.${counts === 'memory' ? inMemory : ''}`,
+  );
 }
 
 function welcome(settings: Settings, key: string): string {

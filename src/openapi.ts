@@ -9,6 +9,7 @@ import {
   SwaggerModule,
 } from '@nestjs/swagger';
 import type { Settings } from './config/settings';
+import { VERSION } from './config/version';
 import type { ErrorCode } from './shared/domain/error-codes';
 import { errorResponses } from './shared/http/api-errors';
 import {
@@ -34,7 +35,7 @@ export function createOpenApiDocument(app: INestApplication, settings: Settings)
       'Manage the animals of a pet store. Send an API key with every request, as a bearer credential: ' +
         '`Authorization: Bearer <API_KEY>`. Every response says how much of the plan is left.',
     )
-    .setVersion('1.0.0')
+    .setVersion(VERSION)
     .setContact('Pet store support', 'https://petstore.example.com/support', 'support@petstore.example.com')
     .setLicense('MIT', 'https://opensource.org/license/mit')
     .addBearerAuth({ type: 'http', scheme: 'bearer', bearerFormat: 'API key', description: KEY_DESCRIPTION }, 'apiKey')

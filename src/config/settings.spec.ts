@@ -1,7 +1,9 @@
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
-import { InvalidSettings, loadSettings } from './settings';
+import { version } from '../../package.json';
+import { InvalidSettings, loadSettings, SETTINGS } from './settings';
+import { VERSION } from './version';
 
 describe('Settings', () => {
   it('need nothing in development', () => {
@@ -39,6 +41,10 @@ describe('Settings', () => {
     [{ REDIS_URL: 'localhost:6379' }, 'REDIS_URL must be a Redis address'],
     [{ REDIS_URL: 'redis://a,,redis://b' }, 'REDIS_URL must be a Redis address'],
     [{ DRAIN_SECONDS: '301' }, 'DRAIN_SECONDS must be a whole number from 0 to 300.'],
+    [{ LOG_LEVEL: 'verbose' }, 'LOG_LEVEL must be trace, debug, info, warn, error, fatal or silent.'],
+    [{ METRICS_PORT: '0' }, 'METRICS_PORT must be a whole number from 1 to 65535.'],
+    [{ OTEL_EXPORTER_OTLP_ENDPOINT: 'collector:4317' }, 'OTEL_EXPORTER_OTLP_ENDPOINT must be an http or https address'],
+    [{ OTEL_EXPORTER_OTLP_PROTOCOL: 'grpc' }, 'OTEL_EXPORTER_OTLP_PROTOCOL must be http/protobuf or http/json.'],
     [{ DOCS_ENABLED: 'no' }, 'DOCS_ENABLED must be true or false.'],
     [{ DATABASE_URL_FILE: '/no/such/file' }, 'DATABASE_URL_FILE names a file that cannot be read (ENOENT).'],
     [{ REDIS_URL: 'redis://a', REDIS_URL_FILE: '/x' }, 'REDIS_URL and REDIS_URL_FILE must not both be set.'],
@@ -107,5 +113,23 @@ describe('Settings', () => {
     expect(loadSettings({ ...database, APP_ENV: 'production' }).baseUrl).toBe('/v1');
     expect(loadSettings({ HOST: '::', PORT: '80' }).baseUrl).toBe('http://127.0.0.1:80/v1');
     expect(loadSettings({ HOST: '::1', PORT: '80' }).baseUrl).toBe('http://[::1]:80/v1');
+  });
+
+  it('are all in the table of the README, with their defaults, and nothing else is', async () => {
+    const readme = await readFile(join(__dirname, '../../README.md'), 'utf8');
+    const documented = [...readme.matchAll(/^\| `([A-Z][A-Z_]+)` +\|.*\| (.+?) +\|$/gm)];
+    expect(documented.map(([, name]) => name).sort()).toEqual(Object.keys(SETTINGS).sort());
+    for (const [, name = '', cell = ''] of documented) {
+      const preset: unknown = Object.entries(SETTINGS).find(([each]) => each === name)?.[1][1];
+      // What depends on other settings, and what not setting it means, is told in words.
+      const isTold = preset === undefined || preset === false || String(preset) === '';
+      expect([name, isTold ? 'in words' : cell]).toEqual([name, isTold ? 'in words' : `\`${String(preset)}\``]);
+    }
+  });
+});
+
+describe('The version of the service', () => {
+  it('is the one of the package', () => {
+    expect(VERSION).toBe(version);
   });
 });

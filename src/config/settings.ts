@@ -23,8 +23,14 @@ export abstract class Settings {
   abstract readonly drainSeconds: number;
   /** Whether Swagger UI and the OpenAPI document are served. */
   abstract readonly docsEnabled: boolean;
+  abstract readonly logLevel: LogLevel;
+  /** Where metrics are served, alone; without one, at `/metrics` of `port`. */
+  abstract readonly metricsPort: number | undefined;
   abstract readonly rateLimits: RateLimitSettings;
 }
+
+/** The least severe lines that are logged. */
+export type LogLevel = 'trace' | 'debug' | 'info' | 'warn' | 'error' | 'fatal' | 'silent';
 
 export interface RateLimitSettings {
   /** Failed authentications an address may send per minute. */
@@ -53,7 +59,7 @@ interface Format<T> {
 }
 
 /** Every setting: what it must be, and what it is when it is not set. */
-const SETTINGS = {
+export const SETTINGS = {
   APP_ENV: [oneOf('development', 'staging', 'production'), 'development'],
   HOST: [matching(/^[A-Za-z0-9.:_-]{1,255}$/, 'be an IP address or a host name to listen on'), '127.0.0.1'],
   PORT: [integer(1, 65_535), 3000],
@@ -82,6 +88,13 @@ const SETTINGS = {
   ],
   DRAIN_SECONDS: [integer(0, 300), undefined],
   DOCS_ENABLED: [oneOf('true', 'false'), 'true'],
+  LOG_LEVEL: [oneOf('trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent'), 'info'],
+  METRICS_PORT: [integer(1, 65_535), undefined],
+  OTEL_EXPORTER_OTLP_ENDPOINT: [
+    url('be an http or https address, such as http://127.0.0.1:4318', ({ protocol }) => /^https?:$/.test(protocol)),
+    undefined,
+  ],
+  OTEL_EXPORTER_OTLP_PROTOCOL: [oneOf('http/protobuf', 'http/json'), 'http/protobuf'],
   AUTH_FAILURES_PER_MINUTE: [integer(1, 1_000_000), 60],
   BAN_WINDOW_SECONDS: [integer(1, WEEK_SECONDS), 600],
   BAN_DURATIONS_SECONDS: [
@@ -124,6 +137,8 @@ export function loadSettings(env: Readonly<Record<string, string | undefined>>):
     trustProxy: values.TRUST_PROXY,
     drainSeconds: values.DRAIN_SECONDS ?? (values.APP_ENV === 'development' ? 0 : DRAIN_SECONDS),
     docsEnabled: values.DOCS_ENABLED === 'true',
+    logLevel: values.LOG_LEVEL,
+    metricsPort: values.METRICS_PORT,
     rateLimits: {
       authFailuresPerMinute: values.AUTH_FAILURES_PER_MINUTE,
       banWindowSeconds: values.BAN_WINDOW_SECONDS,

@@ -2,7 +2,7 @@ import { RouteTable } from '../../src/shared/http/route-table';
 import { TestService } from '../support/service';
 
 /** Every route that is open to everybody. Anything else has to refuse who has no key. */
-const PUBLIC = [/^\/healthz$/, /^\/readyz$/, /^\/openapi\.json$/, /^\/docs(-yaml)?(\/|$)/, /^\/v1\/?$/];
+const PUBLIC = [/^\/healthz$/, /^\/readyz$/, /^\/metrics$/, /^\/openapi\.json$/, /^\/docs(-yaml)?(\/|$)/, /^\/v1\/?$/];
 
 describe('Access', () => {
   it('is closed on every route that does not say it is public', async () => {

@@ -5,6 +5,7 @@ import { DataSource } from 'typeorm';
 import { createApp } from '../../src/app.setup';
 import { AccountsService, KeysService, type Plan } from '../../src/auth';
 import { loadSettings } from '../../src/config/settings';
+import { createLog, type LineSink } from '../../src/observability';
 import { createOpenApiDocument } from '../../src/openapi';
 import type { Allowance } from '../../src/shared/domain/allowance';
 import { parseJson } from '../../src/shared/http/json';
@@ -38,14 +39,16 @@ export class TestService {
     private readonly conformance: Conformance,
   ) {}
 
-  static async start(env: Readonly<Record<string, string>> = {}): Promise<TestService> {
+  /** @param logTo takes the lines of the log, which are errors that end the process only, unless LOG_LEVEL says otherwise */
+  static async start(env: Readonly<Record<string, string>> = {}, logTo?: LineSink): Promise<TestService> {
     const clock = new TestClock();
     const settings = loadSettings({
       DATABASE_URL: process.env[`WORKER_${process.env.JEST_WORKER_ID ?? '1'}_DATABASE_URL`],
       PUBLIC_BASE_URL: BASE_URL,
+      LOG_LEVEL: 'fatal',
       ...env,
     });
-    const app = await createApp(settings, { clock, logger: ['fatal'] });
+    const app = await createApp(settings, { clock, log: createLog(settings, logTo) });
     await app.listen(0, '127.0.0.1');
     await app.get(DataSource).query('TRUNCATE pets, api_keys, accounts RESTART IDENTITY CASCADE');
     const port = Number(new URL(await app.getUrl()).port);

@@ -1,0 +1,5 @@
+export { createLog, type LineSink, type Log, NestLogger } from './logger';
+export { Metrics } from './metrics';
+export { MetricsEndpoint } from './metrics-endpoint';
+export { ObservabilityModule } from './observability.module';
+export { RequestObserver } from './request-observer';

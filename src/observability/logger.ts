@@ -1,0 +1,79 @@
+import type { LoggerService } from '@nestjs/common';
+import { Logger as NestPinoLogger, type PinoLogger } from 'nestjs-pino';
+import { destination, pino, stdTimeFunctions } from 'pino';
+import type { Settings } from '../config/settings';
+
+/** What takes lines of text. */
+export interface LineSink {
+  write(line: string): unknown;
+}
+
+/** Lines wait for more of them at most this long, and until this many bytes have come together. */
+const FLUSH_MS = 100;
+const FLUSH_BYTES = 8_192;
+/** What is kept for a reader of the log that hangs; beyond that, lines are lost rather than memory. */
+const MAX_WAITING_BYTES = 16_777_216;
+
+/** What the framework tells about its own start. */
+const FRAMEWORK = new Set<unknown>([
+  'NestApplication',
+  'NestFactory',
+  'InstanceLoader',
+  'RoutesResolver',
+  'RouterExplorer',
+]);
+
+/** The log: one JSON object a line, to the standard output; in development a line for people. */
+export type Log = pino.Logger;
+
+export function createLog({ environment, logLevel }: Pick<Settings, 'environment' | 'logLevel'>, sink?: LineSink): Log {
+  return pino(
+    {
+      level: logLevel,
+      // Process id and host name: whoever collects the lines of several replicas adds where they come from.
+      base: null,
+      timestamp: stdTimeFunctions.isoTime,
+      formatters: { level: (level) => ({ level }) },
+    },
+    environment === 'development'
+      ? { write: (line) => (sink ?? process.stdout).write(readable(line)) }
+      : (sink ?? standardOutput()),
+  );
+}
+
+/** Written in the background, in large pieces; pino sees to it that nothing is left when the process exits. */
+function standardOutput(): LineSink {
+  return destination({
+    fd: 1,
+    sync: false,
+    minLength: FLUSH_BYTES,
+    maxLength: MAX_WAITING_BYTES,
+    periodicFlush: FLUSH_MS,
+  });
+}
+
+function readable(line: string): string {
+  const { level, time, event, msg, stack, ...fields } = JSON.parse(line) as Record<'level' | 'time', string> &
+    Record<string, unknown>;
+  const pairs = Object.entries(fields).map(
+    ([name, value]) => `${name}=${typeof value === 'string' ? value : JSON.stringify(value)}`,
+  );
+  const words = [time.slice(11, 23), level.toUpperCase().padEnd(5), msg ?? event, ...pairs];
+  return `${words.join(' ')}\n${typeof stack === 'string' ? `${stack}\n` : ''}`;
+}
+
+/** Nest's logger, writing to the log. */
+export class NestLogger extends NestPinoLogger implements LoggerService {
+  constructor(log: Log) {
+    // It calls the six methods that both have. A PinoLogger would look for a logger of the request each time.
+    super(log as unknown as PinoLogger, {});
+  }
+
+  override log(message: unknown, ...params: unknown[]): void {
+    if (FRAMEWORK.has(params.at(-1))) {
+      this.debug(message, ...params);
+    } else {
+      super.log(message, ...params);
+    }
+  }
+}

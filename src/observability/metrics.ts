@@ -1,0 +1,112 @@
+import { Injectable } from '@nestjs/common';
+import { VERSION } from '../config/version';
+import { RateLimiter } from '../rate-limiting';
+import { Database } from '../shared/persistence/database';
+import { addEventLoopMetrics, addMemoryMetrics, Counter, Gauge, Histogram, Registry } from './prom-client';
+
+const LATENCY_BUCKETS = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5];
+/** The limiter waits for Redis up to 0.05 s. */
+const REDIS_BUCKETS = [0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1];
+/** Beyond that many accounts, calls to deprecated operations are counted together. */
+const NAMED_ACCOUNTS = 1_000;
+
+/** What Prometheus is told of this replica. */
+@Injectable()
+export class Metrics {
+  private readonly registry = new Registry();
+  private readonly registers = [this.registry];
+  readonly requests = new Histogram({
+    name: 'petstore_http_request_duration_seconds',
+    help: 'How long requests took, from their arrival to the end of the answer.',
+    labelNames: ['method', 'route', 'status'],
+    buckets: LATENCY_BUCKETS,
+    registers: this.registers,
+  });
+  readonly rateDecisions = new Counter({
+    name: 'petstore_rate_decisions_total',
+    help: 'What the rate limiter decided of requests.',
+    labelNames: ['plan', 'outcome'],
+    registers: this.registers,
+  });
+  private readonly deprecatedCalls = new Counter({
+    name: 'petstore_deprecated_calls_total',
+    help: 'Calls to deprecated operations.',
+    labelNames: ['method', 'route', 'account'],
+    registers: this.registers,
+  });
+  private readonly redisReplies = new Histogram({
+    name: 'petstore_redis_reply_duration_seconds',
+    help: 'How long the rate limiter waited for a reply of Redis.',
+    buckets: REDIS_BUCKETS,
+    registers: this.registers,
+  });
+  private readonly accounts = new Set<bigint>();
+
+  constructor({ watch }: RateLimiter, database: Database) {
+    const { registers } = this;
+    watch.onReply = (ms) => {
+      this.redisReplies.observe(ms / 1_000);
+    };
+    new Counter({
+      name: 'petstore_bans_total',
+      help: 'Bans of API keys that this replica imposed.',
+      registers,
+      collect() {
+        this.reset();
+        this.inc(watch.bansImposed);
+      },
+    });
+    new Gauge({
+      name: 'petstore_redis_breaker_open',
+      help: '1 while this replica counts requests by itself because Redis cannot be used.',
+      registers,
+      collect() {
+        this.set(watch.isAlone ? 1 : 0);
+      },
+    });
+    new Gauge({
+      name: 'petstore_database_connections',
+      help: 'Connections of the database pool.',
+      labelNames: ['state'],
+      registers,
+      collect() {
+        const { busy, idle } = database.poolState;
+        this.set({ state: 'busy' }, busy);
+        this.set({ state: 'idle' }, idle);
+      },
+    });
+    new Gauge({
+      name: 'petstore_database_waiting',
+      help: 'Statements that wait for a connection of the database pool.',
+      registers,
+      collect() {
+        this.set(database.poolState.waiting);
+      },
+    });
+    new Gauge({
+      name: 'petstore_build_info',
+      help: 'The version of the service and of Node.js; always 1.',
+      labelNames: ['version', 'node'],
+      registers,
+    }).set({ version: VERSION, node: process.versions.node }, 1);
+    addEventLoopMetrics(this.registry);
+    addMemoryMetrics(this.registry);
+  }
+
+  get contentType(): string {
+    return this.registry.contentType;
+  }
+
+  noteDeprecatedCall(method: string, route: string, accountId: bigint): void {
+    const isNamed = this.accounts.has(accountId) || this.accounts.size < NAMED_ACCOUNTS;
+    if (isNamed) {
+      this.accounts.add(accountId);
+    }
+    this.deprecatedCalls.inc({ method, route, account: isNamed ? `${accountId}` : 'other' });
+  }
+
+  /** All of it, in Prometheus's text format. */
+  text(): Promise<string> {
+    return this.registry.metrics();
+  }
+}

@@ -1,0 +1,21 @@
+import { Logger, Module } from '@nestjs/common';
+import { RateLimiter, RateLimitingModule } from '../rate-limiting';
+import { Metrics } from './metrics';
+import { MetricsEndpoint } from './metrics-endpoint';
+
+@Module({
+  imports: [RateLimitingModule],
+  providers: [Metrics, MetricsEndpoint],
+})
+export class ObservabilityModule {
+  constructor({ watch }: RateLimiter) {
+    const logger = new Logger('RateLimiter');
+    watch.onBan = ({ keyId, keyFirstCharacters, accountId }, until) => {
+      const bannedUntil = new Date(until).toISOString();
+      logger.warn(
+        { event: 'key_banned', keyId, key: keyFirstCharacters, accountId, bannedUntil },
+        `Key ${keyId} is banned until ${bannedUntil}.`,
+      );
+    };
+  }
+}

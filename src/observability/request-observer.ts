@@ -1,0 +1,91 @@
+import type { Socket } from 'node:net';
+import type { FastifyReply, FastifyRequest } from 'fastify';
+import type { Principal } from '../shared/domain/principal';
+import type { Log } from './logger';
+import type { Metrics } from './metrics';
+
+const METHODS = new Set(['DELETE', 'GET', 'HEAD', 'OPTIONS', 'PATCH', 'POST', 'PUT']);
+/** The routes that take what no other route does. */
+const CATCH_ALL = /^(\/v1\/?)?\*?$/;
+const UNMATCHED = 'unmatched';
+/** As nginx writes it: the client went before it was answered. */
+const CLIENT_GONE = 499;
+
+/** What is known of a request when it has been answered; never its headers, query or body. */
+interface Answered {
+  readonly id: string;
+  /** Undefined for bytes that never became a request. */
+  readonly method?: string;
+  readonly route: string;
+  readonly status: number;
+  readonly durationMs: number;
+  readonly principal?: Principal | undefined;
+  readonly rateOutcome?: string | undefined;
+  readonly traceId?: string | undefined;
+}
+
+/** Writes one line of the log for each request, and counts it. */
+export class RequestObserver {
+  private readonly log: Log;
+  private readonly failures = new WeakMap<Socket, number>();
+
+  constructor(
+    log: Log,
+    private readonly metrics: Metrics,
+  ) {
+    this.log = log.child({ event: 'request' });
+  }
+
+  /** Takes note of a request that came, and of its end. */
+  watch(request: FastifyRequest, reply: FastifyReply): void {
+    const startedAt = performance.now();
+    // Unlike a hook of Fastify, it also comes when the client goes before it is answered.
+    reply.raw.on('close', () => {
+      this.noteEnd(request, reply, performance.now() - startedAt);
+    });
+  }
+
+  /** Takes note of bytes that the HTTP layer gave up on: a request of their own, or the rest of one that came. */
+  noteProtocolFailure(id: string, status: number, socket: Socket): void {
+    // Node keeps the answer under way there.
+    if ((socket as { _httpMessage?: unknown })._httpMessage) {
+      this.failures.set(socket, status);
+    } else {
+      this.note({ id, route: UNMATCHED, status, durationMs: 0 });
+    }
+  }
+
+  private noteEnd(request: FastifyRequest, reply: FastifyReply, durationMs: number): void {
+    const { id, method, principal, rateOutcome, traceId } = request;
+    const { url = '' } = request.routeOptions;
+    const route = CATCH_ALL.test(url) ? UNMATCHED : url;
+    const status = reply.raw.writableFinished
+      ? reply.statusCode
+      : (this.failures.get(request.raw.socket) ?? CLIENT_GONE);
+    this.note({ id, method, route, status, durationMs, principal, rateOutcome, traceId });
+    if (principal !== undefined && reply.hasHeader('deprecation')) {
+      this.metrics.noteDeprecatedCall(method, route, principal.accountId);
+    }
+  }
+
+  private note({ id, method, route, status, durationMs, principal, rateOutcome, traceId }: Answered): void {
+    const knownMethod = method !== undefined && METHODS.has(method) ? method : 'other';
+    this.metrics.requests.observe({ method: knownMethod, route, status }, durationMs / 1_000);
+    if (rateOutcome !== undefined) {
+      this.metrics.rateDecisions.inc({ plan: principal?.plan ?? 'none', outcome: rateOutcome });
+    }
+    if (this.log.isLevelEnabled('info')) {
+      this.log.info({
+        id,
+        method,
+        route,
+        status,
+        durationMs: Math.round(durationMs * 100) / 100,
+        accountId: principal?.accountId,
+        key: principal?.keyFirstCharacters,
+        rate: rateOutcome,
+        traceId,
+      });
+    }
+  }
+}

@@ -1,0 +1,146 @@
+import { request as httpRequest } from 'node:http';
+import { eventually } from '../cluster/support/replica';
+import { codeOf, TestService } from '../support/service';
+
+describe('The log', () => {
+  let service: TestService;
+  let key: string;
+  let lines: string[];
+
+  const start = async (env: Record<string, string>) => {
+    lines = [];
+    service = await TestService.start(
+      { APP_ENV: 'production', LOG_LEVEL: 'info', ...env },
+      { write: (line) => lines.push(line) },
+    );
+    key = await service.createKey('free');
+    lines.length = 0;
+  };
+  const logged = () => lines.map((line) => JSON.parse(line) as Record<string, unknown>);
+  const requests = () => logged().filter(({ event }) => event === 'request');
+
+  afterEach(() => service.close());
+
+  it('has one line of JSON for each request, with what it takes to follow it up', async () => {
+    await start({});
+    await service.get('/v1/pets/9?limit=3', { key, headers: { 'x-request-id': 'abc' } });
+    expect(lines).toHaveLength(1);
+    expect(logged()).toEqual([
+      {
+        level: 'info',
+        time: expect.stringMatching(/^\d{4}-\d\d-\d\dT[\d:.]+Z$/) as string,
+        event: 'request',
+        id: 'abc',
+        method: 'GET',
+        route: '/v1/pets/:petId',
+        status: 404,
+        durationMs: expect.any(Number) as number,
+        accountId: 1,
+        key: key.slice('pets_live_'.length, 'pets_live_'.length + 4),
+        rate: 'admitted',
+      },
+    ]);
+    expect(logged()[0]?.durationMs).toBeGreaterThan(0);
+  });
+
+  it('says why a request was refused, and has the id that the client was told', async () => {
+    await start({ AUTH_FAILURES_PER_MINUTE: '1' });
+    const answers = [];
+    for (const path of ['/v1/pets', '/v1/pets']) {
+      answers.push(await service.get(path));
+    }
+    for (let request = 0; request <= 60; request++) {
+      answers.push(await service.get('/v1/nowhere', { key }));
+    }
+    expect(requests().map(({ id, status }) => [id, status])).toEqual(
+      answers.map(({ headers, status }) => [headers['x-request-id'], status]),
+    );
+    expect(requests().map(({ rate }) => rate)).toEqual([
+      'unauthenticated',
+      'too_many_auth_failures',
+      ...Array<string>(60).fill('admitted'),
+      'rate_limit_exceeded',
+    ]);
+    expect(requests().at(-1)).toMatchObject({ route: 'unmatched', status: 429, accountId: 1 });
+  });
+
+  it('has a line for what never became a request', async () => {
+    await start({});
+    const answer = await service.raw('NONSENSE\r\n\r\n');
+    await service.get('/docs/%zz');
+    expect(requests()).toMatchObject([
+      { id: /x-request-id: (\S+)/.exec(answer)?.[1], route: 'unmatched', status: 400 },
+      { method: 'GET', route: 'unmatched', status: 400 },
+    ]);
+  });
+
+  it('has a line for a client that goes before it is answered', async () => {
+    await start({});
+    const gone = new Promise<void>((closed) => {
+      const request = httpRequest({
+        port: service.port,
+        host: '127.0.0.1',
+        method: 'POST',
+        path: '/v1/pets',
+        headers: { authorization: `Bearer ${key}`, 'content-type': 'application/json', expect: '100-continue' },
+      });
+      request.on('error', () => undefined).on('close', closed);
+      // It is told to go on, or answered, once its headers have been read.
+      request.on('continue', () => request.destroy());
+      request.write('{');
+    });
+    await gone;
+    await eventually(5_000, () => requests().length > 0);
+    expect(requests()).toMatchObject([{ method: 'POST', route: '/v1/pets', status: 499 }]);
+  });
+
+  it('tells of a ban once, with the key and its end', async () => {
+    await start({});
+    const codes: unknown[] = [];
+    for (let request = 0; request < 125; request++) {
+      codes.push(codeOf(await service.get('/v1/pets', { key })));
+    }
+    expect(codes.filter((code) => code === 'key_temporarily_banned')).toHaveLength(5);
+    const bannedUntil = new Date(service.clock.now() + 900_000).toISOString();
+    expect(logged().filter(({ event }) => event === 'key_banned')).toEqual([
+      expect.objectContaining({
+        level: 'warn',
+        keyId: 1,
+        accountId: 1,
+        key: expect.any(String) as string,
+        bannedUntil,
+      }),
+    ]);
+  });
+
+  it('never holds a key, a query or a body, wherever a client puts them', async () => {
+    await start({ LOG_LEVEL: 'trace' });
+    const secret = 'what-nobody-may-read';
+    const headers = { 'x-request-id': key, traceparent: key, 'user-agent': secret, cookie: secret, origin: secret };
+    await service.post(`/v1/pets?access_token=${key}`, { key, headers, body: { name: secret, categoryId: 1 } });
+    await service.post('/v1/pets', { key, headers, body: `{"name":"${secret}` });
+    await service.get(`/v1/pets/${key}?${secret}`, { key });
+    await service.get(`/v1/${secret}/${key}`, { headers: { authorization: `Basic ${key}` } });
+    await service.get(`/${key}%zz`);
+    await service.raw(`GET /${key} HTTP/9\r\nAuthorization: ${key}\r\n\r\n`);
+    expect(requests()).toHaveLength(6);
+    expect(lines.join('')).not.toContain(key.slice(10, 20));
+    expect(lines.join('')).not.toContain(secret);
+  });
+
+  it('is for people in development', async () => {
+    await start({ APP_ENV: 'development' });
+    await service.get('/v1/pets', { key });
+    expect(lines).toEqual([
+      expect.stringMatching(
+        /^\d\d:\d\d:\d\d\.\d{3} INFO {2}request id=\S+ method=GET route=\/v1\/pets status=200 .+\n$/,
+      ),
+    ]);
+  });
+
+  it('is as quiet as LOG_LEVEL says', async () => {
+    await start({ LOG_LEVEL: 'warn' });
+    await service.get('/v1/pets', { key });
+    expect(lines).toEqual([]);
+  });
+});

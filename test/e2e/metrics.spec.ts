@@ -1,0 +1,123 @@
+import { Metrics } from '../../src/observability';
+import { freePort } from '../support/process';
+import { TestService } from '../support/service';
+
+describe('/metrics', () => {
+  let service: TestService;
+
+  const start = async (env: Record<string, string> = {}) => {
+    service = await TestService.start(env);
+  };
+  const samples = async () => {
+    const { status, text } = await service.get('/metrics');
+    expect(status).toBe(200);
+    return new Map(
+      text
+        .split('\n')
+        .filter((line) => line !== '' && !line.startsWith('#'))
+        .map((line) => [line.slice(0, line.lastIndexOf(' ')), Number(line.slice(line.lastIndexOf(' ') + 1))]),
+    );
+  };
+
+  afterEach(() => service.close());
+
+  it('counts requests and their time by route and status, without a key', async () => {
+    await start();
+    const key = await service.createKey();
+    await service.get('/v1/pets', { key });
+    await service.get('/v1/pets?limit=2', { key });
+    await service.get('/v1/pets?limit=x', { key });
+    const found = await samples();
+    const requests = (labels: string) => found.get(`petstore_http_request_duration_seconds_count{${labels}}`);
+    expect(requests('method="GET",route="/v1/pets",status="200"')).toBe(2);
+    expect(requests('method="GET",route="/v1/pets",status="400"')).toBe(1);
+    const within =
+      'petstore_http_request_duration_seconds_bucket{le="+Inf",method="GET",route="/v1/pets",status="200"}';
+    expect(found.get(within)).toBe(2);
+    expect(
+      found.get('petstore_http_request_duration_seconds_sum{method="GET",route="/v1/pets",status="200"}'),
+    ).toBeGreaterThan(0);
+  });
+
+  it('counts rate decisions by plan and outcome, and bans', async () => {
+    await start();
+    const key = await service.createKey('free');
+    await service.get('/v1/pets');
+    for (let request = 0; request < 123; request++) {
+      await service.get('/v1/pets', { key });
+    }
+    const found = await samples();
+    const decisions = (plan: string, outcome: string) =>
+      found.get(`petstore_rate_decisions_total{plan="${plan}",outcome="${outcome}"}`);
+    expect(decisions('free', 'admitted')).toBe(60);
+    expect(decisions('free', 'rate_limit_exceeded')).toBe(60);
+    expect(decisions('free', 'key_temporarily_banned')).toBe(3);
+    expect(decisions('none', 'unauthenticated')).toBe(1);
+    expect(found.get('petstore_bans_total')).toBe(1);
+  });
+
+  it('tells which accounts still call a deprecated operation, the first thousand of them by their id', async () => {
+    await start();
+    const key = await service.createKey();
+    await service.get('/v1/pets/1', { key });
+    await service.get('/v1/pets/1', { key });
+    await service.get('/v1/pets', { key });
+    const calls = async () =>
+      [...(await samples())].filter(([name]) => name.startsWith('petstore_deprecated_calls_total'));
+    const of = (account: string) =>
+      `petstore_deprecated_calls_total{method="GET",route="/v1/pets/:petId",account="${account}"}`;
+    expect(await calls()).toEqual([[of('1'), 2]]);
+    for (let account = 2n; account <= 1_002n; account++) {
+      service.app.get(Metrics).noteDeprecatedCall('GET', '/v1/pets/:petId', account);
+    }
+    const all = new Map(await calls());
+    expect(all.size).toBe(1_001);
+    expect([all.get(of('1')), all.get(of('1000')), all.get(of('other'))]).toEqual([2, 1, 2]);
+  });
+
+  it('tells of the database pool, Redis, the event loop and the build', async () => {
+    await start();
+    const found = await samples();
+    expect(found.get('petstore_database_connections{state="idle"}')).toBeGreaterThan(0);
+    expect(found.get('petstore_database_waiting')).toBe(0);
+    expect(found.get('petstore_redis_breaker_open')).toBe(0);
+    expect(found.get('nodejs_eventloop_lag_p99_seconds')).toBeGreaterThan(0);
+    expect(found.get(`petstore_build_info{version="1.0.0",node="${process.versions.node}"}`)).toBe(1);
+  });
+
+  it('gets no new label values from what clients make up', async () => {
+    await start();
+    const key = await service.createKey();
+    const strange = async (word: string) => {
+      await service.get(`/v1/${word}`, { key });
+      await service.get(`/v1/pets/${word}?${word}=${word}`, { key });
+      await service.get(`/${word}`, { headers: { 'x-request-id': word } });
+      await service.call('PROPFIND', `/v1/${word}`, { key });
+      await service.get('/v1/pets', { key: word });
+    };
+    await strange('one');
+    const before = await samples();
+    await strange('two');
+    const after = await samples();
+    const isNew = (name: string) => !before.has(name) && !name.includes('route="/metrics"');
+    expect([...after.keys()].filter(isNew)).toEqual([]);
+    expect([...after.keys()].join()).not.toContain(key.slice(10, 14));
+    expect(
+      after.get('petstore_http_request_duration_seconds_count{method="other",route="unmatched",status="405"}') ??
+        after.get('petstore_http_request_duration_seconds_count{method="other",route="unmatched",status="404"}'),
+    ).toBe(2);
+  });
+
+  it('is on METRICS_PORT alone when that is set', async () => {
+    const port = await freePort();
+    await start({ METRICS_PORT: port });
+    expect((await service.get('/metrics')).status).toBe(404);
+    const answer = await fetch(`http://127.0.0.1:${port}/metrics`);
+    expect([answer.status, answer.headers.get('content-type')]).toEqual([
+      200,
+      'text/plain; version=0.0.4; charset=utf-8',
+    ]);
+    expect(await answer.text()).toContain('\npetstore_build_info{');
+    expect((await fetch(`http://127.0.0.1:${port}/healthz`)).status).toBe(404);
+  });
+});
