@@ -49,7 +49,7 @@ module.exports = {
       comment: 'A module is imported through its index.ts only.',
       from: { path: '^src/([^/]+)/' },
       to: {
-        path: '^src/(pets|auth|idempotency|observability|rate-limiting|versioning)/',
+        path: '^src/(pets|auth|idempotency|observability|rate-limiting|tracing|versioning)/',
         pathNot: ['^src/$1/', '/index\\.ts$'],
       },
     },
@@ -58,7 +58,7 @@ module.exports = {
       severity: 'error',
       from: { path: '^src/[^/]+\\.ts$' },
       to: {
-        path: '^src/(pets|auth|idempotency|observability|rate-limiting|versioning)/',
+        path: '^src/(pets|auth|idempotency|observability|rate-limiting|tracing|versioning)/',
         pathNot: '/index\\.ts$',
       },
     },
@@ -66,7 +66,7 @@ module.exports = {
       name: 'shared-knows-no-module',
       severity: 'error',
       from: { path: '^src/shared/' },
-      to: { path: '^src/(pets|auth|idempotency|observability|rate-limiting|versioning)/' },
+      to: { path: '^src/(pets|auth|idempotency|observability|rate-limiting|tracing|versioning)/' },
     },
   ],
   options: {

@@ -1,3 +1,5 @@
+// First, as it watches what is loaded after it.
+import { tracing } from './tracing';
 import 'reflect-metadata';
 import type { NestFastifyApplication } from '@nestjs/platform-fastify';
 import { createApp } from './app.setup';
@@ -15,6 +17,7 @@ async function start(): Promise<void> {
   const settings = loadSettings(process.env);
   const log = createLog(settings);
   const app = await createApp(settings, { log });
+  tracing?.traceRequests(app.getHttpAdapter().getInstance());
   try {
     await app.init();
     const key = settings.environment === 'development' ? await demoKey(app, settings.dataDir) : undefined;
@@ -41,6 +44,7 @@ async function start(): Promise<void> {
 async function stop(app: NestFastifyApplication, { drainSeconds }: Settings, log: Log): Promise<void> {
   setTimeout(() => process.exit(), drainSeconds * 1_000 + STOP_LIMIT_MS);
   await app.close();
+  await tracing?.stop();
   log.info({ event: 'stopped' }, 'Stopped.');
   process.exit();
 }

@@ -1,0 +1,159 @@
+import { createServer, type Server as HttpServer } from 'node:http';
+import { join } from 'node:path';
+import { json } from 'node:stream/consumers';
+import { freePort } from '../support/process';
+import { Client } from './support/client';
+import { eventually, Replica } from './support/replica';
+import { Server } from './support/servers';
+import { Store } from './support/store';
+
+const TRACE_ID = '0af7651916cd43dd8448eb211c80319c';
+const PARENT_ID = 'b7ad6b7169203331';
+const SERVER = 2;
+const REPORT = join(__dirname, 'support/report-open-telemetry.cjs');
+
+interface Span {
+  readonly traceId: string;
+  readonly spanId: string;
+  readonly parentSpanId?: string;
+  readonly name: string;
+  readonly kind: number;
+  readonly attributes: readonly { readonly key: string; readonly value: { readonly stringValue?: string } }[];
+}
+interface Export {
+  readonly resourceSpans: readonly { readonly scopeSpans: readonly { readonly spans: readonly Span[] }[] }[];
+}
+
+/** What an OTLP collector gets. */
+class Collector {
+  readonly spans: Span[] = [];
+  received = '';
+  private server: HttpServer | undefined;
+  url = '';
+
+  async start(): Promise<void> {
+    const port = await freePort();
+    this.url = `http://127.0.0.1:${port}`;
+    const server = createServer((request, response) => {
+      void json(request).then((body) => {
+        this.received += JSON.stringify([request.url, request.headers, body]);
+        const { resourceSpans } = body as Export;
+        this.spans.push(...resourceSpans.flatMap(({ scopeSpans }) => scopeSpans.flatMap(({ spans }) => spans)));
+        response.setHeader('content-type', 'application/json').end('{}');
+      });
+    });
+    this.server = server;
+    await new Promise<void>((listening) => server.listen(Number(port), '127.0.0.1', listening));
+  }
+
+  stop(): void {
+    this.server?.close();
+    this.server?.closeAllConnections();
+  }
+}
+
+describe('A replica', () => {
+  let redis: Server;
+  let postgres: Server;
+  let store: Store;
+  let key: string;
+  const collector = new Collector();
+
+  beforeAll(async () => {
+    [redis, postgres] = await Promise.all([Server.redis(), Server.postgres(), collector.start()]);
+    store = await Store.open(postgres.url);
+    key = await store.createUnlimitedKey();
+  });
+  afterAll(async () => {
+    await store.close();
+    collector.stop();
+    await Promise.all([redis.remove(), postgres.remove()]);
+  });
+
+  const start = (changes: Record<string, string>) =>
+    Replica.start({
+      DATABASE_URL: postgres.url,
+      REDIS_URL: redis.url,
+      DRAIN_SECONDS: '0',
+      NODE_OPTIONS: `--require ${REPORT}`,
+      ...changes,
+    });
+  const events = ({ program }: Replica) =>
+    program.stdout
+      .split('\n')
+      .filter(Boolean)
+      .map((line) => JSON.parse(line) as Record<string, unknown>);
+
+  it('sends the spans of the server, the database and Redis, in the trace of the client, whose id is in the log', async () => {
+    const replica = await start({
+      OTEL_EXPORTER_OTLP_ENDPOINT: collector.url,
+      OTEL_EXPORTER_OTLP_PROTOCOL: 'http/json',
+    });
+    const call = (method: string, path: string, body?: string) =>
+      fetch(`${replica.url}/v1${path}`, {
+        method,
+        headers: {
+          authorization: `Bearer ${key}`,
+          traceparent: `00-${TRACE_ID}-${PARENT_ID}-01`,
+          tracestate: `vendor=${key}`,
+          ...(body !== undefined && { 'content-type': 'application/json' }),
+        },
+        ...(body !== undefined && { body }),
+      });
+    await call('POST', '/pets', '{"name":"Rex","categoryId":3}');
+    await call('GET', `/pets?cursor=${key}`);
+    await call('GET', '/pets/1');
+    // What waits is sent before the process ends.
+    const { code, stderr } = await replica.program.kill('SIGTERM');
+    expect([code, stderr]).toEqual([0, expect.stringMatching(/^OpenTelemetry: [1-9]\d* files\n$/)]);
+
+    const ofTrace = collector.spans.filter(({ traceId }) => traceId === TRACE_ID);
+    const servers = ofTrace.filter(({ kind }) => kind === SERVER);
+    expect(servers.map(({ name, parentSpanId }) => [name, parentSpanId])).toEqual([
+      ['POST /v1/pets', PARENT_ID],
+      ['GET /v1/pets', PARENT_ID],
+      ['GET /v1/pets/:petId', PARENT_ID],
+    ]);
+    const systems = servers.map(({ spanId }) =>
+      ofTrace
+        .filter(({ parentSpanId }) => parentSpanId === spanId)
+        .map(({ attributes }) => attributes.find(({ key: name }) => name === 'db.system.name')?.value.stringValue),
+    );
+    expect(systems[0]).toEqual(expect.arrayContaining(['postgresql', 'redis']));
+    expect(systems[1]).toEqual(['redis']);
+    expect(systems[2]).toEqual(expect.arrayContaining(['postgresql', 'redis']));
+    expect(collector.received).not.toContain(key.slice(10, 20));
+    expect(collector.received).not.toContain('Rex');
+    const requests = events(replica).filter(({ event }) => event === 'request');
+    expect(requests.map(({ status, traceId }) => [status, traceId])).toEqual([
+      [201, TRACE_ID],
+      [400, TRACE_ID],
+      [200, TRACE_ID],
+    ]);
+  });
+
+  it('loads nothing of OpenTelemetry otherwise, and logs its start, the migrations, the breaker and its end', async () => {
+    const replica = await start({ DATABASE_URL: `${postgres.url}/template1`, METRICS_PORT: await freePort() });
+    const client = new Client(key);
+    await redis.stop();
+    await eventually(3_000, async () => {
+      await client.call(replica.port);
+      await fetch(`${replica.url}/v1/pets`);
+      return replica.program.stdout.includes('breaker_opened');
+    });
+    await redis.start();
+    await eventually(5_000, () => replica.program.stdout.includes('breaker_closed'));
+    client.close();
+    const { code, stderr } = await replica.program.kill('SIGTERM');
+    expect([code, stderr]).toEqual([0, 'OpenTelemetry: 0 files\n']);
+    const logged = events(replica).filter(({ event }) => event !== 'request');
+    expect(logged).toMatchObject([
+      { event: 'migrated', migrations: expect.arrayContaining(['CreatePets1795219200001']) as string[] },
+      { event: 'started', port: replica.port, environment: 'production', counts: 'redis', version: '1.0.0' },
+      { level: 'warn', event: 'breaker_opened', reason: expect.any(String) as string },
+      { level: 'warn', event: 'breaker_closed' },
+      { event: 'stopping', signal: 'SIGTERM' },
+      { event: 'stopped' },
+    ]);
+  });
+});
