@@ -2,14 +2,14 @@ import { execFileSync } from 'node:child_process';
 import { existsSync, readFileSync } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
 import { parse } from 'yaml';
-import { loadSettings } from '../../src/config/settings';
+import { loadSettings, SETTINGS } from '../../src/config/settings';
 
 const FILE = join(__dirname, '../../docker/compose.yaml');
-const SETTINGS = join(__dirname, '../../src/config/settings.ts');
 const LINTER = join(__dirname, '../../node_modules/dclint/bin/dclint.cjs');
 
 interface Service {
   readonly image?: string;
+  readonly profiles?: readonly string[];
   readonly build?: { readonly context: string; readonly dockerfile: string };
   readonly environment?: Readonly<Record<string, string>>;
   readonly volumes?: readonly string[];
@@ -54,22 +54,32 @@ describe('compose.yaml', () => {
     execFileSync(process.execPath, [LINTER, FILE, ...options], { stdio: 'inherit' });
   });
 
-  it('runs four replicas behind one gateway', () => {
-    expect(Object.keys(services)).toEqual(['postgres', 'redis', 'petstore', 'gateway']);
+  it('runs four replicas behind one gateway, and watches them when asked to', () => {
+    const inProfile = entries.map(([name, { profiles }]) => [name, profiles]);
+    expect(Object.fromEntries(inProfile)).toEqual({
+      postgres: undefined,
+      redis: undefined,
+      petstore: undefined,
+      gateway: undefined,
+      prometheus: ['monitoring'],
+      grafana: ['monitoring'],
+    });
     expect(services.petstore?.deploy?.replicas).toBe(4);
   });
 
   it('pins the version of every image that it does not build', () => {
     const images = entries.filter(([, { build }]) => build === undefined).map(([, { image }]) => image);
     images.forEach((image) => {
-      expect(image).toMatch(/^[a-z]+:\d+\.\d+(\.\d+)?-[a-z]+$/);
+      expect(image).toMatch(/^[a-z]+:\d+\.\d+(\.\d+)?-[a-z]+$|^\w+\/[a-z]+:v?\d+\.\d+\.\d+$/);
     });
-    expect(images).toHaveLength(3);
+    expect(images).toHaveLength(5);
   });
 
-  it('publishes the port of the gateway only, to this machine only unless told otherwise', () => {
+  it('publishes the gateway and what watches it, to this machine only unless told otherwise', () => {
     expect(entries.flatMap(([name, { ports = [] }]) => ports.map((port) => [name, port]))).toEqual([
       ['gateway', '127.0.0.1:8080:8080'],
+      ['prometheus', '127.0.0.1:9090:9090'],
+      ['grafana', '127.0.0.1:3001:3000'],
     ]);
     expect(compose({ POSTGRES_PASSWORD: 'secret', GATEWAY_ADDRESS: '443' }).gateway?.ports).toEqual(['443:8080']);
   });
@@ -78,8 +88,10 @@ describe('compose.yaml', () => {
     expect(entries.map(([name, { networks }]) => [name, networks])).toEqual([
       ['postgres', ['data']],
       ['redis', ['data']],
-      ['petstore', ['requests', 'data']],
+      ['petstore', ['requests', 'data', 'monitoring']],
       ['gateway', ['requests']],
+      ['prometheus', ['monitoring']],
+      ['grafana', ['monitoring']],
     ]);
   });
 
@@ -101,14 +113,20 @@ describe('compose.yaml', () => {
   });
 
   it('gives the service settings that it knows and accepts', () => {
-    const known = [...readFileSync(SETTINGS, 'utf8').matchAll(/^ {4}([A-Z][A-Z_]+):/gm)].map(([, name]) => name);
     const environment = services.petstore?.environment ?? {};
-    expect(known).toEqual(expect.arrayContaining(Object.keys(environment)));
+    expect(Object.keys(SETTINGS)).toEqual(expect.arrayContaining(Object.keys(environment)));
     expect(loadSettings({ APP_ENV: 'production', ...environment })).toMatchObject({
       databaseUrl: 'postgres://petstore:secret@postgres:5432/petstore',
       redisUrls: ['redis://redis:6379'],
       trustProxy: 1,
     });
+  });
+
+  it('lets Prometheus ask the replicas where they serve their metrics', () => {
+    const text = readFileSync(join(dirname(FILE), 'monitoring/prometheus.yml'), 'utf8');
+    const { scrape_configs: jobs } = parse(text) as { scrape_configs: unknown };
+    const port = Number(services.petstore?.environment?.METRICS_PORT);
+    expect(jobs).toMatchObject([{ job_name: 'petstore', dns_sd_configs: [{ names: ['petstore'], type: 'A', port }] }]);
   });
 
   it('says what to do when there is no password', () => {
@@ -123,7 +141,7 @@ describe('compose.yaml', () => {
       .filter((source) => source.startsWith('.'));
     const context = resolve(dirname(FILE), build?.context ?? '');
     const files = [...mounted.map((path) => resolve(dirname(FILE), path)), resolve(context, build?.dockerfile ?? '')];
-    expect(files).toHaveLength(2);
+    expect(files).toHaveLength(7);
     expect(files.filter((path) => !existsSync(path))).toEqual([]);
     expect(existsSync(join(context, 'package.json'))).toBe(true);
   });

@@ -1,0 +1,81 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { parse } from 'yaml';
+import { TestService } from '../support/service';
+
+const PROJECT = join(__dirname, '../..');
+const read = (path: string) => readFileSync(join(PROJECT, path), 'utf8');
+
+interface Rule {
+  readonly alert: string;
+  readonly expr: string;
+  readonly labels: { readonly severity: string };
+  readonly annotations: { readonly summary: string };
+}
+const { groups } = parse(read('docker/monitoring/alerts.yml')) as { groups: { rules: Rule[] }[] };
+const rules = groups.flatMap((group) => group.rules);
+const { panels } = JSON.parse(read('docker/monitoring/dashboards/petstore.json')) as {
+  panels: { title: string; targets: { expr: string }[] }[];
+};
+const queries = panels.flatMap(({ targets }) => targets.map(({ expr }) => expr));
+
+describe('The alert rules and the dashboard', () => {
+  it.each([
+    ['rules', rules.map(({ expr }) => expr)],
+    ['panels', queries],
+  ])('ask in their %s for metrics and labels that the service has', async (_what, expressions) => {
+    const service = await TestService.start();
+    const key = await service.createKey();
+    await service.get('/v1/pets/1', { key });
+    const { text } = await service.get('/metrics');
+    await service.close();
+    const types = new Map([...text.matchAll(/^# TYPE (\S+) (\S+)$/gm)].map(([, name = '', type]) => [name, type]));
+    const names = expressions.flatMap((expr) =>
+      [...expr.matchAll(/\b(?:petstore|nodejs|process)_\w+/g)].map(([n]) => n),
+    );
+    expect(names.length).toBeGreaterThanOrEqual(expressions.length - 2);
+    for (const name of names) {
+      const histogram = name.replace(/_(bucket|sum|count)$/, '');
+      expect([name, types.has(name) || types.get(histogram) === 'histogram']).toEqual([name, true]);
+    }
+    const labels = expressions.flatMap((expr) => [
+      ...[...expr.matchAll(/by \(([^)]*)\)/g)].flatMap(([, list = '']) => list.split(', ')),
+      ...[...expr.matchAll(/[{,] *(\w+)=/g)].map(([, label = '']) => label),
+    ]);
+    const known = [...text.matchAll(/[{,](\w+)="/g)].map(([, label]) => label);
+    // Prometheus adds these two.
+    expect([...known, 'job', 'instance']).toEqual(expect.arrayContaining(labels));
+  });
+
+  it('have balanced parentheses, a severity, and a summary', () => {
+    [...rules.map(({ expr }) => expr), ...queries].forEach((expr) => {
+      const count = (character: string) => expr.split(character).length;
+      expect([expr, count('('), count('{')]).toEqual([expr, count(')'), count('}')]);
+    });
+    rules.forEach(({ labels, annotations }) => {
+      expect(['critical', 'warning', 'info']).toContain(labels.severity);
+      expect(annotations.summary).toMatch(/\S\.$/);
+    });
+  });
+
+  it('know the removal date of the deprecated operation', () => {
+    const controller = read('src/pets/http/pets.controller.ts');
+    const [, sunset = ''] = /sunset: '(\d{4}-\d\d-\d\d)'/.exec(controller) ?? [];
+    const rule = rules.find(({ alert }) => alert === 'PetstoreDeprecatedCalls');
+    expect(rule?.expr).toContain(`> ${Date.parse(sunset) / 1_000} - 90 * 86400`);
+  });
+
+  it('are explained, each alert with what to do, in docs/operating.md', () => {
+    const headings = [...read('docs/operating.md').matchAll(/^#### (Petstore\w+)$/gm)].map(([, name]) => name);
+    expect(headings).toEqual(rules.map(({ alert }) => alert));
+  });
+
+  it('are explained, each metric, in docs/operating.md', async () => {
+    const service = await TestService.start();
+    const { text } = await service.get('/metrics');
+    await service.close();
+    const own = [...text.matchAll(/^# TYPE (petstore_\S+)/gm)].map(([, name]) => name);
+    const documented = [...read('docs/operating.md').matchAll(/^\| `(petstore_\w+)`/gm)].map(([, name]) => name);
+    expect(documented.sort()).toEqual(own.sort());
+  });
+});
