@@ -63,7 +63,7 @@ export class Authenticator {
     const { key, account } = found;
     const keyExpiresAt = key.expiresAt?.getTime() ?? Infinity;
     if (keyExpiresAt <= this.clock.now()) {
-      throw new PetStoreError('expired_api_key', 'The API key has expired. Use a newer key of the account.');
+      throw new PetStoreError('expired_api_key');
     }
     this.uses.note(key.id);
     const principal = {
@@ -81,5 +81,5 @@ export class Authenticator {
 }
 
 export function invalidApiKey(): PetStoreError {
-  return new PetStoreError('invalid_api_key', 'The API key is not valid. Check that it is complete and not revoked.');
+  return new PetStoreError('invalid_api_key');
 }

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { DataSource } from 'typeorm';
 import type { PostgresDriver } from 'typeorm/driver/postgres/PostgresDriver.js';
-import { ERROR_STATUS } from '../../src/shared/domain/error-codes';
+import { ERRORS } from '../../src/shared/domain/error-codes';
 import { TestService } from '../support/service';
 import { CODES, connect, createPet, explain, listPets, main, type Pet, PetStoreError } from './client';
 
@@ -186,7 +186,7 @@ describe('The client of docs/getting-started.md', () => {
     });
 
     it('all codes there are', () => {
-      expect([...CODES].sort()).toEqual(Object.keys(ERROR_STATUS).sort());
+      expect([...CODES].sort()).toEqual(Object.keys(ERRORS).sort());
     });
   });
 

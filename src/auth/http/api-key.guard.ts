@@ -98,8 +98,5 @@ function sendsBearerToken(request: FastifyRequest): boolean {
 }
 
 function missingApiKey(): PetStoreError {
-  return new PetStoreError(
-    'missing_api_key',
-    'An API key is required. Send it in the header Authorization: Bearer <API_KEY>.',
-  );
+  return new PetStoreError('missing_api_key');
 }

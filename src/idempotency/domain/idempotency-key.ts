@@ -15,10 +15,7 @@ export function parseIdempotencyKey(value: string): string {
   }
   const quoted = QUOTED.exec(value)?.[1];
   if (quoted === undefined) {
-    throw new PetStoreError(
-      'invalid_idempotency_key',
-      'Idempotency-Key must be 1 to 255 visible ASCII characters, quoted or bare, sent once.',
-    );
+    throw new PetStoreError('invalid_idempotency_key');
   }
   return quoted.replace(/\\(.)/g, '$1');
 }

@@ -40,10 +40,7 @@ export class PostgresIdempotencyRecords extends IdempotencyRecords {
           [...id, fingerprint],
         );
         if (record?.isSame !== true) {
-          throw new PetStoreError(
-            'idempotency_key_reused',
-            'This Idempotency-Key came with another request before. Use a new key for a new request.',
-          );
+          throw new PetStoreError('idempotency_key_reused');
         }
         return { answer: { body: record.body, location: record.location }, isReplay: true };
       }

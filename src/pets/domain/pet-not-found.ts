@@ -2,6 +2,6 @@ import { PetStoreError } from '../../shared/domain/pet-store-error';
 
 export class PetNotFound extends PetStoreError {
   constructor() {
-    super('pet_not_found', 'No animal has this petId.');
+    super('pet_not_found');
   }
 }

@@ -23,10 +23,7 @@ export function decodeCursor(cursor: unknown, filter: string): bigint {
       return after;
     }
   }
-  throw new PetStoreError(
-    'invalid_cursor',
-    'cursor is damaged or belongs to another status filter. Take it unchanged from the Link header, or start again without it.',
-  );
+  throw new PetStoreError('invalid_cursor');
 }
 
 function checksum(bytes: Buffer, filter: string): number {

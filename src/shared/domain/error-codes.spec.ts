@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { ERROR_STATUS } from './error-codes';
+import { ERRORS } from './error-codes';
 
 describe('The error codes', () => {
   it('are all explained in docs/errors.md, with their status, and no other is', () => {
@@ -9,7 +9,10 @@ describe('The error codes', () => {
       code,
       Number(status),
     ]);
-    expect(Object.fromEntries(documented)).toEqual(ERROR_STATUS);
-    expect(documented).toHaveLength(Object.keys(ERROR_STATUS).length);
+    expect(documented.sort()).toEqual(
+      Object.entries(ERRORS)
+        .map(([code, [status]]) => [code, status])
+        .sort(),
+    );
   });
 });

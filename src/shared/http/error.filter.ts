@@ -41,7 +41,7 @@ export function toPetStoreError(thrown: unknown, requestId: string): PetStoreErr
     return thrown;
   }
   if (isCode(thrown, 'FST_ERR_BAD_URL')) {
-    return new PetStoreError('malformed_url', 'The URL has a malformed percent-encoding.');
+    return new PetStoreError('malformed_url');
   }
   const framework = FRAMEWORK_ERRORS[statusOf(thrown)];
   if (framework !== undefined) {
@@ -50,10 +50,7 @@ export function toPetStoreError(thrown: unknown, requestId: string): PetStoreErr
   // The stack alone: an error object may hold a query with its parameters.
   const stack = thrown instanceof Error ? thrown.stack : String(thrown);
   logger.error({ event: 'request_failed', id: requestId, stack }, 'A request failed.');
-  return new PetStoreError(
-    'internal_error',
-    'Something went wrong inside the service. Report it with the X-Request-Id.',
-  );
+  return new PetStoreError('internal_error');
 }
 
 function statusOf(thrown: unknown): number {

@@ -1,5 +1,5 @@
 import { ApiProperty, ApiSchema } from './openapi-decorators';
-import { ERROR_STATUS, type ErrorCode } from '../domain/error-codes';
+import { type ErrorCode, ERRORS } from '../domain/error-codes';
 import type { PetStoreError } from '../domain/pet-store-error';
 
 /** The body of every error, from every layer (interface, Errors). */
@@ -10,7 +10,7 @@ export class ErrorResponse {
     type: 'string',
     maxLength: 64,
     pattern: '^[a-z][a-z_]*$',
-    examples: Object.keys(ERROR_STATUS),
+    examples: Object.keys(ERRORS),
   })
   readonly code: ErrorCode;
 

@@ -52,7 +52,7 @@ async function readText(request: IncomingMessage): Promise<string> {
   } = request.headers;
   const isEmpty = (length === undefined || length === '0') && transferEncoding === undefined;
   if (contentType === undefined ? !isEmpty : !isJson(contentType)) {
-    throw new PetStoreError('unsupported_media_type', 'The body must be application/json in UTF-8.');
+    throw new PetStoreError('unsupported_media_type');
   }
   if ((request.headers['content-encoding'] ?? 'identity') !== 'identity') {
     throw new PetStoreError('unsupported_media_type', 'The body must not be compressed.');
@@ -112,7 +112,7 @@ function parseObject(text: string): object {
   try {
     value = parseJson(text);
   } catch {
-    throw new PetStoreError('invalid_json', 'The body is not valid JSON.');
+    throw new PetStoreError('invalid_json');
   }
   if (typeof value !== 'object' || value === null || Array.isArray(value)) {
     throw new PetStoreError('invalid_json', 'The body must be a JSON object.');

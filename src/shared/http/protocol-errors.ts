@@ -14,11 +14,11 @@ export function protocolError({ code, rawPacket }: ProtocolFailure): PetStoreErr
     case 'HPE_HEADER_OVERFLOW':
       return firstLine(rawPacket).length > MAX_URL_LENGTH
         ? new PetStoreError('uri_too_long', 'The URL is too long.')
-        : new PetStoreError('headers_too_large', 'The request header fields are too large.');
+        : new PetStoreError('headers_too_large');
     case 'ERR_HTTP_REQUEST_TIMEOUT':
-      return new PetStoreError('request_timeout', 'The request did not arrive in time.');
+      return new PetStoreError('request_timeout');
     default:
-      return new PetStoreError('malformed_request', 'The request is not well-formed HTTP.');
+      return new PetStoreError('malformed_request');
   }
 }
 

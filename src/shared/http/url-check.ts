@@ -51,7 +51,7 @@ function findProblem(url: string, { httpVersion, headers }: IncomingMessage): Pe
     try {
       decodeURIComponent(url);
     } catch {
-      return new PetStoreError('malformed_url', 'The URL has a malformed percent-encoding.');
+      return new PetStoreError('malformed_url');
     }
   }
   return undefined;
