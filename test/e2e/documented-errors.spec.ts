@@ -1,14 +1,9 @@
-import { readFileSync } from 'node:fs';
+import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { DataSource } from 'typeorm';
-import { AccountsService, KeysService } from '../../src/auth';
 import type { ErrorCode } from '../../src/shared/domain/error-codes';
-import { ErrorResponse } from '../../src/shared/http/error.response';
-import { Pipeline } from '../../src/shared/persistence/statements';
-import { protocolError } from '../../src/shared/http/protocol-errors';
-import { type Answer, codeOf, TestService } from '../support/service';
+import type { ErrorCases } from '../support/documented-errors';
+import { type Answer, TestService } from '../support/service';
 
-const REX = { name: 'Rex', categoryId: 3 };
 /** The example answers of docs/errors.md, by the code under whose heading they stand. */
 const DOCUMENTED = [
   ...readFileSync(join(__dirname, '../../docs/errors.md'), 'utf8').matchAll(/^### `(\w+)`[^]*?^```\n(.*)\n```$/gm),
@@ -16,93 +11,27 @@ const DOCUMENTED = [
 
 describe('docs/errors.md', () => {
   let service: TestService;
-  let key: string;
+  let cases: ReadonlyMap<string, () => Promise<Answer | string>>;
 
   beforeAll(async () => {
     service = await TestService.start({ TRUST_PROXY: '1' });
-    key = await service.createKey();
+    const key = await service.createKey();
+    const files = readdirSync(__dirname, { recursive: true })
+      .map(String)
+      .filter((file) => file.endsWith('documented-errors.ts'));
+    const modules = await Promise.all(
+      files.map((file) => import(join(__dirname, file)) as Promise<{ readonly errorCases: ErrorCases }>),
+    );
+    cases = new Map(modules.flatMap(({ errorCases }) => Object.entries(errorCases(service, key))));
   });
   afterAll(() => service.close());
 
-  const get = (path: string) => service.get(path, { key });
-  const post = (body: unknown, headers: Record<string, string> = {}) =>
-    service.post('/v1/pets', { key, body, headers });
-  const raw = async (bytes: string) => (await service.raw(bytes)).split('\r\n\r\n')[1] ?? '';
-  /** The first answer with this code to a request that is sent again and again. */
-  const sendUntil = async (code: ErrorCode, send: () => Promise<Answer>): Promise<Answer> => {
-    const answer = await send();
-    return codeOf(answer) === code ? answer : sendUntil(code, send);
-  };
-  const listWith = (allowed: string) => () => service.get('/v1/pets', { key: allowed });
-  const database = () => service.app.get(DataSource);
-
-  /** A request that is answered with this code: the answer, or its body. */
-  const CASES: Readonly<Record<ErrorCode, () => Promise<Answer | string>>> = {
-    invalid_parameter: () => get('/v1/pets?limit=101'),
-    invalid_cursor: () => get('/v1/pets?cursor=AAAAAAAAAAKLLL5G'),
-    malformed_url: () => get('/v1/pets/%zz'),
-    malformed_request: () => raw('GET /v1/pets HTTP/1.1\r\nHost: x\r\nno colon\r\n\r\n'),
-    invalid_json: () => post('{"name":'),
-    invalid_body: () => post({ name: 1, categoryId: '5', status: null }),
-    invalid_idempotency_key: () => post(REX, { 'idempotency-key': 'with space' }),
-    idempotency_key_reused: async () => {
-      await post(REX, { 'idempotency-key': 'a' });
-      return post({ ...REX, name: 'Mia' }, { 'idempotency-key': 'a' });
-    },
-    missing_api_key: () => service.get('/v1/pets'),
-    invalid_api_key: () => service.get('/v1/pets', { key: 'unknown' }),
-    expired_api_key: async () => {
-      const { id } = await service.app.get(AccountsService).create('Test', 'pro');
-      const expired = await service.app.get(KeysService).create(id, new Date(service.clock.now() + 1));
-      service.clock.advance(1);
-      return listWith(expired.secret)();
-    },
-    pet_not_found: () => get('/v1/pets/01'),
-    route_not_found: () => get('/v1/pets/'),
-    method_not_allowed: () => service.call('DELETE', '/v1/pets/1', { key }),
-    // Node gives up on a request after minutes only.
-    request_timeout: () => {
-      const error = protocolError(Object.assign(new Error(), { code: 'ERR_HTTP_REQUEST_TIMEOUT' }));
-      return Promise.resolve(JSON.stringify(new ErrorResponse(error)));
-    },
-    body_too_large: () => post('a'.repeat(65_537)),
-    uri_too_long: () => get(`/v1/pets?x=${'a'.repeat(8_000)}`),
-    unsupported_media_type: () => post('name=Rex', { 'content-type': 'application/x-www-form-urlencoded' }),
-    rate_limit_exceeded: async () =>
-      sendUntil('rate_limit_exceeded', listWith(await service.createKey('enterprise', { perMinute: 1, perDay: 10 }))),
-    daily_quota_exceeded: async () =>
-      sendUntil('daily_quota_exceeded', listWith(await service.createKey('enterprise', { perMinute: 10, perDay: 1 }))),
-    key_temporarily_banned: async () =>
-      sendUntil(
-        'key_temporarily_banned',
-        listWith(await service.createKey('enterprise', { perMinute: 1, perDay: 10 })),
-      ),
-    too_many_auth_failures: () =>
-      sendUntil('too_many_auth_failures', () =>
-        service.get('/v1/pets', { headers: { 'x-forwarded-for': '192.0.2.1' } }),
-      ),
-    headers_too_large: () => raw(`GET /v1/pets HTTP/1.1\r\nHost: x\r\nX: ${'a'.repeat(20_000)}\r\n\r\n`),
-    internal_error: async () => {
-      await database().query(`ALTER TABLE pets ADD CONSTRAINT no_rex CHECK (name <> 'Rex') NOT VALID`);
-      try {
-        return await post(REX);
-      } finally {
-        await database().query('ALTER TABLE pets DROP CONSTRAINT no_rex');
-      }
-    },
-    service_unavailable: () => {
-      const refused = Object.assign(new Error('refused'), { code: 'ECONNREFUSED' });
-      jest.spyOn(Pipeline.prototype, 'query').mockRejectedValueOnce(refused);
-      return get('/v1/pets');
-    },
-  };
-
   it.each(DOCUMENTED)('shows for %s what the service answers', async (code, example) => {
-    const answer = await CASES[code]();
-    expect(typeof answer === 'string' ? answer : answer.text).toBe(example);
+    const answer = await cases.get(code)?.();
+    expect(typeof answer === 'object' ? answer.text : answer).toBe(example);
   });
 
   it('shows an answer for every code', () => {
-    expect(DOCUMENTED.map(([code]) => code).sort()).toEqual(Object.keys(CASES).sort());
+    expect(DOCUMENTED.map(([code]) => code).sort()).toEqual([...cases.keys()].sort());
   });
 });

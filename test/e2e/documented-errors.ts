@@ -1,0 +1,84 @@
+import { DataSource } from 'typeorm';
+import { AccountsService, KeysService } from '../../src/auth';
+import type { ErrorCode } from '../../src/shared/domain/error-codes';
+import { ErrorResponse } from '../../src/shared/http/error.response';
+import { protocolError } from '../../src/shared/http/protocol-errors';
+import { Pipeline } from '../../src/shared/persistence/statements';
+import type { ErrorCases } from '../support/documented-errors';
+import { type Answer, codeOf } from '../support/service';
+
+const REX = { name: 'Rex', categoryId: 3 };
+
+export const errorCases: ErrorCases = (service, key) => {
+  const get = (path: string) => service.get(path, { key });
+  const post = (body: unknown, headers: Record<string, string> = {}) =>
+    service.post('/v1/pets', { key, body, headers });
+  const raw = async (bytes: string) => (await service.raw(bytes)).split('\r\n\r\n')[1] ?? '';
+  /** The first answer with this code to a request that is sent again and again. */
+  const sendUntil = async (code: ErrorCode, send: () => Promise<Answer>): Promise<Answer> => {
+    const answer = await send();
+    return codeOf(answer) === code ? answer : sendUntil(code, send);
+  };
+  const listWith = (allowed: string) => () => service.get('/v1/pets', { key: allowed });
+  const database = () => service.app.get(DataSource);
+
+  return {
+    invalid_parameter: () => get('/v1/pets?limit=101'),
+    invalid_cursor: () => get('/v1/pets?cursor=AAAAAAAAAAKLLL5G'),
+    malformed_url: () => get('/v1/pets/%zz'),
+    malformed_request: () => raw('GET /v1/pets HTTP/1.1\r\nHost: x\r\nno colon\r\n\r\n'),
+    invalid_json: () => post('{"name":'),
+    invalid_body: () => post({ name: 1, categoryId: '5', status: null }),
+    invalid_idempotency_key: () => post(REX, { 'idempotency-key': 'with space' }),
+    idempotency_key_reused: async () => {
+      await post(REX, { 'idempotency-key': 'a' });
+      return post({ ...REX, name: 'Mia' }, { 'idempotency-key': 'a' });
+    },
+    missing_api_key: () => service.get('/v1/pets'),
+    invalid_api_key: () => service.get('/v1/pets', { key: 'unknown' }),
+    expired_api_key: async () => {
+      const { id } = await service.app.get(AccountsService).create('Test', 'pro');
+      const expired = await service.app.get(KeysService).create(id, new Date(service.clock.now() + 1));
+      service.clock.advance(1);
+      return listWith(expired.secret)();
+    },
+    pet_not_found: () => get('/v1/pets/01'),
+    route_not_found: () => get('/v1/pets/'),
+    method_not_allowed: () => service.call('DELETE', '/v1/pets/1', { key }),
+    // Node gives up on a request after minutes only.
+    request_timeout: () => {
+      const error = protocolError(Object.assign(new Error(), { code: 'ERR_HTTP_REQUEST_TIMEOUT' }));
+      return Promise.resolve(JSON.stringify(new ErrorResponse(error)));
+    },
+    body_too_large: () => post('a'.repeat(65_537)),
+    uri_too_long: () => get(`/v1/pets?x=${'a'.repeat(8_000)}`),
+    unsupported_media_type: () => post('name=Rex', { 'content-type': 'application/x-www-form-urlencoded' }),
+    rate_limit_exceeded: async () =>
+      sendUntil('rate_limit_exceeded', listWith(await service.createKey('enterprise', { perMinute: 1, perDay: 10 }))),
+    daily_quota_exceeded: async () =>
+      sendUntil('daily_quota_exceeded', listWith(await service.createKey('enterprise', { perMinute: 10, perDay: 1 }))),
+    key_temporarily_banned: async () =>
+      sendUntil(
+        'key_temporarily_banned',
+        listWith(await service.createKey('enterprise', { perMinute: 1, perDay: 10 })),
+      ),
+    too_many_auth_failures: () =>
+      sendUntil('too_many_auth_failures', () =>
+        service.get('/v1/pets', { headers: { 'x-forwarded-for': '192.0.2.1' } }),
+      ),
+    headers_too_large: () => raw(`GET /v1/pets HTTP/1.1\r\nHost: x\r\nX: ${'a'.repeat(20_000)}\r\n\r\n`),
+    internal_error: async () => {
+      await database().query(`ALTER TABLE pets ADD CONSTRAINT no_rex CHECK (name <> 'Rex') NOT VALID`);
+      try {
+        return await post(REX);
+      } finally {
+        await database().query('ALTER TABLE pets DROP CONSTRAINT no_rex');
+      }
+    },
+    service_unavailable: () => {
+      const refused = Object.assign(new Error('refused'), { code: 'ECONNREFUSED' });
+      jest.spyOn(Pipeline.prototype, 'query').mockRejectedValueOnce(refused);
+      return get('/v1/pets');
+    },
+  };
+};
