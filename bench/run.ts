@@ -4,7 +4,7 @@ import { parseArgs } from 'node:util';
 import { Client } from 'pg';
 import { Server } from '../test/cluster/support/servers';
 import { Store } from '../test/cluster/support/store';
-import { encodeCursor } from '../src/pets/http/cursor';
+import { encodeCursor } from '../src/shared/http/cursor';
 import { CONNECTIONS, GENERATOR, load, type Measurement, type Request } from './load';
 import { BenchServer, type System } from './server';
 

@@ -2,7 +2,7 @@ import Fastify from 'fastify';
 import { Redis } from 'ioredis';
 import { Pool } from 'pg';
 import { hashSecret, isWellFormedSecret } from '../../src/auth/api-key-secret';
-import { decodeCursor, encodeCursor } from '../../src/pets/http/cursor';
+import { decodeCursor, encodeCursor } from '../../src/shared/http/cursor';
 import { COUNT_REQUESTS } from '../../src/rate-limiting/redis/scripts';
 
 /**

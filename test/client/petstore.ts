@@ -152,12 +152,12 @@ export interface operations {
     listPets: {
         parameters: {
             query?: {
-                /** @description Maximum number of animals returned. */
+                /** @description Maximum number of entries returned. */
                 limit?: number;
-                /** @description Only animals with this status are listed. */
-                status?: components["schemas"]["PetStatus"];
                 /** @description Where the page begins: taken unchanged from the `Link` header of the page before. */
                 cursor?: string;
+                /** @description Only animals with this status are listed. */
+                status?: components["schemas"]["PetStatus"];
             };
             header?: never;
             path?: never;
@@ -194,7 +194,7 @@ export interface operations {
                      */
                     "X-Request-Id": string;
                     /**
-                     * @description When more animals follow: the address of the next page, with `rel="next"` (RFC 8288).
+                     * @description When more follow: the address of the next page, with `rel="next"` (RFC 8288).
                      * @example <https://api.example.com/v1/pets?limit=20&cursor=AAAAAAAAABQeDVxO>; rel="next"
                      */
                     Link?: string;

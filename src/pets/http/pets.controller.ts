@@ -16,11 +16,11 @@ import { parsePositiveInt64 } from '../../shared/domain/int64';
 import { int64Schema } from '../../shared/http/int64-schema';
 import { JsonText } from '../../shared/http/json';
 import { JsonBody } from '../../shared/http/json-body';
+import { filtersOf, linkNext, startOf } from '../../shared/http/pages';
 import { QueryPipe } from '../../shared/http/query.pipe';
 import { Deprecated } from '../../versioning';
 import { PetNotFound } from '../domain/pet-not-found';
 import { PetsService } from '../pets.service';
-import { decodeCursor, encodeCursor } from './cursor';
 import { ListPetsRequest } from './list-pets.request';
 import { NewPetRequest } from './new-pet.request';
 import { PetResponse } from './pet.response';
@@ -54,13 +54,11 @@ export class PetsController {
     @Res({ passthrough: true }) reply: FastifyReply,
   ): Promise<JsonText> {
     const { status } = query;
-    const after = query.cursor === undefined ? 0n : decodeCursor(query.cursor, status ?? '');
+    const filters = filtersOf({ status });
+    const after = startOf(query, filters);
     const { json, next } = await this.pets.page({ status, after, limit: Number(query.limit) });
     if (next !== undefined) {
-      // None of these has a character that a URL would have to encode.
-      const filter = status === undefined ? '' : `&status=${status}`;
-      const parameters = `limit=${query.limit}${filter}&cursor=${encodeCursor(next, status ?? '')}`;
-      reply.header('link', `<${this.settings.baseUrl}/pets?${parameters}>; rel="next"`);
+      linkNext(reply, `${this.settings.baseUrl}/pets`, query, filters, next);
     }
     return new JsonText(json);
   }

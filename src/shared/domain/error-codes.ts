@@ -6,7 +6,7 @@ export const ERRORS = {
   invalid_parameter: [400, 'limit must be an integer from 1 to 100 in decimal digits, given once.'],
   invalid_cursor: [
     400,
-    'cursor is damaged or belongs to another status filter. Take it unchanged from the Link header, or start again without it.',
+    'cursor is damaged or belongs to another filter. Take it unchanged from the Link header, or start again without it.',
   ],
   malformed_url: [400, 'The URL has a malformed percent-encoding.'],
   malformed_request: [400, 'The request is not well-formed HTTP.'],

@@ -52,7 +52,7 @@ export const CHALLENGE_HEADER: HeadersObject = {
 };
 export const LINK_NEXT_HEADER: HeadersObject = {
   Link: text(
-    'When more animals follow: the address of the next page, with `rel="next"` (RFC 8288).',
+    'When more follow: the address of the next page, with `rel="next"` (RFC 8288).',
     '^<[^<>]+>; rel="next"$',
     MAX_URL_LENGTH,
     '<https://api.example.com/v1/pets?limit=20&cursor=AAAAAAAAABQeDVxO>; rel="next"',

@@ -5,7 +5,7 @@ const CURSOR = /^[A-Za-z0-9_-]{16}$/;
 
 /**
  * Writes where the next page begins as 16 URL-safe characters: the last id (8 bytes) and a CRC-32 (4 bytes) over it and
- * the filter, so that a damaged cursor, or one of another filter, is recognised.
+ * the filters, so that a damaged cursor, or one of other filters, is recognised.
  */
 export function encodeCursor(after: bigint, filter: string): string {
   const bytes = Buffer.alloc(12);
