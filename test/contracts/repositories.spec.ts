@@ -9,6 +9,7 @@ import { operatingSystemUser } from '../../src/auth/operating-system-user';
 import { PetRepository } from '../../src/pets/domain/pet.repository';
 import { PAGE, PAGE_OF_STATUS } from '../../src/pets/persistence/postgres-pet-pages';
 import { parseJson } from '../../src/shared/http/json';
+import { Database } from '../../src/shared/persistence/database';
 import { TestService } from '../support/service';
 
 const MAX = 2n ** 63n - 1n;
@@ -150,6 +151,17 @@ describe('The repositories, on the database of this run', () => {
       await accounts.save({ ...changed, name: 'its name stays' });
       expect(await accounts.find(account.id)).toEqual(changed);
     }
+  });
+
+  it('take part in the transaction under way, wherever one more is asked for', async () => {
+    const [accounts, database] = [service.app.get(AccountRepository), service.app.get(Database)];
+    const before = await accounts.list();
+    const failing = database.transaction(async () => {
+      await database.transaction(() => accounts.add(newAccount('Acme', 'pro', {}, 0)));
+      throw new Error('it failed after all');
+    });
+    await expect(failing).rejects.toThrow('it failed after all');
+    expect(await accounts.list()).toEqual(before);
   });
 
   it('record an act with what it does, or neither', async () => {

@@ -64,10 +64,14 @@ export class Database implements OnModuleInit, OnApplicationShutdown {
   }
 
   /**
-   * Runs work in one transaction, which `manager` gives to all that is called from it.
+   * Runs work in one transaction, which `manager` gives to all that is called from it: the one under way, if there is one.
    * @throws ServiceUnavailable
    */
   transaction<T>(work: (manager: EntityManager) => Promise<T>): Promise<T> {
+    const underWay = this.transactions.getStore();
+    if (underWay !== undefined) {
+      return work(underWay);
+    }
     return orUnavailable(() =>
       this.dataSource.transaction((manager) => this.transactions.run(manager, () => work(manager))),
     );
