@@ -4,6 +4,7 @@ import type { FastifyReply, FastifyRequest } from 'fastify';
 import { from, lastValueFrom, type Observable } from 'rxjs';
 import { parseJson, stringifyJson } from '../../shared/http/json';
 import { readBody } from '../../shared/http/json-body';
+import { principalOf } from '../../shared/http/principal-of';
 import { parseIdempotencyKey } from '../domain/idempotency-key';
 import { IdempotencyRecords } from '../domain/idempotency-records';
 
@@ -23,10 +24,7 @@ export class IdempotencyInterceptor implements NestInterceptor {
 
   private async once(sent: string, request: FastifyRequest, reply: FastifyReply, next: CallHandler): Promise<unknown> {
     const key = parseIdempotencyKey(sent);
-    if (request.principal === undefined) {
-      throw new Error('An idempotent operation needs to know whose request it is.');
-    }
-    const { accountId } = request.principal;
+    const { accountId } = principalOf(request);
     // Read before the transaction begins, which must not wait for a slow client.
     const body = await readBody(request);
     const [path] = request.url.split('?', 1);

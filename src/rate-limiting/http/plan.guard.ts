@@ -8,6 +8,7 @@ import {
   type ThrottlerStorage,
 } from '@nestjs/throttler';
 import type { FastifyReply, FastifyRequest } from 'fastify';
+import { principalOf } from '../../shared/http/principal-of';
 import { isPublic } from '../../shared/http/public';
 import { RateLimiter } from '../domain/rate-limiter';
 import { applyRateDecision } from './rate-limit-headers';
@@ -33,10 +34,7 @@ export class PlanGuard extends ThrottlerGuard {
 
   private async hold(context: ExecutionContext): Promise<boolean> {
     const { req, res } = this.getRequestResponse(context) as unknown as { req: FastifyRequest; res: FastifyReply };
-    if (req.principal === undefined) {
-      throw new Error('PlanGuard needs to know whose request it is: put a guard that authenticates before it.');
-    }
-    applyRateDecision(res, await this.limiter.countRequest(req.principal));
+    applyRateDecision(res, await this.limiter.countRequest(principalOf(req)));
     return true;
   }
 }
