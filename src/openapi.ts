@@ -20,7 +20,7 @@ import {
   RETRY_AFTER_HEADER,
 } from './shared/http/api-headers';
 import { ErrorResponse } from './shared/http/error.response';
-import { applyDeclarations } from './shared/http/openapi-decorators';
+import { applyDeclarations, groupDescription } from './shared/http/openapi-decorators';
 
 const VERSION_PREFIX = '/v1';
 const KEY_DESCRIPTION = 'An API key, which the operator issues: `pets_live_…` in production, `pets_test_…` elsewhere.';
@@ -39,8 +39,7 @@ export function createOpenApiDocument(app: INestApplication, settings: Settings)
     .setContact('Pet store support', 'https://petstore.example.com/support', 'support@petstore.example.com')
     .setLicense('MIT', 'https://opensource.org/license/mit')
     .addBearerAuth({ type: 'http', scheme: 'bearer', bearerFormat: 'API key', description: KEY_DESCRIPTION }, 'apiKey')
-    .addSecurityRequirements('apiKey')
-    .addTag('pets', 'The animals of the store.');
+    .addSecurityRequirements('apiKey');
   serversOf(settings).forEach(([url, description]) => builder.addServer(url, description));
   const document = SwaggerModule.createDocument(app, builder.build(), { extraModels: [ErrorResponse] });
   document.servers = document.servers?.map((server) => ({ ...server, 'x-internal': false }));
@@ -50,7 +49,12 @@ export function createOpenApiDocument(app: INestApplication, settings: Settings)
       .filter(([path]) => path.startsWith(`${VERSION_PREFIX}/`))
       .map(([path, item]) => [path.slice(VERSION_PREFIX.length), item]),
   );
-  for (const operation of operationsOf(document)) {
+  const operations = operationsOf(document);
+  document.tags = [...new Set(operations.flatMap(({ tags = [] }) => tags))].sort().map((name) => ({
+    name,
+    description: groupDescription(name) ?? '',
+  }));
+  for (const operation of operations) {
     operation.deprecated = 'x-deprecated-sunset' in operation || undefined;
     addCommonResponses(operation);
     nameTitledSchemas(operation, schemas);

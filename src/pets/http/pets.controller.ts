@@ -1,10 +1,10 @@
 import { Controller, Get, HttpStatus, Param, Post, Query, Res } from '@nestjs/common';
 import {
   ApiBody,
+  ApiGroup,
   ApiOperation,
   ApiParam,
   ApiResponse,
-  ApiTags,
   schemaPath,
 } from '../../shared/http/openapi-decorators';
 import type { FastifyReply } from 'fastify';
@@ -25,7 +25,7 @@ import { ListPetsRequest } from './list-pets.request';
 import { NewPetRequest } from './new-pet.request';
 import { PetResponse } from './pet.response';
 
-@ApiTags('pets')
+@ApiGroup('pets', 'The animals of the store.')
 @Controller({ path: 'pets', version: '1' })
 export class PetsController {
   constructor(

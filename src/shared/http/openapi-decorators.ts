@@ -29,7 +29,20 @@ export const ApiProperty = later('ApiProperty');
 export const ApiPropertyOptional = later('ApiPropertyOptional');
 export const ApiResponse = later('ApiResponse');
 export const ApiSchema = later('ApiSchema');
-export const ApiTags = later('ApiTags');
+const ApiTags = later('ApiTags');
+
+const groups = new Map<string, string>();
+
+/** Puts the operations of a controller into a group, a tag of the document, which says what they are about. */
+export function ApiGroup(name: string, description: string): ClassDecorator {
+  groups.set(name, description);
+  return ApiTags(name);
+}
+
+/** What a group is about. */
+export function groupDescription(name: string): string | undefined {
+  return groups.get(name);
+}
 
 /** Applies what was declared, in the order of the declarations, each once. */
 export function applyDeclarations(swagger: typeof Swagger): void {
