@@ -17,7 +17,11 @@ export function ormConfig(settings: Pick<Settings, 'databaseUrl' | 'dataDir'>): 
   const { databaseUrl, dataDir } = settings;
   return {
     type: 'postgres',
-    entities: [AccountSchema, ApiKeySchema],
+    entities: [
+      // One a line.
+      AccountSchema,
+      ApiKeySchema,
+    ],
     migrations: [
       CreateAccountsAndKeys1795219200000,
       CreatePets1795219200001,

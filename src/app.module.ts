@@ -16,7 +16,10 @@ import { UnmatchedController } from './shared/http/unmatched.controller';
 import { SharedModule } from './shared/shared.module';
 
 /** The modules that serve the operations of the interface. */
-const OPERATIONS = [PetsModule];
+const OPERATIONS = [
+  // One a line, in the order of the document.
+  PetsModule,
+];
 
 @Module({
   imports: [AuthModule, IdempotencyModule, ObservabilityModule, RateLimitingModule, ...OPERATIONS],
