@@ -1,1 +1,2 @@
 export { PetsModule } from './pets.module';
+export { PetsService } from './pets.service';

@@ -2,7 +2,7 @@ import { Injectable } from '@nestjs/common';
 import type { NewPet, Pet } from './domain/pet';
 import { PetNotFound } from './domain/pet-not-found';
 import { type PetPage, PetPages, type PetQuery } from './domain/pet-pages';
-import { PetRepository } from './domain/pet.repository';
+import { PetRepository, type Reservation } from './domain/pet.repository';
 
 @Injectable()
 export class PetsService {
@@ -27,5 +27,10 @@ export class PetsService {
       throw new PetNotFound();
     }
     return pet;
+  }
+
+  /** Makes an available animal pending, in the transaction under way; exactly one of several at the same time does. */
+  reserve(id: bigint): Promise<Reservation> {
+    return this.pets.reserve(id);
   }
 }

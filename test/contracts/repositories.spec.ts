@@ -209,6 +209,17 @@ describe('The repositories, on the database of this run', () => {
     expect(await audit.latest(10_000)).toEqual(before);
   });
 
+  it('reserve an available animal, once', async () => {
+    const pets = service.app.get(PetRepository);
+    const { id } = await pets.add({ name: 'Ada', categoryId: 1n, status: 'available' });
+    const { id: sold } = await pets.add({ name: 'Rex', categoryId: 1n, status: 'sold' });
+    expect((await Promise.all([pets.reserve(id), pets.reserve(id)])).sort()).toEqual(['not_available', 'reserved']);
+    expect((await pets.find(id))?.status).toBe('pending');
+    expect(await pets.reserve(sold)).toBe('not_available');
+    expect((await pets.find(sold))?.status).toBe('sold');
+    expect(await pets.reserve(MAX)).toBe('unknown');
+  });
+
   it.each([
     ['a page', PAGE, 'bigint, int', '10000, 21', 'pets_pkey'],
     // All but the last animals have another status.

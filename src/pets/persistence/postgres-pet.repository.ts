@@ -2,7 +2,7 @@ import { Injectable } from '@nestjs/common';
 import { Batches } from '../../shared/persistence/batches';
 import { Database } from '../../shared/persistence/database';
 import { type NewPet, Pet, type PetStatus } from '../domain/pet';
-import { PetRepository } from '../domain/pet.repository';
+import { PetRepository, type Reservation } from '../domain/pet.repository';
 
 const INSERT = {
   name: 'pets_insert',
@@ -13,6 +13,12 @@ const INSERT = {
     ORDER BY turn RETURNING id`,
 };
 const SELECT = { name: 'pets_select', text: 'SELECT name, category_id, status FROM pets WHERE id = $1' };
+const RESERVE = {
+  name: 'pets_reserve',
+  text: `
+    WITH reserved AS (UPDATE pets SET status = 'pending' WHERE id = $1 AND status = 'available' RETURNING id)
+    SELECT CASE WHEN EXISTS (SELECT FROM reserved) THEN 'reserved' ELSE 'not_available' END FROM pets WHERE id = $1`,
+};
 
 @Injectable()
 export class PostgresPetRepository extends PetRepository {
@@ -31,6 +37,11 @@ export class PostgresPetRepository extends PetRepository {
   async find(id: bigint): Promise<Pet | null> {
     const [row] = (await this.database.read(SELECT, [id])) as [string, string, PetStatus][];
     return row === undefined ? null : new Pet(id, row[0], BigInt(row[1]), row[2]);
+  }
+
+  async reserve(id: bigint): Promise<Reservation> {
+    const [row] = (await this.database.write(RESERVE, [id])) as [Reservation][];
+    return row?.[0] ?? 'unknown';
   }
 
   private async insert(pets: readonly NewPet[]): Promise<bigint[]> {
