@@ -29,6 +29,8 @@ export class ErrorFilter implements ExceptionFilter {
       reply.header('retry-after', UNAVAILABLE_RETRY_SECONDS);
     }
     void reply
+      // What the handler created is gone when what came after it failed.
+      .removeHeader('location')
       .status(error.status)
       .header('content-type', 'application/json; charset=utf-8')
       .send(JSON.stringify(new ErrorResponse(error)));
