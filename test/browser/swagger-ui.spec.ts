@@ -179,7 +179,18 @@ describe('Swagger UI in a browser', () => {
     });
     await page.goto(`${address}/docs`);
     await page.locator('#operations-pets-listPets .stability').waitFor();
-    expect(await page.locator('.stability').allInnerTexts()).toEqual(['beta']);
+    expect(await page.locator('#operations-pets-listPets .stability').innerText()).toBe('beta');
+    expect(await page.locator('#operations-pets-createPet .stability').count()).toBe(0);
+  });
+
+  it('shows it for each operation that is not stable', async () => {
+    const document = (await (await fetch(`${address}/openapi.json`)).json()) as OpenAPIObject;
+    const levels = Object.values(document.paths)
+      .flatMap((item) => Object.values(item as object) as { readonly 'x-stability'?: string }[])
+      .flatMap(({ 'x-stability': level }) => level ?? []);
+    await page.goto(`${address}/docs`);
+    await page.locator('#operations-pets-listPets').waitFor();
+    expect((await page.locator('.stability').allInnerTexts()).sort()).toEqual(levels.sort());
   });
 
   it('works at /docs/ too', async () => {

@@ -24,7 +24,7 @@ describe('Outside /v1', () => {
     const document = (await service.get('/openapi.json')).body as OpenAPIObject;
     expect(document.openapi).toBe('3.1.0');
     expect(document.info.version).toBe('1.0.0');
-    expect(Object.keys(document.paths)).toEqual(['/pets', '/pets/{petId}']);
+    expect(Object.keys(document.paths)).toEqual(expect.arrayContaining(['/pets', '/pets/{petId}']));
     expect(document.paths['/pets']?.get?.operationId).toBe('listPets');
     expect(document.paths['/pets']?.post?.operationId).toBe('createPet');
     expect(document.paths['/pets/{petId}']?.get).toMatchObject({
@@ -33,13 +33,9 @@ describe('Outside /v1', () => {
       'x-deprecated-sunset': '2030-12-05',
     });
     expect(document.paths['/pets']?.get?.deprecated).toBeUndefined();
-    expect(Object.keys(document.components?.schemas ?? {}).sort()).toEqual([
-      'Error',
-      'NewPet',
-      'Pet',
-      'PetStatus',
-      'Pets',
-    ]);
+    expect(Object.keys(document.components?.schemas ?? {})).toEqual(
+      expect.arrayContaining(['Error', 'NewPet', 'Pet', 'PetStatus', 'Pets']),
+    );
     expect(document.servers?.map(({ url }) => url)).toEqual([
       'https://api.example.com/v1',
       'https://staging.example.com/v1',

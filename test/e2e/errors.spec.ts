@@ -17,7 +17,7 @@ describe('Errors', () => {
     '/v1/Pets',
     '/v1/pets//1',
     '/v1/pets/1/',
-    '/v1/store/orders',
+    '/v1/nowhere/else',
     '/v1/-',
     '/v1?x=1',
   ])('404 route_not_found: %s is no operation', async (path) => {

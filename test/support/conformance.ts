@@ -26,7 +26,7 @@ const GENERAL_HEADERS = new RegExp(
  * it promises, no value that it does not allow, and no request accepted that it forbids.
  */
 export class Conformance {
-  private readonly ajv = addFormats(new Ajv2020({ strict: false, allErrors: true }), ['int64', 'int32']);
+  private readonly ajv = addFormats(new Ajv2020({ strict: false, allErrors: true }), ['int64', 'int32', 'date-time']);
   private readonly validators = new Map<string, ValidateFunction>();
   private readonly paths: { readonly pattern: RegExp; readonly operations: Record<string, OperationObject> }[];
 

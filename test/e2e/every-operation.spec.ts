@@ -1,0 +1,190 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import type { OpenAPIObject, OperationObject, RequestBodyObject, SchemaObject } from '@nestjs/swagger';
+import { DataSource } from 'typeorm';
+import { type Answer, codeOf, rate, TestService } from '../support/service';
+
+const read = (path: string) => readFileSync(join(__dirname, '../..', path), 'utf8');
+const DOCUMENT = JSON.parse(read('openapi.json')) as OpenAPIObject;
+
+interface Operation extends OperationObject {
+  readonly operationId: string;
+  readonly method: 'GET' | 'POST';
+  /** With the examples of the document for its parameters. */
+  readonly path: string;
+  readonly body: object | undefined;
+  readonly 'x-stability'?: string;
+}
+
+/** Nothing here names an operation: whatever the document has is held to what the service promises of all. */
+const OPERATIONS = Object.entries(DOCUMENT.paths).flatMap(([path, item]) =>
+  Object.entries(item as Record<string, OperationObject>).map(
+    ([method, operation]) =>
+      ({
+        ...operation,
+        method: method.toUpperCase(),
+        path: `/v1${path.replace(/\{\w+\}/g, '1')}`,
+        body: exampleOf(operation.requestBody as RequestBodyObject | undefined),
+      }) as Operation,
+  ),
+);
+
+/** A body made of the examples of its fields. */
+function exampleOf(request: RequestBodyObject | undefined): object | undefined {
+  const reference = (request?.content['application/json']?.schema as { $ref?: string } | undefined)?.$ref;
+  const schema = DOCUMENT.components?.schemas?.[reference?.split('/').at(-1) ?? ''] as SchemaObject | undefined;
+  return (
+    schema &&
+    Object.fromEntries(
+      Object.entries(schema.properties ?? {}).map(([name, field]) => [
+        name,
+        (field as SchemaObject).example as unknown,
+      ]),
+    )
+  );
+}
+
+const operations = (isOne: (operation: Operation) => boolean = () => true) =>
+  OPERATIONS.filter(isOne).map((operation) => [operation.operationId, operation] as const);
+const isCreation = ({ body }: Operation) => body !== undefined;
+const isIdempotent = ({ parameters = [] }: Operation) =>
+  parameters.some((parameter) => 'name' in parameter && parameter.name === 'Idempotency-Key');
+
+describe('Every operation of the document', () => {
+  let service: TestService;
+  let key: string;
+
+  beforeAll(async () => {
+    service = await TestService.start({ AUTH_FAILURES_PER_MINUTE: '1000000' });
+    key = await service.createKey('enterprise', { perMinute: 100_000, perDay: 100_000 });
+  });
+  afterAll(() => service.close());
+  // What the examples refer to.
+  beforeEach(() =>
+    service.app.get(DataSource).query(
+      `INSERT INTO pets (id, name, category_id, status) OVERRIDING SYSTEM VALUE VALUES (1, 'Rex', 3, 'available')
+       ON CONFLICT (id) DO UPDATE SET status = 'available';
+       SELECT setval(pg_get_serial_sequence('pets', 'id'), greatest(1, (SELECT max(id) FROM pets)))`,
+    ),
+  );
+
+  const call = ({ method, path, body }: Operation, headers: Record<string, string> = {}, sent: unknown = body) =>
+    service.call(method, path, { key, headers, body: sent });
+  const outcome = (answer: Answer) => [answer.status, codeOf(answer)];
+
+  it.each(operations(isCreation))(
+    '%s accepts its own example, and says where to find what it created',
+    async (_, operation) => {
+      const answer = await call(operation);
+      expect(answer.status).toBe(201);
+      const found = await service.get(new URL(answer.headers.location ?? '').pathname, { key });
+      expect([found.status, found.text]).toEqual([200, answer.text]);
+    },
+  );
+
+  it.each(operations())('%s is closed without a key, and held to the plan with one', async (_, operation) => {
+    const { method, path } = operation;
+    const closed = await service.call(method, path, { body: '{' });
+    expect(outcome(closed)).toEqual([401, 'missing_api_key']);
+    expect(closed.headers['www-authenticate']).toBe('Bearer realm="petstore"');
+    const small = await service.createKey('enterprise', { perMinute: 1, perDay: 10 });
+    const [first, second] = [
+      await service.call(method, path, { key: small, body: '{' }),
+      await service.call(method, path, { key: small, body: '{' }),
+    ];
+    expect([first.status === 429, rate(first).remaining]).toEqual([false, 0]);
+    expect(outcome(second)).toEqual([429, 'rate_limit_exceeded']);
+    expect(Number(second.headers['retry-after'])).toBeGreaterThan(0);
+  });
+
+  it.each(operations())('%s has the headers of every answer', async (_, operation) => {
+    const { headers } = await call(operation, { 'x-request-id': 'r-1', origin: 'https://shop.example' });
+    expect(headers).toMatchObject({
+      'x-request-id': 'r-1',
+      'x-ratelimit-limit': '100000',
+      'cache-control': 'private, no-cache',
+      vary: 'Authorization, Origin',
+      'x-content-type-options': 'nosniff',
+      'access-control-allow-origin': '*',
+    });
+    const preflight = { origin: 'https://shop.example', 'access-control-request-method': operation.method };
+    expect((await service.call('OPTIONS', operation.path, { headers: preflight })).status).toBe(204);
+  });
+
+  it.each(operations())('%s has one URL, and answers no method but its own', async (_, operation) => {
+    expect(outcome(await service.get(`${operation.path}/`, { key }))).toEqual([404, 'route_not_found']);
+    expect(outcome(await service.get(operation.path.toUpperCase().replace('/V1', '/v1'), { key }))).toEqual([
+      404,
+      'route_not_found',
+    ]);
+    const other = await service.call('DELETE', operation.path, { key });
+    expect(outcome(other)).toEqual([405, 'method_not_allowed']);
+    expect(other.headers.allow?.split(', ')).toContain(operation.method);
+  });
+
+  it.each(operations(({ method }) => method === 'GET'))(
+    '%s answers HEAD as GET, without the body',
+    async (_, { path }) => {
+      const [get, head] = [await service.get(path, { key }), await service.call('HEAD', path, { key })];
+      expect([head.status, head.text]).toEqual([get.status, '']);
+      expect(head.headers['content-length']).toBe(get.headers['content-length']);
+    },
+  );
+
+  it.each(operations(isCreation))(
+    '%s refuses what is no JSON object, too large, or of another type',
+    async (_, operation) => {
+      expect(outcome(await call(operation, {}, '{'))).toEqual([400, 'invalid_json']);
+      expect(outcome(await call(operation, {}, '{}'))).toEqual([400, 'invalid_body']);
+      expect(outcome(await call(operation, {}, 'a'.repeat(65_537)))).toEqual([413, 'body_too_large']);
+      expect(outcome(await call(operation, { 'content-type': 'text/plain' }, '{}'))).toEqual([
+        415,
+        'unsupported_media_type',
+      ]);
+    },
+  );
+
+  it('is idempotent where it creates something', () => {
+    expect(operations(isIdempotent)).toEqual(operations(isCreation));
+  });
+
+  it.each(operations(isIdempotent))('%s is executed once for an Idempotency-Key', async (name, operation) => {
+    const headers = { 'idempotency-key': name };
+    const [first, again] = [await call(operation, headers), await call(operation, headers)];
+    expect([first.status, first.headers['idempotent-replayed']]).toEqual([201, undefined]);
+    expect([again.status, again.text, again.headers.location]).toEqual([201, first.text, first.headers.location]);
+    expect(again.headers['idempotent-replayed']).toBe('true');
+    expect(outcome(await call(operation, headers, { ...operation.body, more: 1 }))).toEqual([
+      400,
+      'idempotency_key_reused',
+    ]);
+  });
+
+  it.each(operations(isIdempotent))(
+    '%s keeps nothing of an execution that fails after all',
+    async (name, operation) => {
+      const headers = { 'idempotency-key': `${name}-fails` };
+      const dataSource = service.app.get(DataSource);
+      await dataSource.query('ALTER TABLE idempotency_records ADD CONSTRAINT none CHECK (body IS NULL) NOT VALID');
+      try {
+        expect(outcome(await call(operation, headers))).toEqual([500, 'internal_error']);
+      } finally {
+        await dataSource.query('ALTER TABLE idempotency_records DROP CONSTRAINT none');
+      }
+      const again = await call(operation, headers);
+      expect([again.status, again.headers['idempotent-replayed']]).toEqual([201, undefined]);
+    },
+  );
+
+  it.each(operations())('%s says in docs/versioning.md, and in the document, how stable it is', (name, operation) => {
+    const level = operation['x-stability'];
+    expect([undefined, 'beta', 'experimental']).toContain(level);
+    const listed = [...read('docs/versioning.md').matchAll(/^\| `(\w+)`, .* \| (beta|experimental) +\|$/gm)];
+    expect(listed.find(([, operationId]) => operationId === name)?.[2]).toBe(level);
+  });
+
+  it.each(operations())('%s is in the README', (_, { method, path }) => {
+    const listed = read('README.md').replaceAll(/\{\w+\}/g, '1');
+    expect(listed).toMatch(new RegExp(`^\\| \`${method} ${path.replace('/v1', '')}\` +\\|`, 'm'));
+  });
+});
