@@ -8,6 +8,8 @@ import { CreateAuditEntries1795287600000 } from './src/auth/persistence/create-a
 import { CreateAccountsAndKeys1795219200000 } from './src/auth/persistence/create-accounts-and-keys.migration';
 import type { Settings } from './src/config/settings';
 import { CreateIdempotencyRecords1795278000000 } from './src/idempotency/persistence/create-idempotency-records.migration';
+import { CreateOrders1795291200000 } from './src/orders/persistence/create-orders.migration';
+import { OrderSchema } from './src/orders/persistence/order.schema';
 import { CreatePets1795219200001 } from './src/pets/persistence/create-pets.migration';
 import { embeddedDatabaseHost } from './src/shared/persistence/embedded-database';
 import { ImpatientClient } from './src/shared/persistence/impatient-client';
@@ -21,6 +23,7 @@ export function ormConfig(settings: Pick<Settings, 'databaseUrl' | 'dataDir'>): 
       // One a line.
       AccountSchema,
       ApiKeySchema,
+      OrderSchema,
     ],
     migrations: [
       CreateAccountsAndKeys1795219200000,
@@ -29,6 +32,7 @@ export function ormConfig(settings: Pick<Settings, 'databaseUrl' | 'dataDir'>): 
       CreateAuditEntries1795287600000,
       AddKeyRotation1795288200000,
       AddKeyLastUse1795288800000,
+      CreateOrders1795291200000,
       AddKeyUnbans1795292400000,
     ],
     migrationsTableName: 'migrations',

@@ -6,6 +6,7 @@ import type { Settings } from './config/settings';
 import { HealthController } from './health/health.controller';
 import { IdempotencyModule } from './idempotency';
 import { ObservabilityModule } from './observability';
+import { OrdersModule } from './orders';
 import { PetsModule } from './pets';
 import { PlanGuard, RateLimitingModule } from './rate-limiting';
 import type { Clock } from './shared/domain/clock';
@@ -19,6 +20,7 @@ import { SharedModule } from './shared/shared.module';
 const OPERATIONS = [
   // One a line, in the order of the document.
   PetsModule,
+  OrdersModule,
 ];
 
 @Module({

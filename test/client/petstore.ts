@@ -44,6 +44,50 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/store/orders": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List orders
+         * @description Answers with the account's own orders in ascending order of `id`, one page at a time. When more follow, the `Link` header names the next page: follow its address as it is, until there is none.
+         */
+        get: operations["listOrders"];
+        put?: never;
+        /**
+         * Place an order
+         * @description Places an order for an `available` animal, which is `pending` from then on, and answers with the order and its address in `Location`. Of several orders for one animal, exactly one is placed. Unknown fields are ignored. Send an `Idempotency-Key` to be able to repeat the request safely.
+         */
+        post: operations["createOrder"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/store/orders/{orderId}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Get an order
+         * @description Answers with one of the account's own orders, by its `id`.
+         */
+        get: operations["getOrder"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
 }
 export type webhooks = Record<string, never>;
 export interface components {
@@ -95,6 +139,68 @@ export interface components {
              */
             status: components["schemas"]["PetStatus"];
         };
+        /** @enum {string} */
+        OrderStatus: "placed" | "approved" | "delivered";
+        /** @description An order to place. */
+        NewOrder: {
+            /**
+             * Format: int64
+             * @description Identifier of the animal; it must be `available`.
+             * @example 1
+             */
+            petId: bigint;
+            /**
+             * Format: int32
+             * @description How many are ordered.
+             * @default 1
+             * @example 1
+             */
+            quantity?: number;
+            /**
+             * Format: date-time
+             * @description When it is to be shipped (RFC 3339), from 1970 to 9999; kept to the millisecond.
+             * @example 2026-12-24T09:00:00Z
+             */
+            shipDate?: string;
+        };
+        /** @description An order of the account. */
+        Order: {
+            /**
+             * Format: int64
+             * @description Unique identifier, assigned by the service on creation.
+             * @example 1
+             */
+            id: bigint;
+            /**
+             * Format: int64
+             * @description Identifier of the animal.
+             * @example 1
+             */
+            petId: bigint;
+            /**
+             * Format: int32
+             * @description How many are ordered.
+             * @example 1
+             */
+            quantity: number;
+            /**
+             * @description How far the order is.
+             * @example placed
+             */
+            status: components["schemas"]["OrderStatus"];
+            /**
+             * Format: date-time
+             * @description When it is to be shipped, in UTC; absent if nothing was said.
+             * @example 2026-12-24T09:00:00.000Z
+             */
+            shipDate?: string;
+            /**
+             * Format: date-time
+             * @description When the order was placed, in UTC.
+             * @example 2026-11-21T12:00:00.000Z
+             */
+            placedAt: string;
+        };
         /** @description The body of every error. */
         Error: {
             /**
@@ -107,12 +213,15 @@ export interface components {
              * @example invalid_body
              * @example invalid_idempotency_key
              * @example idempotency_key_reused
+             * @example unknown_pet
              * @example missing_api_key
              * @example invalid_api_key
              * @example expired_api_key
              * @example pet_not_found
+             * @example order_not_found
              * @example route_not_found
              * @example method_not_allowed
+             * @example pet_not_available
              * @example request_timeout
              * @example body_too_large
              * @example uri_too_long
@@ -140,6 +249,8 @@ export interface components {
         };
         /** Pets */
         Pets: components["schemas"]["Pet"][];
+        /** Orders */
+        Orders: components["schemas"]["Order"][];
     };
     responses: never;
     parameters: never;
@@ -1361,6 +1472,1172 @@ export interface operations {
                      * @example <https://api.example.com/docs#/pets/getPet>; rel="deprecation"; type="text/html", <https://api.example.com/v1/pets>; rel="successor-version"
                      */
                     Link?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    listOrders: {
+        parameters: {
+            query?: {
+                /** @description Maximum number of entries returned. */
+                limit?: number;
+                /** @description Where the page begins: taken unchanged from the `Link` header of the page before. */
+                cursor?: string;
+                /** @description Only orders with this status are listed. */
+                status?: components["schemas"]["OrderStatus"];
+                /** @description Only orders for this animal are listed. */
+                petId?: bigint;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description A page of orders. */
+            200: {
+                headers: {
+                    /**
+                     * @description Pages of any origin may call the service.
+                     * @example *
+                     */
+                    "Access-Control-Allow-Origin": string;
+                    /**
+                     * @description Request allowance of the current plan for the window.
+                     * @example 300
+                     */
+                    "X-RateLimit-Limit": number;
+                    /**
+                     * @description Requests remaining in the window.
+                     * @example 299
+                     */
+                    "X-RateLimit-Remaining": number;
+                    /**
+                     * @description Unix timestamp, in seconds, at which the limit resets.
+                     * @example 1795219260
+                     */
+                    "X-RateLimit-Reset": bigint;
+                    /**
+                     * @description Identifies the request in the logs; one that was sent is kept.
+                     * @example 2a1b6a3e-7c5d-4f10-9d0e-3f1c2b4a5d6e
+                     */
+                    "X-Request-Id": string;
+                    /**
+                     * @description When more follow: the address of the next page, with `rel="next"` (RFC 8288).
+                     * @example <https://api.example.com/v1/pets?limit=20&cursor=AAAAAAAAABQeDVxO>; rel="next"
+                     */
+                    Link?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Orders"];
+                };
+            };
+            /** @description Something in the request is missing or invalid. */
+            400: {
+                headers: {
+                    /**
+                     * @description Pages of any origin may call the service.
+                     * @example *
+                     */
+                    "Access-Control-Allow-Origin": string;
+                    /**
+                     * @description Request allowance of the current plan for the window.
+                     * @example 300
+                     */
+                    "X-RateLimit-Limit": number;
+                    /**
+                     * @description Requests remaining in the window.
+                     * @example 299
+                     */
+                    "X-RateLimit-Remaining": number;
+                    /**
+                     * @description Unix timestamp, in seconds, at which the limit resets.
+                     * @example 1795219260
+                     */
+                    "X-RateLimit-Reset": bigint;
+                    /**
+                     * @description Identifies the request in the logs; one that was sent is kept.
+                     * @example 2a1b6a3e-7c5d-4f10-9d0e-3f1c2b4a5d6e
+                     */
+                    "X-Request-Id": string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description The credential is missing or invalid. */
+            401: {
+                headers: {
+                    /**
+                     * @description Pages of any origin may call the service.
+                     * @example *
+                     */
+                    "Access-Control-Allow-Origin": string;
+                    /**
+                     * @description Request allowance of the current plan for the window.
+                     * @example 300
+                     */
+                    "X-RateLimit-Limit": number;
+                    /**
+                     * @description Requests remaining in the window.
+                     * @example 299
+                     */
+                    "X-RateLimit-Remaining": number;
+                    /**
+                     * @description Unix timestamp, in seconds, at which the limit resets.
+                     * @example 1795219260
+                     */
+                    "X-RateLimit-Reset": bigint;
+                    /**
+                     * @description Identifies the request in the logs; one that was sent is kept.
+                     * @example 2a1b6a3e-7c5d-4f10-9d0e-3f1c2b4a5d6e
+                     */
+                    "X-Request-Id": string;
+                    /**
+                     * @description The bearer challenge (RFC 6750).
+                     * @example Bearer realm="petstore", error="invalid_token"
+                     */
+                    "WWW-Authenticate": string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description The request did not arrive in time; the connection is closed. */
+            408: {
+                headers: {
+                    /**
+                     * @description Pages of any origin may call the service.
+                     * @example *
+                     */
+                    "Access-Control-Allow-Origin": string;
+                    /**
+                     * @description Request allowance of the current plan for the window.
+                     * @example 300
+                     */
+                    "X-RateLimit-Limit": number;
+                    /**
+                     * @description Requests remaining in the window.
+                     * @example 299
+                     */
+                    "X-RateLimit-Remaining": number;
+                    /**
+                     * @description Unix timestamp, in seconds, at which the limit resets.
+                     * @example 1795219260
+                     */
+                    "X-RateLimit-Reset": bigint;
+                    /**
+                     * @description Identifies the request in the logs; one that was sent is kept.
+                     * @example 2a1b6a3e-7c5d-4f10-9d0e-3f1c2b4a5d6e
+                     */
+                    "X-Request-Id": string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description The URL is too long. */
+            414: {
+                headers: {
+                    /**
+                     * @description Pages of any origin may call the service.
+                     * @example *
+                     */
+                    "Access-Control-Allow-Origin": string;
+                    /**
+                     * @description Request allowance of the current plan for the window.
+                     * @example 300
+                     */
+                    "X-RateLimit-Limit": number;
+                    /**
+                     * @description Requests remaining in the window.
+                     * @example 299
+                     */
+                    "X-RateLimit-Remaining": number;
+                    /**
+                     * @description Unix timestamp, in seconds, at which the limit resets.
+                     * @example 1795219260
+                     */
+                    "X-RateLimit-Reset": bigint;
+                    /**
+                     * @description Identifies the request in the logs; one that was sent is kept.
+                     * @example 2a1b6a3e-7c5d-4f10-9d0e-3f1c2b4a5d6e
+                     */
+                    "X-Request-Id": string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description A rate limit is exceeded. Wait for the time in `Retry-After`. */
+            429: {
+                headers: {
+                    /**
+                     * @description Pages of any origin may call the service.
+                     * @example *
+                     */
+                    "Access-Control-Allow-Origin": string;
+                    /**
+                     * @description Request allowance of the current plan for the window.
+                     * @example 300
+                     */
+                    "X-RateLimit-Limit": number;
+                    /**
+                     * @description Requests remaining in the window.
+                     * @example 299
+                     */
+                    "X-RateLimit-Remaining": number;
+                    /**
+                     * @description Unix timestamp, in seconds, at which the limit resets.
+                     * @example 1795219260
+                     */
+                    "X-RateLimit-Reset": bigint;
+                    /**
+                     * @description Identifies the request in the logs; one that was sent is kept.
+                     * @example 2a1b6a3e-7c5d-4f10-9d0e-3f1c2b4a5d6e
+                     */
+                    "X-Request-Id": string;
+                    /**
+                     * @description Seconds to wait before the next request.
+                     * @example 42
+                     */
+                    "Retry-After": number;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description The header fields are too large; the connection is closed. */
+            431: {
+                headers: {
+                    /**
+                     * @description Pages of any origin may call the service.
+                     * @example *
+                     */
+                    "Access-Control-Allow-Origin": string;
+                    /**
+                     * @description Request allowance of the current plan for the window.
+                     * @example 300
+                     */
+                    "X-RateLimit-Limit": number;
+                    /**
+                     * @description Requests remaining in the window.
+                     * @example 299
+                     */
+                    "X-RateLimit-Remaining": number;
+                    /**
+                     * @description Unix timestamp, in seconds, at which the limit resets.
+                     * @example 1795219260
+                     */
+                    "X-RateLimit-Reset": bigint;
+                    /**
+                     * @description Identifies the request in the logs; one that was sent is kept.
+                     * @example 2a1b6a3e-7c5d-4f10-9d0e-3f1c2b4a5d6e
+                     */
+                    "X-Request-Id": string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description The service failed. */
+            500: {
+                headers: {
+                    /**
+                     * @description Pages of any origin may call the service.
+                     * @example *
+                     */
+                    "Access-Control-Allow-Origin": string;
+                    /**
+                     * @description Request allowance of the current plan for the window.
+                     * @example 300
+                     */
+                    "X-RateLimit-Limit": number;
+                    /**
+                     * @description Requests remaining in the window.
+                     * @example 299
+                     */
+                    "X-RateLimit-Remaining": number;
+                    /**
+                     * @description Unix timestamp, in seconds, at which the limit resets.
+                     * @example 1795219260
+                     */
+                    "X-RateLimit-Reset": bigint;
+                    /**
+                     * @description Identifies the request in the logs; one that was sent is kept.
+                     * @example 2a1b6a3e-7c5d-4f10-9d0e-3f1c2b4a5d6e
+                     */
+                    "X-Request-Id": string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description The service cannot answer for the moment. Wait for the time in `Retry-After`. */
+            503: {
+                headers: {
+                    /**
+                     * @description Pages of any origin may call the service.
+                     * @example *
+                     */
+                    "Access-Control-Allow-Origin": string;
+                    /**
+                     * @description Request allowance of the current plan for the window.
+                     * @example 300
+                     */
+                    "X-RateLimit-Limit": number;
+                    /**
+                     * @description Requests remaining in the window.
+                     * @example 299
+                     */
+                    "X-RateLimit-Remaining": number;
+                    /**
+                     * @description Unix timestamp, in seconds, at which the limit resets.
+                     * @example 1795219260
+                     */
+                    "X-RateLimit-Reset": bigint;
+                    /**
+                     * @description Identifies the request in the logs; one that was sent is kept.
+                     * @example 2a1b6a3e-7c5d-4f10-9d0e-3f1c2b4a5d6e
+                     */
+                    "X-Request-Id": string;
+                    /**
+                     * @description Seconds to wait before the next request.
+                     * @example 42
+                     */
+                    "Retry-After": number;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    createOrder: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description Makes the request safe to retry: for 24 hours, the same key with the same body gives the first answer again, with `Idempotent-Replayed: true`, and creates nothing. A random UUID is a good key. 1 to 255 visible ASCII characters, quoted or bare. */
+                "Idempotency-Key"?: string;
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["NewOrder"];
+            };
+        };
+        responses: {
+            /** @description The order as it was placed. */
+            201: {
+                headers: {
+                    /**
+                     * @description Pages of any origin may call the service.
+                     * @example *
+                     */
+                    "Access-Control-Allow-Origin": string;
+                    /**
+                     * @description Request allowance of the current plan for the window.
+                     * @example 300
+                     */
+                    "X-RateLimit-Limit": number;
+                    /**
+                     * @description Requests remaining in the window.
+                     * @example 299
+                     */
+                    "X-RateLimit-Remaining": number;
+                    /**
+                     * @description Unix timestamp, in seconds, at which the limit resets.
+                     * @example 1795219260
+                     */
+                    "X-RateLimit-Reset": bigint;
+                    /**
+                     * @description Identifies the request in the logs; one that was sent is kept.
+                     * @example 2a1b6a3e-7c5d-4f10-9d0e-3f1c2b4a5d6e
+                     */
+                    "X-Request-Id": string;
+                    /**
+                     * @description The address of what was created.
+                     * @example https://api.example.com/v1/pets/1
+                     */
+                    Location: string;
+                    /**
+                     * @description Present when the request was executed before and this is its first answer again.
+                     * @example true
+                     */
+                    "Idempotent-Replayed"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Order"];
+                };
+            };
+            /** @description Something in the request is missing or invalid. */
+            400: {
+                headers: {
+                    /**
+                     * @description Pages of any origin may call the service.
+                     * @example *
+                     */
+                    "Access-Control-Allow-Origin": string;
+                    /**
+                     * @description Request allowance of the current plan for the window.
+                     * @example 300
+                     */
+                    "X-RateLimit-Limit": number;
+                    /**
+                     * @description Requests remaining in the window.
+                     * @example 299
+                     */
+                    "X-RateLimit-Remaining": number;
+                    /**
+                     * @description Unix timestamp, in seconds, at which the limit resets.
+                     * @example 1795219260
+                     */
+                    "X-RateLimit-Reset": bigint;
+                    /**
+                     * @description Identifies the request in the logs; one that was sent is kept.
+                     * @example 2a1b6a3e-7c5d-4f10-9d0e-3f1c2b4a5d6e
+                     */
+                    "X-Request-Id": string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description The credential is missing or invalid. */
+            401: {
+                headers: {
+                    /**
+                     * @description Pages of any origin may call the service.
+                     * @example *
+                     */
+                    "Access-Control-Allow-Origin": string;
+                    /**
+                     * @description Request allowance of the current plan for the window.
+                     * @example 300
+                     */
+                    "X-RateLimit-Limit": number;
+                    /**
+                     * @description Requests remaining in the window.
+                     * @example 299
+                     */
+                    "X-RateLimit-Remaining": number;
+                    /**
+                     * @description Unix timestamp, in seconds, at which the limit resets.
+                     * @example 1795219260
+                     */
+                    "X-RateLimit-Reset": bigint;
+                    /**
+                     * @description Identifies the request in the logs; one that was sent is kept.
+                     * @example 2a1b6a3e-7c5d-4f10-9d0e-3f1c2b4a5d6e
+                     */
+                    "X-Request-Id": string;
+                    /**
+                     * @description The bearer challenge (RFC 6750).
+                     * @example Bearer realm="petstore", error="invalid_token"
+                     */
+                    "WWW-Authenticate": string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description The request did not arrive in time; the connection is closed. */
+            408: {
+                headers: {
+                    /**
+                     * @description Pages of any origin may call the service.
+                     * @example *
+                     */
+                    "Access-Control-Allow-Origin": string;
+                    /**
+                     * @description Request allowance of the current plan for the window.
+                     * @example 300
+                     */
+                    "X-RateLimit-Limit": number;
+                    /**
+                     * @description Requests remaining in the window.
+                     * @example 299
+                     */
+                    "X-RateLimit-Remaining": number;
+                    /**
+                     * @description Unix timestamp, in seconds, at which the limit resets.
+                     * @example 1795219260
+                     */
+                    "X-RateLimit-Reset": bigint;
+                    /**
+                     * @description Identifies the request in the logs; one that was sent is kept.
+                     * @example 2a1b6a3e-7c5d-4f10-9d0e-3f1c2b4a5d6e
+                     */
+                    "X-Request-Id": string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description What the request is about is not in a state for it. */
+            409: {
+                headers: {
+                    /**
+                     * @description Pages of any origin may call the service.
+                     * @example *
+                     */
+                    "Access-Control-Allow-Origin": string;
+                    /**
+                     * @description Request allowance of the current plan for the window.
+                     * @example 300
+                     */
+                    "X-RateLimit-Limit": number;
+                    /**
+                     * @description Requests remaining in the window.
+                     * @example 299
+                     */
+                    "X-RateLimit-Remaining": number;
+                    /**
+                     * @description Unix timestamp, in seconds, at which the limit resets.
+                     * @example 1795219260
+                     */
+                    "X-RateLimit-Reset": bigint;
+                    /**
+                     * @description Identifies the request in the logs; one that was sent is kept.
+                     * @example 2a1b6a3e-7c5d-4f10-9d0e-3f1c2b4a5d6e
+                     */
+                    "X-Request-Id": string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description The body is too large. */
+            413: {
+                headers: {
+                    /**
+                     * @description Pages of any origin may call the service.
+                     * @example *
+                     */
+                    "Access-Control-Allow-Origin": string;
+                    /**
+                     * @description Request allowance of the current plan for the window.
+                     * @example 300
+                     */
+                    "X-RateLimit-Limit": number;
+                    /**
+                     * @description Requests remaining in the window.
+                     * @example 299
+                     */
+                    "X-RateLimit-Remaining": number;
+                    /**
+                     * @description Unix timestamp, in seconds, at which the limit resets.
+                     * @example 1795219260
+                     */
+                    "X-RateLimit-Reset": bigint;
+                    /**
+                     * @description Identifies the request in the logs; one that was sent is kept.
+                     * @example 2a1b6a3e-7c5d-4f10-9d0e-3f1c2b4a5d6e
+                     */
+                    "X-Request-Id": string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description The URL is too long. */
+            414: {
+                headers: {
+                    /**
+                     * @description Pages of any origin may call the service.
+                     * @example *
+                     */
+                    "Access-Control-Allow-Origin": string;
+                    /**
+                     * @description Request allowance of the current plan for the window.
+                     * @example 300
+                     */
+                    "X-RateLimit-Limit": number;
+                    /**
+                     * @description Requests remaining in the window.
+                     * @example 299
+                     */
+                    "X-RateLimit-Remaining": number;
+                    /**
+                     * @description Unix timestamp, in seconds, at which the limit resets.
+                     * @example 1795219260
+                     */
+                    "X-RateLimit-Reset": bigint;
+                    /**
+                     * @description Identifies the request in the logs; one that was sent is kept.
+                     * @example 2a1b6a3e-7c5d-4f10-9d0e-3f1c2b4a5d6e
+                     */
+                    "X-Request-Id": string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description The body is not of the media type application/json. */
+            415: {
+                headers: {
+                    /**
+                     * @description Pages of any origin may call the service.
+                     * @example *
+                     */
+                    "Access-Control-Allow-Origin": string;
+                    /**
+                     * @description Request allowance of the current plan for the window.
+                     * @example 300
+                     */
+                    "X-RateLimit-Limit": number;
+                    /**
+                     * @description Requests remaining in the window.
+                     * @example 299
+                     */
+                    "X-RateLimit-Remaining": number;
+                    /**
+                     * @description Unix timestamp, in seconds, at which the limit resets.
+                     * @example 1795219260
+                     */
+                    "X-RateLimit-Reset": bigint;
+                    /**
+                     * @description Identifies the request in the logs; one that was sent is kept.
+                     * @example 2a1b6a3e-7c5d-4f10-9d0e-3f1c2b4a5d6e
+                     */
+                    "X-Request-Id": string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description A rate limit is exceeded. Wait for the time in `Retry-After`. */
+            429: {
+                headers: {
+                    /**
+                     * @description Pages of any origin may call the service.
+                     * @example *
+                     */
+                    "Access-Control-Allow-Origin": string;
+                    /**
+                     * @description Request allowance of the current plan for the window.
+                     * @example 300
+                     */
+                    "X-RateLimit-Limit": number;
+                    /**
+                     * @description Requests remaining in the window.
+                     * @example 299
+                     */
+                    "X-RateLimit-Remaining": number;
+                    /**
+                     * @description Unix timestamp, in seconds, at which the limit resets.
+                     * @example 1795219260
+                     */
+                    "X-RateLimit-Reset": bigint;
+                    /**
+                     * @description Identifies the request in the logs; one that was sent is kept.
+                     * @example 2a1b6a3e-7c5d-4f10-9d0e-3f1c2b4a5d6e
+                     */
+                    "X-Request-Id": string;
+                    /**
+                     * @description Seconds to wait before the next request.
+                     * @example 42
+                     */
+                    "Retry-After": number;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description The header fields are too large; the connection is closed. */
+            431: {
+                headers: {
+                    /**
+                     * @description Pages of any origin may call the service.
+                     * @example *
+                     */
+                    "Access-Control-Allow-Origin": string;
+                    /**
+                     * @description Request allowance of the current plan for the window.
+                     * @example 300
+                     */
+                    "X-RateLimit-Limit": number;
+                    /**
+                     * @description Requests remaining in the window.
+                     * @example 299
+                     */
+                    "X-RateLimit-Remaining": number;
+                    /**
+                     * @description Unix timestamp, in seconds, at which the limit resets.
+                     * @example 1795219260
+                     */
+                    "X-RateLimit-Reset": bigint;
+                    /**
+                     * @description Identifies the request in the logs; one that was sent is kept.
+                     * @example 2a1b6a3e-7c5d-4f10-9d0e-3f1c2b4a5d6e
+                     */
+                    "X-Request-Id": string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description The service failed. */
+            500: {
+                headers: {
+                    /**
+                     * @description Pages of any origin may call the service.
+                     * @example *
+                     */
+                    "Access-Control-Allow-Origin": string;
+                    /**
+                     * @description Request allowance of the current plan for the window.
+                     * @example 300
+                     */
+                    "X-RateLimit-Limit": number;
+                    /**
+                     * @description Requests remaining in the window.
+                     * @example 299
+                     */
+                    "X-RateLimit-Remaining": number;
+                    /**
+                     * @description Unix timestamp, in seconds, at which the limit resets.
+                     * @example 1795219260
+                     */
+                    "X-RateLimit-Reset": bigint;
+                    /**
+                     * @description Identifies the request in the logs; one that was sent is kept.
+                     * @example 2a1b6a3e-7c5d-4f10-9d0e-3f1c2b4a5d6e
+                     */
+                    "X-Request-Id": string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description The service cannot answer for the moment. Wait for the time in `Retry-After`. */
+            503: {
+                headers: {
+                    /**
+                     * @description Pages of any origin may call the service.
+                     * @example *
+                     */
+                    "Access-Control-Allow-Origin": string;
+                    /**
+                     * @description Request allowance of the current plan for the window.
+                     * @example 300
+                     */
+                    "X-RateLimit-Limit": number;
+                    /**
+                     * @description Requests remaining in the window.
+                     * @example 299
+                     */
+                    "X-RateLimit-Remaining": number;
+                    /**
+                     * @description Unix timestamp, in seconds, at which the limit resets.
+                     * @example 1795219260
+                     */
+                    "X-RateLimit-Reset": bigint;
+                    /**
+                     * @description Identifies the request in the logs; one that was sent is kept.
+                     * @example 2a1b6a3e-7c5d-4f10-9d0e-3f1c2b4a5d6e
+                     */
+                    "X-Request-Id": string;
+                    /**
+                     * @description Seconds to wait before the next request.
+                     * @example 42
+                     */
+                    "Retry-After": number;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    getOrder: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description Identifier of the order. */
+                orderId: bigint;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The order. */
+            200: {
+                headers: {
+                    /**
+                     * @description Pages of any origin may call the service.
+                     * @example *
+                     */
+                    "Access-Control-Allow-Origin": string;
+                    /**
+                     * @description Request allowance of the current plan for the window.
+                     * @example 300
+                     */
+                    "X-RateLimit-Limit": number;
+                    /**
+                     * @description Requests remaining in the window.
+                     * @example 299
+                     */
+                    "X-RateLimit-Remaining": number;
+                    /**
+                     * @description Unix timestamp, in seconds, at which the limit resets.
+                     * @example 1795219260
+                     */
+                    "X-RateLimit-Reset": bigint;
+                    /**
+                     * @description Identifies the request in the logs; one that was sent is kept.
+                     * @example 2a1b6a3e-7c5d-4f10-9d0e-3f1c2b4a5d6e
+                     */
+                    "X-Request-Id": string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Order"];
+                };
+            };
+            /** @description Something in the request is missing or invalid. */
+            400: {
+                headers: {
+                    /**
+                     * @description Pages of any origin may call the service.
+                     * @example *
+                     */
+                    "Access-Control-Allow-Origin": string;
+                    /**
+                     * @description Request allowance of the current plan for the window.
+                     * @example 300
+                     */
+                    "X-RateLimit-Limit": number;
+                    /**
+                     * @description Requests remaining in the window.
+                     * @example 299
+                     */
+                    "X-RateLimit-Remaining": number;
+                    /**
+                     * @description Unix timestamp, in seconds, at which the limit resets.
+                     * @example 1795219260
+                     */
+                    "X-RateLimit-Reset": bigint;
+                    /**
+                     * @description Identifies the request in the logs; one that was sent is kept.
+                     * @example 2a1b6a3e-7c5d-4f10-9d0e-3f1c2b4a5d6e
+                     */
+                    "X-Request-Id": string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description The credential is missing or invalid. */
+            401: {
+                headers: {
+                    /**
+                     * @description Pages of any origin may call the service.
+                     * @example *
+                     */
+                    "Access-Control-Allow-Origin": string;
+                    /**
+                     * @description Request allowance of the current plan for the window.
+                     * @example 300
+                     */
+                    "X-RateLimit-Limit": number;
+                    /**
+                     * @description Requests remaining in the window.
+                     * @example 299
+                     */
+                    "X-RateLimit-Remaining": number;
+                    /**
+                     * @description Unix timestamp, in seconds, at which the limit resets.
+                     * @example 1795219260
+                     */
+                    "X-RateLimit-Reset": bigint;
+                    /**
+                     * @description Identifies the request in the logs; one that was sent is kept.
+                     * @example 2a1b6a3e-7c5d-4f10-9d0e-3f1c2b4a5d6e
+                     */
+                    "X-Request-Id": string;
+                    /**
+                     * @description The bearer challenge (RFC 6750).
+                     * @example Bearer realm="petstore", error="invalid_token"
+                     */
+                    "WWW-Authenticate": string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description What was asked for could not be found. */
+            404: {
+                headers: {
+                    /**
+                     * @description Pages of any origin may call the service.
+                     * @example *
+                     */
+                    "Access-Control-Allow-Origin": string;
+                    /**
+                     * @description Request allowance of the current plan for the window.
+                     * @example 300
+                     */
+                    "X-RateLimit-Limit": number;
+                    /**
+                     * @description Requests remaining in the window.
+                     * @example 299
+                     */
+                    "X-RateLimit-Remaining": number;
+                    /**
+                     * @description Unix timestamp, in seconds, at which the limit resets.
+                     * @example 1795219260
+                     */
+                    "X-RateLimit-Reset": bigint;
+                    /**
+                     * @description Identifies the request in the logs; one that was sent is kept.
+                     * @example 2a1b6a3e-7c5d-4f10-9d0e-3f1c2b4a5d6e
+                     */
+                    "X-Request-Id": string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description The request did not arrive in time; the connection is closed. */
+            408: {
+                headers: {
+                    /**
+                     * @description Pages of any origin may call the service.
+                     * @example *
+                     */
+                    "Access-Control-Allow-Origin": string;
+                    /**
+                     * @description Request allowance of the current plan for the window.
+                     * @example 300
+                     */
+                    "X-RateLimit-Limit": number;
+                    /**
+                     * @description Requests remaining in the window.
+                     * @example 299
+                     */
+                    "X-RateLimit-Remaining": number;
+                    /**
+                     * @description Unix timestamp, in seconds, at which the limit resets.
+                     * @example 1795219260
+                     */
+                    "X-RateLimit-Reset": bigint;
+                    /**
+                     * @description Identifies the request in the logs; one that was sent is kept.
+                     * @example 2a1b6a3e-7c5d-4f10-9d0e-3f1c2b4a5d6e
+                     */
+                    "X-Request-Id": string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description The URL is too long. */
+            414: {
+                headers: {
+                    /**
+                     * @description Pages of any origin may call the service.
+                     * @example *
+                     */
+                    "Access-Control-Allow-Origin": string;
+                    /**
+                     * @description Request allowance of the current plan for the window.
+                     * @example 300
+                     */
+                    "X-RateLimit-Limit": number;
+                    /**
+                     * @description Requests remaining in the window.
+                     * @example 299
+                     */
+                    "X-RateLimit-Remaining": number;
+                    /**
+                     * @description Unix timestamp, in seconds, at which the limit resets.
+                     * @example 1795219260
+                     */
+                    "X-RateLimit-Reset": bigint;
+                    /**
+                     * @description Identifies the request in the logs; one that was sent is kept.
+                     * @example 2a1b6a3e-7c5d-4f10-9d0e-3f1c2b4a5d6e
+                     */
+                    "X-Request-Id": string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description A rate limit is exceeded. Wait for the time in `Retry-After`. */
+            429: {
+                headers: {
+                    /**
+                     * @description Pages of any origin may call the service.
+                     * @example *
+                     */
+                    "Access-Control-Allow-Origin": string;
+                    /**
+                     * @description Request allowance of the current plan for the window.
+                     * @example 300
+                     */
+                    "X-RateLimit-Limit": number;
+                    /**
+                     * @description Requests remaining in the window.
+                     * @example 299
+                     */
+                    "X-RateLimit-Remaining": number;
+                    /**
+                     * @description Unix timestamp, in seconds, at which the limit resets.
+                     * @example 1795219260
+                     */
+                    "X-RateLimit-Reset": bigint;
+                    /**
+                     * @description Identifies the request in the logs; one that was sent is kept.
+                     * @example 2a1b6a3e-7c5d-4f10-9d0e-3f1c2b4a5d6e
+                     */
+                    "X-Request-Id": string;
+                    /**
+                     * @description Seconds to wait before the next request.
+                     * @example 42
+                     */
+                    "Retry-After": number;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description The header fields are too large; the connection is closed. */
+            431: {
+                headers: {
+                    /**
+                     * @description Pages of any origin may call the service.
+                     * @example *
+                     */
+                    "Access-Control-Allow-Origin": string;
+                    /**
+                     * @description Request allowance of the current plan for the window.
+                     * @example 300
+                     */
+                    "X-RateLimit-Limit": number;
+                    /**
+                     * @description Requests remaining in the window.
+                     * @example 299
+                     */
+                    "X-RateLimit-Remaining": number;
+                    /**
+                     * @description Unix timestamp, in seconds, at which the limit resets.
+                     * @example 1795219260
+                     */
+                    "X-RateLimit-Reset": bigint;
+                    /**
+                     * @description Identifies the request in the logs; one that was sent is kept.
+                     * @example 2a1b6a3e-7c5d-4f10-9d0e-3f1c2b4a5d6e
+                     */
+                    "X-Request-Id": string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description The service failed. */
+            500: {
+                headers: {
+                    /**
+                     * @description Pages of any origin may call the service.
+                     * @example *
+                     */
+                    "Access-Control-Allow-Origin": string;
+                    /**
+                     * @description Request allowance of the current plan for the window.
+                     * @example 300
+                     */
+                    "X-RateLimit-Limit": number;
+                    /**
+                     * @description Requests remaining in the window.
+                     * @example 299
+                     */
+                    "X-RateLimit-Remaining": number;
+                    /**
+                     * @description Unix timestamp, in seconds, at which the limit resets.
+                     * @example 1795219260
+                     */
+                    "X-RateLimit-Reset": bigint;
+                    /**
+                     * @description Identifies the request in the logs; one that was sent is kept.
+                     * @example 2a1b6a3e-7c5d-4f10-9d0e-3f1c2b4a5d6e
+                     */
+                    "X-Request-Id": string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description The service cannot answer for the moment. Wait for the time in `Retry-After`. */
+            503: {
+                headers: {
+                    /**
+                     * @description Pages of any origin may call the service.
+                     * @example *
+                     */
+                    "Access-Control-Allow-Origin": string;
+                    /**
+                     * @description Request allowance of the current plan for the window.
+                     * @example 300
+                     */
+                    "X-RateLimit-Limit": number;
+                    /**
+                     * @description Requests remaining in the window.
+                     * @example 299
+                     */
+                    "X-RateLimit-Remaining": number;
+                    /**
+                     * @description Unix timestamp, in seconds, at which the limit resets.
+                     * @example 1795219260
+                     */
+                    "X-RateLimit-Reset": bigint;
+                    /**
+                     * @description Identifies the request in the logs; one that was sent is kept.
+                     * @example 2a1b6a3e-7c5d-4f10-9d0e-3f1c2b4a5d6e
+                     */
+                    "X-Request-Id": string;
+                    /**
+                     * @description Seconds to wait before the next request.
+                     * @example 42
+                     */
+                    "Retry-After": number;
                     [name: string]: unknown;
                 };
                 content: {

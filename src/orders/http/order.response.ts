@@ -1,0 +1,64 @@
+import { int64Schema } from '../../shared/http/int64-schema';
+import { ApiProperty, ApiPropertyOptional, ApiSchema } from '../../shared/http/openapi-decorators';
+import { MAX_QUANTITY, type Order, ORDER_STATUSES, type OrderStatus } from '../domain/order';
+
+const DATE_TIME_LENGTH = '2026-12-24T09:00:00.000Z'.length;
+
+/** What clients see of an order: a field of the domain stays private until it is added here. */
+@ApiSchema({ name: 'Order', description: 'An order of the account.' })
+export class OrderResponse {
+  @ApiProperty({
+    description: 'Unique identifier, assigned by the service on creation.',
+    ...int64Schema(1n),
+    example: 1,
+  })
+  readonly id: bigint;
+
+  @ApiProperty({ description: 'Identifier of the animal.', ...int64Schema(1n), example: 1 })
+  readonly petId: bigint;
+
+  @ApiProperty({
+    description: 'How many are ordered.',
+    type: 'integer',
+    format: 'int32',
+    minimum: 1,
+    maximum: MAX_QUANTITY,
+    example: 1,
+  })
+  readonly quantity: number;
+
+  @ApiProperty({
+    description: 'How far the order is.',
+    enum: ORDER_STATUSES,
+    enumName: 'OrderStatus',
+    example: 'placed',
+  })
+  readonly status: OrderStatus;
+
+  @ApiPropertyOptional({
+    description: 'When it is to be shipped, in UTC; absent if nothing was said.',
+    type: 'string',
+    format: 'date-time',
+    maxLength: DATE_TIME_LENGTH,
+    example: '2026-12-24T09:00:00.000Z',
+  })
+  readonly shipDate: string | undefined;
+
+  @ApiProperty({
+    description: 'When the order was placed, in UTC.',
+    type: 'string',
+    format: 'date-time',
+    maxLength: DATE_TIME_LENGTH,
+    example: '2026-11-21T12:00:00.000Z',
+  })
+  readonly placedAt: string;
+
+  constructor({ id, petId, quantity, status, shipDate, placedAt }: Order) {
+    this.id = id;
+    this.petId = petId;
+    this.quantity = quantity;
+    this.status = status;
+    this.shipDate = shipDate?.toISOString();
+    this.placedAt = placedAt.toISOString();
+  }
+}

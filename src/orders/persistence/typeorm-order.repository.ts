@@ -1,0 +1,48 @@
+import { Injectable } from '@nestjs/common';
+import { MoreThan, type Repository } from 'typeorm';
+import { insertedId } from '../../shared/persistence/bigint-column';
+import { Database } from '../../shared/persistence/database';
+import { orUnavailable } from '../../shared/persistence/unavailable';
+import { type NewOrder, Order } from '../domain/order';
+import { type OrderPage, type OrderQuery, OrderRepository } from '../domain/order.repository';
+
+@Injectable()
+export class TypeOrmOrderRepository extends OrderRepository {
+  constructor(private readonly database: Database) {
+    super();
+  }
+
+  add(order: NewOrder): Promise<Order> {
+    return orUnavailable(async () => {
+      const id = insertedId(await this.orders.insert(order));
+      const { accountId, petId, quantity, status, shipDate, placedAt } = order;
+      return new Order(id, accountId, petId, quantity, status, shipDate, placedAt);
+    });
+  }
+
+  find(accountId: bigint, id: bigint): Promise<Order | null> {
+    return orUnavailable(() => this.orders.findOneBy({ accountId, id }));
+  }
+
+  page({ accountId, status, petId, after, limit }: OrderQuery): Promise<OrderPage> {
+    return orUnavailable(async () => {
+      const found = await this.orders.find({
+        where: {
+          accountId,
+          id: MoreThan(after),
+          ...(status !== undefined && { status }),
+          ...(petId !== undefined && { petId }),
+        },
+        order: { id: 'ASC' },
+        // One order more, to know whether another page follows.
+        take: limit + 1,
+      });
+      const orders = found.slice(0, limit);
+      return { orders, next: found.length > limit ? orders.at(-1)?.id : undefined };
+    });
+  }
+
+  private get orders(): Repository<Order> {
+    return this.database.manager.getRepository(Order);
+  }
+}

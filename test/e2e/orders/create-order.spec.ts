@@ -1,0 +1,192 @@
+import { DataSource } from 'typeorm';
+import { BASE_URL, codeOf, TestService } from '../../support/service';
+import { connect } from '../../client/client';
+import { Customer, idsOf, type Order } from './support';
+
+describe('POST /v1/store/orders', () => {
+  let service: TestService;
+  let customer: Customer;
+
+  beforeAll(async () => {
+    service = await TestService.start();
+    customer = await Customer.of(service);
+  });
+  afterAll(() => service.close());
+
+  const messageOf = ({ body }: { body: unknown }) => (body as { message: string }).message;
+
+  describe('201', () => {
+    it('gives back the order as it was placed, and where to find it; the animal is pending', async () => {
+      const petId = await customer.addPet();
+      const answer = await customer.place({ petId, quantity: 3, shipDate: '2027-01-31T18:00:00.5+02:00' });
+      const { id } = answer.body as Order;
+      expect(answer.status).toBe(201);
+      expect(answer.body).toEqual({
+        id,
+        petId,
+        quantity: 3,
+        status: 'placed',
+        shipDate: '2027-01-31T16:00:00.500Z',
+        placedAt: new Date(service.clock.now()).toISOString(),
+      });
+      expect(answer.headers.location).toBe(`${BASE_URL}/store/orders/${id}`);
+      expect((await customer.get(id)).text).toBe(answer.text);
+      expect(await customer.statusOf(petId)).toBe('pending');
+    });
+
+    it('takes quantity as 1 and has no shipDate when they are left out', async () => {
+      const order = (await customer.place({ petId: await customer.addPet() })).body as Order;
+      expect(order).toMatchObject({ quantity: 1 });
+      expect(order).not.toHaveProperty('shipDate');
+    });
+
+    it('assigns id, status, placedAt and the account itself, and stores no unknown field', async () => {
+      const petId = await customer.addPet();
+      const sent = { id: 10_000, status: 'delivered', placedAt: '2000-01-01T00:00:00Z', accountId: 2, account_id: 2 };
+      const answer = await customer.place({ petId, ...sent });
+      expect(Object.keys(answer.body as object)).toEqual(['id', 'petId', 'quantity', 'status', 'placedAt']);
+      expect(answer.body).toMatchObject({ status: 'placed', placedAt: new Date(service.clock.now()).toISOString() });
+      expect((answer.body as Order).id).toBeLessThan(10_000);
+    });
+
+    it.each(['1', '100', '1.0', '1e2', '100.00'])('takes quantity %s', async (quantity) => {
+      const answer = await customer.place(`{"petId":${await customer.addPet()},"quantity":${quantity}}`);
+      expect([answer.status, (answer.body as { quantity: number }).quantity]).toEqual([201, Number(quantity)]);
+    });
+
+    it.each([
+      ['1970-01-01T00:00:00Z', '1970-01-01T00:00:00.000Z'],
+      ['9999-12-31T23:59:59.999999999Z', '9999-12-31T23:59:59.999Z'],
+      ['2028-02-29T23:59:59-10:00', '2028-03-01T09:59:59.000Z'],
+    ])('keeps shipDate %s to the millisecond, in UTC', async (shipDate, kept) => {
+      const { id } = (await customer.place({ petId: await customer.addPet(), shipDate })).body as Order;
+      expect((await customer.get(id)).body).toMatchObject({ shipDate: kept });
+    });
+
+    it('keeps an int64 petId to the last digit, also in the filter, and all other numbers beside it', async () => {
+      const petId = 2n ** 63n - 1n;
+      await service.app
+        .get(DataSource)
+        .query(
+          `INSERT INTO pets (id, name, category_id, status) OVERRIDING SYSTEM VALUE VALUES ($1, 'Rex', 1, 'available')`,
+          [String(petId)],
+        );
+      const answer = await customer.place(`{"petId":${petId},"quantity":7}`);
+      expect(answer.text).toContain(`"petId":${petId},"quantity":7,`);
+      expect((await customer.list(`?petId=${petId}`)).text).toBe(`[${answer.text}]`);
+    });
+
+    it('is typed by the client of the guide, which repeats it safely', async () => {
+      const api = connect(`http://127.0.0.1:${service.port}/v1`, customer.key);
+      const body = { petId: BigInt(await customer.addPet()), quantity: 2 };
+      const params = { header: { 'Idempotency-Key': 'by-the-client' } };
+      const send = () => api.POST('/store/orders', { params, body });
+      const [first, again] = [await send(), await send()];
+      expect(first.data).toMatchObject({ quantity: 2, status: 'placed' });
+      expect([again.data, again.response.headers.get('idempotent-replayed')]).toEqual([first.data, 'true']);
+    });
+  });
+
+  describe('400', () => {
+    it.each<[string, string]>([
+      ['{}', 'petId is required.'],
+      ['{"petId":null}', 'petId must be an integer from -9223372036854775808 to 9223372036854775807.'],
+      ['{"petId":"1"}', 'petId must be an integer from -9223372036854775808 to 9223372036854775807.'],
+      ['{"petId":1.5}', 'petId must be an integer from -9223372036854775808 to 9223372036854775807.'],
+      ['{"petId":9223372036854775808}', 'petId must be an integer from -9223372036854775808 to 9223372036854775807.'],
+      ...[
+        '0',
+        '101',
+        '-1',
+        '1.5',
+        '"1"',
+        'null',
+        'true',
+        '[1]',
+        '1e400',
+        '9223372036854775807',
+        '1.0000000000000001',
+      ].map((quantity): [string, string] => [
+        `{"petId":1,"quantity":${quantity}}`,
+        'quantity must be an integer from 1 to 100.',
+      ]),
+      ...[
+        ...['null', '0', '1795288800000', '""', '"tomorrow"', '"2027-01-31"', '"2027-01-31T18:00:00"', '{}', '[]'],
+        ...[
+          '"2027-02-29T00:00:00Z"',
+          '"1969-12-31T23:59:59Z"',
+          '"9999-12-31T23:59:59-00:01"',
+          '"0000-01-01T00:00:00Z"',
+        ],
+      ].map((shipDate): [string, string] => [
+        `{"petId":1,"shipDate":${shipDate}}`,
+        'shipDate must be a date-time with its zone, such as 2026-12-24T09:00:00Z, from 1970 to 9999.',
+      ]),
+    ])('refuses %s, naming the field', async (body, message) => {
+      const answer = await customer.place(body);
+      expect([answer.status, codeOf(answer), messageOf(answer)]).toEqual([400, 'invalid_body', message]);
+    });
+
+    it.each(['999999', '0', '-1', '9223372036854775806'])('unknown_pet: no animal has the petId %s', async (petId) => {
+      const before = await customer.list();
+      const answer = await customer.place(`{"petId":${petId}}`);
+      expect([answer.status, codeOf(answer)]).toEqual([400, 'unknown_pet']);
+      expect((await customer.list()).text).toBe(before.text);
+    });
+  });
+
+  describe('409', () => {
+    it.each(['pending', 'sold'])('pet_not_available: an animal that is %s stays so', async (status) => {
+      const petId = await customer.addPet(status);
+      const answer = await customer.place({ petId });
+      expect([answer.status, codeOf(answer)]).toEqual([409, 'pet_not_available']);
+      expect(await customer.statusOf(petId)).toBe(status);
+      expect(idsOf(await customer.list(`?petId=${petId}`))).toEqual([]);
+    });
+
+    it('pet_not_available: an animal that was ordered already, by whomever', async () => {
+      const { petId } = await customer.placeOne();
+      for (const other of [customer, await Customer.of(service)]) {
+        expect(codeOf(await other.place({ petId }))).toBe('pet_not_available');
+      }
+    });
+  });
+
+  it('places one of twenty orders that come at the same moment, with and without Idempotency-Keys', async () => {
+    const petId = await customer.addPet();
+    const answers = await Promise.all(
+      Array.from({ length: 20 }, (_, index) =>
+        customer.place({ petId }, index % 2 === 0 ? {} : { 'idempotency-key': `race-${index}` }),
+      ),
+    );
+    const [placed, ...others] = answers.sort((a, b) => a.status - b.status);
+    expect(placed?.status).toBe(201);
+    expect(others.map((answer) => [answer.status, codeOf(answer)])).toEqual(Array(19).fill([409, 'pet_not_available']));
+    expect(idsOf(await customer.list(`?petId=${petId}`))).toEqual([(placed?.body as Order).id]);
+  });
+
+  it('leaves the animal available when the order cannot be stored', async () => {
+    const petId = await customer.addPet();
+    const sql = (text: string) => service.app.get(DataSource).query(text);
+    await sql('ALTER TABLE orders ADD CONSTRAINT none CHECK (quantity <> 99) NOT VALID');
+    try {
+      expect((await customer.place({ petId, quantity: 99 })).status).toBe(500);
+    } finally {
+      await sql('ALTER TABLE orders DROP CONSTRAINT none');
+    }
+    expect(await customer.statusOf(petId)).toBe('available');
+    expect((await customer.place({ petId })).status).toBe(201);
+  });
+
+  it.each([
+    'UPDATE orders SET quantity = 0',
+    'UPDATE orders SET quantity = 101',
+    `UPDATE orders SET status = 'lost'`,
+    'UPDATE orders SET pet_id = 999999',
+    'UPDATE orders SET account_id = 999999',
+    'UPDATE orders SET placed_at = NULL',
+  ])('is held to its rules by the database too: %s', async (sql) => {
+    await customer.placeOne();
+    await expect(service.app.get(DataSource).query(sql)).rejects.toThrow(/violates/);
+  });
+});

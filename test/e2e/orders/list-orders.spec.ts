@@ -1,0 +1,123 @@
+import { DataSource } from 'typeorm';
+import { BASE_URL, codeOf, TestService } from '../../support/service';
+import { Customer, idsOf, type Order } from './support';
+
+describe('GET /v1/store/orders', () => {
+  let service: TestService;
+  let customer: Customer;
+
+  beforeAll(async () => {
+    service = await TestService.start();
+    customer = await Customer.of(service);
+    // Every second one is of another account.
+    await Customer.of(service);
+    await service.app.get(DataSource).query(
+      `INSERT INTO pets (name, category_id, status) SELECT 'Pet ' || n, n, 'pending' FROM generate_series(1, 10) AS n;
+       INSERT INTO orders (account_id, pet_id, quantity, status, placed_at)
+       SELECT 1 + n % 2, 1 + n % 10, 1, (ARRAY['placed', 'approved', 'delivered'])[1 + n % 3], now()
+       FROM generate_series(1, 500) AS n`,
+    );
+  });
+  afterAll(() => service.close());
+
+  const OWN = Array.from({ length: 250 }, (_, index) => 2 * (index + 1));
+  const nextPath = (link: string | undefined) => link && /<([^>]+)>; rel="next"/.exec(link)?.[1]?.replace(BASE_URL, '');
+  const walk = async (query: string) => {
+    const seen: number[] = [];
+    for (let next: string | undefined = query; next !== undefined && seen.length <= 500;) {
+      const answer = await customer.list(next);
+      expect(answer.status).toBe(200);
+      seen.push(...idsOf(answer));
+      next = nextPath(answer.headers.link)?.replace('/store/orders', '');
+    }
+    return seen;
+  };
+
+  it("lists the account's first 20 orders by ascending id when limit is omitted", async () => {
+    expect(idsOf(await customer.list())).toEqual(OWN.slice(0, 20));
+  });
+
+  it.each([
+    ['', OWN],
+    ['&status=placed', OWN.filter((id) => id % 3 === 0)],
+    ['&status=delivered', OWN.filter((id) => id % 3 === 2)],
+    ['&petId=7', OWN.filter((id) => id % 10 === 6)],
+    ['&status=approved&petId=7', OWN.filter((id) => id % 3 === 1 && id % 10 === 6)],
+    ['&petId=2', []],
+    ['&petId=9223372036854775807', []],
+  ])('walks over every order of the filter "%s" once, by Link', async (filter, expected) => {
+    expect(await walk(`?limit=7${filter}`)).toEqual(expected);
+  });
+
+  it('names the next page in Link with the filters that are set, and none on the last page', async () => {
+    expect((await customer.list('?limit=1&petId=7&status=placed')).headers.link).toMatch(
+      /^<https:\/\/api\.example\.com\/v1\/store\/orders\?limit=1&status=placed&petId=7&cursor=[\w-]{16}>; rel="next"$/,
+    );
+    expect((await customer.list('?limit=50&petId=7')).headers.link).toBeUndefined();
+  });
+
+  it.each([
+    ...['limit=0', 'limit=101', 'limit=1.0', 'limit=', 'limit=5&limit=5'],
+    ...[
+      'status=',
+      'status=Placed',
+      'status=available',
+      'status=placed&status=placed',
+      'status[]=placed&status=placed,',
+    ],
+    ...['petId=', 'petId=0', 'petId=-1', 'petId=01', 'petId=1.0', 'petId=1e0', 'petId=%2B1', 'petId=abc', 'petId=0x1'],
+    ...['petId=9223372036854775808', 'petId=1&petId=1', 'petId=%201', 'petId=null'],
+  ])('400 invalid_parameter: %s', async (query) => {
+    const answer = await customer.list(`?${query}`);
+    expect([answer.status, codeOf(answer)]).toEqual([400, 'invalid_parameter']);
+    expect((answer.body as { message: string }).message).toMatch(
+      new RegExp(`^${query.split(/[=[]/, 1)[0] ?? ''} must be`),
+    );
+  });
+
+  it('400 invalid_cursor: a damaged one, one given twice, and one of other filters', async () => {
+    const cursor = /cursor=([\w-]+)/.exec(
+      (await customer.list('?limit=1&status=placed&petId=7')).headers.link ?? '',
+    )?.[1];
+    const good = `status=placed&petId=7&cursor=${cursor ?? ''}`;
+    expect((await customer.list(`?${good}`)).status).toBe(200);
+    for (const query of [
+      'cursor=',
+      'cursor=AAAAAAAAAAAAAAAA',
+      `cursor=${cursor ?? ''}`,
+      `status=placed&cursor=${cursor ?? ''}`,
+      `petId=7&cursor=${cursor ?? ''}`,
+      `status=placed&petId=17&cursor=${cursor ?? ''}`,
+      `${good}&cursor=${cursor ?? ''}`,
+    ]) {
+      expect([query, codeOf(await customer.list(`?${query}`))]).toEqual([query, 'invalid_cursor']);
+    }
+  });
+
+  it('reads what an operator changed', async () => {
+    const { id } = await customer.placeOne();
+    await service.app.get(DataSource).query(`UPDATE orders SET status = 'delivered' WHERE id = $1`, [id]);
+    expect(((await customer.get(id)).body as Order).status).toBe('delivered');
+  });
+
+  it('is served by an index, whatever the filter', async () => {
+    const dataSource = service.app.get(DataSource);
+    await dataSource.query(
+      `INSERT INTO orders (account_id, pet_id, quantity, status, placed_at)
+       SELECT 1, 1 + n % 10, 1, 'placed', now() FROM generate_series(1, 10000) AS n;
+       ANALYZE orders`,
+    );
+    const plan = async (filter: string) =>
+      JSON.stringify(
+        await dataSource.query(
+          `EXPLAIN SELECT * FROM orders WHERE account_id = 1 AND id > 100 ${filter} ORDER BY id LIMIT 21`,
+        ),
+      );
+    expect(await plan('')).toContain('Index Scan');
+    expect(await plan(`AND status = 'delivered'`)).toContain('Index Scan using orders_account_id_status');
+    expect(await plan('AND pet_id = 3')).toContain('Index Scan');
+    for (const filter of ['', `AND status = 'delivered'`, 'AND pet_id = 3']) {
+      expect(await plan(filter)).not.toContain('Seq Scan');
+    }
+  });
+});

@@ -1,0 +1,118 @@
+import { type Answer, BASE_URL, codeOf, TestService } from '../../support/service';
+import { Customer, idsOf, type Order } from './support';
+
+describe('The orders of another account', () => {
+  let service: TestService;
+  let owner: Customer;
+  let attacker: Customer;
+  let order: Order;
+
+  beforeAll(async () => {
+    service = await TestService.start();
+    [owner, attacker] = [await Customer.of(service), await Customer.of(service)];
+    for (let count = 0; count < 5; count++) {
+      order = await owner.placeOne();
+    }
+  });
+  afterAll(() => service.close());
+
+  /** All of an answer that is not different with each request. */
+  const essence = ({ status, headers, text }: Answer) => {
+    const stable = Object.entries(headers).filter(([name]) => !/^(date|x-request-id|x-ratelimit-.+)$/.test(name));
+    return { status, text, headers: Object.fromEntries(stable) };
+  };
+
+  it('is 404, in every byte as one that does not exist', async () => {
+    const [another, none] = [await attacker.get(order.id), await attacker.get(999_999)];
+    expect([another.status, codeOf(another)]).toEqual([404, 'order_not_found']);
+    expect(essence(another)).toEqual(essence(none));
+    expect((await owner.get(order.id)).status).toBe(200);
+  });
+
+  it.each([
+    ...[
+      '0',
+      '-1',
+      '01',
+      '+1',
+      '1.0',
+      '1e0',
+      '0x1',
+      'abc',
+      '9223372036854775807',
+      '9223372036854775808',
+      '%31%20',
+      '1,2',
+    ],
+    ...['null', 'undefined', '*', '%2e%2e%2f1', "1'%20OR%20'1'='1"],
+  ])('404 order_not_found: no order is named by %s', async (orderId) => {
+    for (const customer of [owner, attacker]) {
+      expect(codeOf(await customer.get(orderId))).toBe('order_not_found');
+    }
+  });
+
+  it('is answered to HEAD as to GET', async () => {
+    const head = (key: string) => service.call('HEAD', `/v1/store/orders/${order.id}`, { key });
+    expect([(await head(attacker.key)).status, (await head(owner.key)).status]).toEqual([404, 200]);
+  });
+
+  it('is in no list, whatever the filter', async () => {
+    for (const query of [
+      '',
+      '?limit=100',
+      '?status=placed',
+      `?petId=${order.petId}`,
+      `?petId=${order.petId}&status=placed`,
+      '?accountId=1',
+      '?account_id=1&account=1',
+      `?orderId=${order.id}&id=${order.id}`,
+    ]) {
+      const answer = await attacker.list(query);
+      expect([query, answer.status, answer.text, answer.headers.link]).toEqual([query, 200, '[]', undefined]);
+    }
+  });
+
+  it('is in no page that a cursor of its account names: one list goes on where the other was', async () => {
+    const own = await attacker.placeOne();
+    const { link = '' } = (await owner.list('?limit=1')).headers;
+    const path = /<([^>]+)>/.exec(link)?.[1]?.replace(`${BASE_URL}/store/orders`, '');
+    expect(path).toBeDefined();
+    expect(idsOf(await attacker.list(path))).toEqual([own.id]);
+  });
+
+  it('is not placed by naming the account in the body, the query or a header', async () => {
+    const before = (await owner.list('?limit=100')).text;
+    const petId = await attacker.addPet();
+    const answer = await service.post('/v1/store/orders?accountId=1', {
+      key: attacker.key,
+      body: { petId, accountId: 1, account_id: 1, account: { id: 1 } },
+      headers: { 'x-account-id': '1' },
+    });
+    expect(answer.status).toBe(201);
+    expect((await owner.list('?limit=100')).text).toBe(before);
+    expect((await attacker.get((answer.body as Order).id)).status).toBe(200);
+  });
+
+  it('is not answered to who sends the Idempotency-Key and the body it was placed with', async () => {
+    const headers = { 'idempotency-key': 'guessed' };
+    const body = { petId: await owner.addPet() };
+    expect((await owner.place(body, headers)).status).toBe(201);
+    const stolen = await attacker.place(body, headers);
+    expect([codeOf(stolen), stolen.headers['idempotent-replayed']]).toEqual(['pet_not_available', undefined]);
+  });
+
+  it('tells nothing of itself when its animal is ordered again', async () => {
+    const answer = await attacker.place({ petId: order.petId });
+    expect(answer.text).toBe(
+      '{"code":"pet_not_available","message":"The animal is not available any more.","status":409}',
+    );
+  });
+
+  it('is shown to every key of its own account', async () => {
+    const [first = '', second = ''] = await service.createKeys(2);
+    const petId = await owner.addPet();
+    const { id } = (await service.post('/v1/store/orders', { key: first, body: { petId } })).body as Order;
+    expect((await service.get(`/v1/store/orders/${id}`, { key: second })).status).toBe(200);
+    await expect(service.get(`/v1/store/orders/${id}`)).resolves.toMatchObject({ status: 401 });
+  });
+});
