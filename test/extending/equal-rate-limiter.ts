@@ -1,0 +1,33 @@
+import { Injectable } from '@nestjs/common';
+import { RateLimiter } from '../../src/rate-limiting';
+import type { RateDecision } from '../../src/rate-limiting/domain/rate-limiter';
+import { Clock } from '../../src/shared/domain/clock';
+import type { Principal } from '../../src/shared/domain/principal';
+
+const LIMIT = 3;
+
+/** Gives every account the same few requests, once, and does not count failed authentications. */
+@Injectable()
+export class EqualRateLimiter extends RateLimiter {
+  private readonly used = new Map<bigint, number>();
+
+  constructor(private readonly clock: Clock) {
+    super();
+  }
+
+  countRequest({ accountId }: Principal): RateDecision {
+    const used = (this.used.get(accountId) ?? 0) + 1;
+    this.used.set(accountId, used);
+    return this.decision(LIMIT - used);
+  }
+
+  countAuthFailure(): RateDecision {
+    return this.decision(LIMIT);
+  }
+
+  private decision(remaining: number): RateDecision {
+    const now = this.clock.now();
+    const refusal = remaining < 0 ? 'daily_quota_exceeded' : undefined;
+    return { limit: LIMIT, remaining: Math.max(0, remaining), resetAt: now + 86_400_000, decidedAt: now, refusal };
+  }
+}

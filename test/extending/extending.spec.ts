@@ -1,0 +1,112 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { VersioningType } from '@nestjs/common';
+import { APP_GUARD } from '@nestjs/core';
+import { FastifyAdapter, type NestFastifyApplication } from '@nestjs/platform-fastify';
+import { Test } from '@nestjs/testing';
+import { DataSource } from 'typeorm';
+import { AppModule } from '../../src/app.module';
+import { AccountsService, KeysService } from '../../src/auth';
+import { ApiKeyRepository } from '../../src/auth/domain/api-key.repository';
+import { loadSettings } from '../../src/config/settings';
+import { RateLimiter } from '../../src/rate-limiting';
+import { stringifyJson } from '../../src/shared/http/json';
+import { TestClock } from '../support/test-clock';
+import { AddPlanTeam1795292000000 } from './add-plan-team.migration';
+import { EqualRateLimiter } from './equal-rate-limiter';
+import { MemoryApiKeyRepository } from './memory-api-key.repository';
+import { ReadOnlyGuard } from './read-only.guard';
+
+describe('A team that extends the service', () => {
+  let app: NestFastifyApplication;
+  let key: string;
+
+  beforeAll(async () => {
+    const settings = loadSettings({
+      DATABASE_URL: process.env[`WORKER_${process.env.JEST_WORKER_ID ?? '1'}_DATABASE_URL`],
+    });
+    const module = await Test.createTestingModule({
+      imports: [AppModule.forRoot(settings, new TestClock())],
+      providers: [{ provide: APP_GUARD, useClass: ReadOnlyGuard }],
+    })
+      .overrideProvider(RateLimiter)
+      .useClass(EqualRateLimiter)
+      .overrideProvider(ApiKeyRepository)
+      .useClass(MemoryApiKeyRepository)
+      .compile();
+    const adapter = new FastifyAdapter();
+    adapter.getInstance().setReplySerializer((payload) => stringifyJson(payload));
+    app = module.createNestApplication<NestFastifyApplication>(adapter, { logger: false });
+    app.enableVersioning({ type: VersioningType.URI });
+    await app.init();
+    const { id } = await app.get(AccountsService).create('Acme', 'free');
+    key = (await app.get(KeysService).create(id)).secret;
+  });
+  afterAll(() => app.close());
+
+  const call = async (method: 'GET' | 'POST', authorization = `Bearer ${key}`) => {
+    const { statusCode, headers, body } = await app.inject({ method, url: '/v1/pets', headers: { authorization } });
+    return {
+      status: statusCode,
+      limit: headers['x-ratelimit-limit'],
+      code: (JSON.parse(body) as { code?: string }).code,
+    };
+  };
+
+  it('has its own key store, limiter and guard at work', async () => {
+    expect(await call('GET', 'Bearer wrong')).toMatchObject({ status: 401, code: 'invalid_api_key' });
+    expect(await call('GET')).toEqual({ status: 200, limit: '3', code: undefined });
+    expect(await call('POST')).toMatchObject({ status: 503, code: 'service_unavailable' });
+    expect(
+      await app.get(DataSource).query('SELECT 1 FROM api_keys WHERE account_id = (SELECT max(id) FROM accounts)'),
+    ).toEqual([]);
+    expect(await call('GET')).toMatchObject({ status: 200 });
+    expect(await call('GET')).toMatchObject({ status: 200 });
+    expect(await call('GET')).toMatchObject({ status: 429, code: 'daily_quota_exceeded' });
+  });
+
+  it('can add a plan to the database, and take it out again', async () => {
+    const runner = app.get(DataSource).createQueryRunner();
+    const add = (plan: string) =>
+      runner.query(`INSERT INTO accounts (name, plan, created_at) VALUES ('A', $1, now())`, [plan]);
+    const migration = new AddPlanTeam1795292000000();
+    await expect(add('team')).rejects.toThrow('accounts_plan_check');
+    await migration.up(runner);
+    await add('team');
+    await expect(add('gold')).rejects.toThrow('accounts_plan_check');
+    await runner.query(`DELETE FROM accounts WHERE plan = 'team'`);
+    await migration.down(runner);
+    await expect(add('team')).rejects.toThrow('accounts_plan_check');
+    await runner.release();
+  });
+});
+
+describe('docs/extending.md', () => {
+  const read = (path: string) => readFileSync(join(__dirname, '../..', path), 'utf8');
+  const guide = read('docs/extending.md');
+  const shown = [...guide.matchAll(/^<!-- (\S+) -->\n\n```\w+\n([^]*?)^```$/gm)].map(
+    ([, path = '', code = '']) => [path, code] as const,
+  );
+
+  it.each(shown)('shows what is in %s', (path, code) => {
+    const linesOf = (text: string) =>
+      text
+        .trim()
+        .split('\n')
+        .map((line) => line.trim());
+    const lines = linesOf(read(path));
+    const parts = code.split(/^\s*\/\/ …\n/m);
+    // Each part is there as it stands, and after the one before.
+    let from = 0;
+    for (const part of parts.map(linesOf)) {
+      const at = lines.findIndex((_, index) => index >= from && part.every((line, n) => lines[index + n] === line));
+      expect([part.join('\n'), at]).not.toEqual([part.join('\n'), -1]);
+      from = at + part.length;
+    }
+  });
+
+  it('shows no code that is in no file', () => {
+    expect([...guide.matchAll(/^```(ts|js)\n/gm)]).toHaveLength(shown.length);
+    expect(shown.length).toBeGreaterThan(10);
+  });
+});
