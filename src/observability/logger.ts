@@ -1,6 +1,6 @@
 import type { LoggerService } from '@nestjs/common';
 import { Logger as NestPinoLogger, type PinoLogger } from 'nestjs-pino';
-import { destination, pino, stdTimeFunctions } from 'pino';
+import { destination, pino } from 'pino';
 import type { Settings } from '../config/settings';
 
 /** What takes lines of text. */
@@ -32,7 +32,7 @@ export function createLog({ environment, logLevel }: Pick<Settings, 'environment
       level: logLevel,
       // Process id and host name: whoever collects the lines of several replicas adds where they come from.
       base: null,
-      timestamp: stdTimeFunctions.isoTime,
+      timestamp: timeField(),
       formatters: { level: (level) => ({ level }) },
     },
     environment === 'development'
@@ -50,6 +50,18 @@ function standardOutput(): LineSink {
     maxLength: MAX_WAITING_BYTES,
     periodicFlush: FLUSH_MS,
   });
+}
+
+/** Writes the time (RFC 3339) once for all lines of a millisecond: doing it for each would be half the price of a line. */
+function timeField(): () => string {
+  let [last, field] = [0, ''];
+  return () => {
+    const now = Date.now();
+    if (now !== last) {
+      [last, field] = [now, `,"time":"${new Date(now).toISOString()}"`];
+    }
+    return field;
+  };
 }
 
 function readable(line: string): string {

@@ -81,7 +81,8 @@ export class RequestObserver {
         route,
         status,
         durationMs: Math.round(durationMs * 100) / 100,
-        accountId: principal?.accountId,
+        // A bigint would cost more than all the rest of the line. Ids are given out one by one: this one is exact.
+        accountId: principal && Number(principal.accountId),
         key: principal?.keyFirstCharacters,
         rate: rateOutcome,
         traceId,

@@ -10,6 +10,8 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { VERSION } from '../config/version';
 
 const SERVICE = 'petstore';
+/** What makes the name of a prepared statement unique to a connection (see statements.ts). */
+const CONNECTION_SUFFIX = /_[0-9a-f]{12}$/;
 
 /** OpenTelemetry, which reads the rest of its settings from the environment by itself. */
 class Tracing {
@@ -68,7 +70,14 @@ export function startTracing(): Tracing {
   registerInstrumentations({
     instrumentations: [
       // Statements have placeholders, and their values are not told. Work in the background is no one's trace.
-      new PgInstrumentation({ requireParentSpan: true }),
+      new PgInstrumentation({
+        requireParentSpan: true,
+        requestHook: (span, { query: { name } }) => {
+          if (name !== undefined) {
+            span.updateName(name.replace(CONNECTION_SUFFIX, ''));
+          }
+        },
+      }),
       new IORedisInstrumentation({ requireParentSpan: true, dbStatementSerializer: (command) => command }),
     ],
   });

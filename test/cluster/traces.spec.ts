@@ -122,6 +122,7 @@ describe('A replica', () => {
     expect(systems[0]).toEqual(expect.arrayContaining(['postgresql', 'redis']));
     expect(systems[1]).toEqual(['redis']);
     expect(systems[2]).toEqual(expect.arrayContaining(['postgresql', 'redis']));
+    expect(ofTrace.map(({ name }) => name)).toEqual(expect.arrayContaining(['pets_insert', 'pets_select', 'evalsha']));
     expect(collector.received).not.toContain(key.slice(10, 20));
     expect(collector.received).not.toContain('Rex');
     const requests = events(replica).filter(({ event }) => event === 'request');

@@ -10,7 +10,7 @@ describe('The log', () => {
   const start = async (env: Record<string, string>) => {
     lines = [];
     service = await TestService.start(
-      { APP_ENV: 'production', LOG_LEVEL: 'info', ...env },
+      { APP_ENV: 'production', DRAIN_SECONDS: '0', LOG_LEVEL: 'info', ...env },
       { write: (line) => lines.push(line) },
     );
     key = await service.createKey('free');
