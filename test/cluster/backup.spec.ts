@@ -21,18 +21,22 @@ const ANIMAL = { name: 'Rex', categoryId: 1 };
 
 describe('A database that was backed up, dropped and restored', () => {
   let postgres: Server;
+  let redis: Server;
   let directory: Awaited<ReturnType<typeof temporaryDirectory>>;
   let store: Store;
   let replica: Replica;
-  let env: { APP_ENV: string; DATABASE_URL: string; DRAIN_SECONDS: string };
+  let env: Record<'APP_ENV' | 'DATABASE_URL' | 'REDIS_URL' | 'DRAIN_SECONDS', string>;
   let client: Client;
   let revoked: Client;
   let before: unknown;
   let lastId: number;
 
   beforeAll(async () => {
-    [postgres, directory] = await Promise.all([Server.postgres(), temporaryDirectory()]);
-    env = { APP_ENV: 'production', DATABASE_URL: `${postgres.url}/petstore`, DRAIN_SECONDS: '0' };
+    [postgres, redis, directory] = await Promise.all([Server.postgres(), Server.redis(), temporaryDirectory()]);
+    env = {
+      ...{ APP_ENV: 'production', DRAIN_SECONDS: '0' },
+      ...{ DATABASE_URL: `${postgres.url}/petstore`, REDIS_URL: redis.url },
+    };
     runCommands(`psql "$ADMIN_URL" -c 'CREATE DATABASE petstore'`);
     store = await Store.open(env.DATABASE_URL);
     replica = await Replica.start(env);
@@ -47,6 +51,9 @@ describe('A database that was backed up, dropped and restored', () => {
     runCommands(BACKUP);
     before = await answers();
     lastId = idOf((await client.add(replica.port, 'Too late')).body);
+    const late = new Client(await store.createKey('free'));
+    await late.call(replica.port);
+    late.close();
     await replica.program.kill('SIGTERM');
     await store.close();
 
@@ -59,13 +66,13 @@ describe('A database that was backed up, dropped and restored', () => {
     revoked.close();
     await replica.program.kill('SIGKILL');
     await store.close();
-    await Promise.all([postgres.remove(), directory.remove()]);
+    await Promise.all([postgres.remove(), redis.remove(), directory.remove()]);
   });
 
   const runCommands = (commands: string) => {
     const path = [dirname(postgresProgram('pg_restore')), process.env.PATH].join(delimiter);
     execFileSync('sh', ['-e', '-c', commands], {
-      env: { PATH: path, DATABASE_URL: env.DATABASE_URL, ADMIN_URL: `${postgres.url}/postgres` },
+      env: { ...env, PATH: path, ADMIN_URL: `${postgres.url}/postgres` },
       cwd: directory.path,
       stdio: 'pipe',
     });
@@ -114,10 +121,11 @@ describe('A database that was backed up, dropped and restored', () => {
     },
   );
 
-  it('takes new accounts and keys', async () => {
+  it('takes new accounts and keys, which are not held to what others with their ids did before', async () => {
     const key = await store.createKey('free');
     const customer = new Client(key);
-    expect((await customer.call(replica.port)).status).toBe(200);
+    const { status, headers } = await customer.call(replica.port);
+    expect([status, headers['x-ratelimit-remaining']]).toEqual([200, '59']);
     customer.close();
     expect(await json('audit --limit 1', env)).toMatchObject([{ act: 'key_created' }]);
   });
