@@ -5,6 +5,7 @@ import { Redis } from 'ioredis';
 import { KeysService } from '../../src/auth';
 import { generateSecret } from '../../src/auth/api-key-secret';
 import { petstore } from '../support/process';
+import { Collector } from './support/collector';
 import { eventually, Replica } from './support/replica';
 import { postgresProgram, Server } from './support/servers';
 import { Store } from './support/store';
@@ -22,35 +23,43 @@ describe('A key that is created, used, misused and revoked', () => {
   let env: Record<string, string>;
   const secrets: string[] = [];
   /** All that was written to somebody or somewhere while it happened. */
-  const written = { answers: '', commandLine: '', redis: '' };
+  const written = { answers: '', commandLine: '', redis: '', metrics: '', processes: '' };
+  const collector = new Collector();
 
   const OUTPUTS: readonly Output[] = [
-    ['the log of a replica', 'failed: ', () => replica.program.stdout + replica.program.stderr],
+    ['the log of a replica', 'request_failed', () => replica.program.stdout + replica.program.stderr],
     ['the answers of a replica', 'invalid_api_key', () => written.answers],
     ['the output of the command line', 'key_rotated', () => written.commandLine],
     ['what Redis was told', ':windows', () => written.redis],
     ['the database', 'CREATE TABLE public.api_keys', () => run('pg_dump', postgres.url)],
-    ['the names of the processes', 'main.js', () => processNames(replica.program.pid)],
+    ['the names of the processes', 'main.js', () => written.processes],
+    ['the metrics', 'petstore_rate_decisions_total', () => written.metrics],
+    ['the traces', 'pets_page', () => collector.received],
   ];
 
   beforeAll(async () => {
-    [postgres, redis] = await Promise.all([Server.postgres(), Server.redis()]);
+    [postgres, redis] = await Promise.all([Server.postgres(), Server.redis(), collector.start()]);
     store = await Store.open(postgres.url);
     env = {
       ...{ APP_ENV: 'production', DATABASE_URL: postgres.url, REDIS_URL: redis.url, DRAIN_SECONDS: '0' },
       // Each misuse is to be answered as what it is.
       AUTH_FAILURES_PER_MINUTE: '1000000',
+      ...{ OTEL_EXPORTER_OTLP_ENDPOINT: collector.url, OTEL_EXPORTER_OTLP_PROTOCOL: 'http/json' },
     };
     const connection = new Redis(redis.url);
     const monitor = await connection.monitor();
     monitor.on('monitor', (_: string, words: string[]) => (written.redis += `${words.join(' ')}\n`));
     replica = await Replica.start(env);
     await live();
+    written.metrics = await (await fetch(`${replica.url}/metrics`)).text();
+    written.processes = processNames(replica.program.pid);
+    // Spans that wait are sent before the process ends.
+    await replica.program.kill('SIGTERM');
     monitor.disconnect();
     connection.disconnect();
   });
   afterAll(async () => {
-    await replica.program.kill('SIGKILL');
+    collector.stop();
     await store.close();
     await Promise.all([postgres.remove(), redis.remove()]);
   });
@@ -137,7 +146,6 @@ describe('A key that is created, used, misused and revoked', () => {
       await get(`/v1/pets/%${token}`, bearer(key)),
       await get(`/v1/pets?a=${token}${'0'.repeat(9_000)}`, bearer(key)),
       await get('/v1/pets', bearer(key), `X-Filler: ${token}${'0'.repeat(20_000)}`),
-      await get('/v1/pets', bearer(key), `X-Request-Id: ${short}`),
       await send(`${token} /v1/pets HTTP/1.1`, [bearer(key)]),
       await send(`POST /v1/pets HTTP/1.1`, [bearer(key), `Content-Type: ${token}`], '{}'),
       await post(`{"access_token":"${token}","name":"Rex","categoryId":1}`, bearer(key)),
@@ -148,7 +156,10 @@ describe('A key that is created, used, misused and revoked', () => {
       await post(`{"name":"Rex","categoryId":1}`, bearer(key), `Idempotency-Key: ${short} a`),
       // Neither a name nor a bare word is known to be secret.
       ...(token.startsWith('pets_')
-        ? [await post(`{"name":"Rex","categoryId":1}`, bearer(key), `Idempotency-Key: ${short}`)]
+        ? [
+            await post(`{"name":"Rex","categoryId":1}`, bearer(key), `Idempotency-Key: ${short}`),
+            await get('/v1/pets', bearer(key), `X-Request-Id: ${short}`),
+          ]
         : []),
     ];
     expect(statuses.filter((status) => status >= 500 || Number.isNaN(status))).toEqual([]);

@@ -1,8 +1,7 @@
-import { createServer, type Server as HttpServer } from 'node:http';
 import { join } from 'node:path';
-import { json } from 'node:stream/consumers';
 import { freePort } from '../support/process';
 import { Client } from './support/client';
+import { Collector } from './support/collector';
 import { eventually, Replica } from './support/replica';
 import { Server } from './support/servers';
 import { Store } from './support/store';
@@ -11,46 +10,6 @@ const TRACE_ID = '0af7651916cd43dd8448eb211c80319c';
 const PARENT_ID = 'b7ad6b7169203331';
 const SERVER = 2;
 const REPORT = join(__dirname, 'support/report-open-telemetry.cjs');
-
-interface Span {
-  readonly traceId: string;
-  readonly spanId: string;
-  readonly parentSpanId?: string;
-  readonly name: string;
-  readonly kind: number;
-  readonly attributes: readonly { readonly key: string; readonly value: { readonly stringValue?: string } }[];
-}
-interface Export {
-  readonly resourceSpans: readonly { readonly scopeSpans: readonly { readonly spans: readonly Span[] }[] }[];
-}
-
-/** What an OTLP collector gets. */
-class Collector {
-  readonly spans: Span[] = [];
-  received = '';
-  private server: HttpServer | undefined;
-  url = '';
-
-  async start(): Promise<void> {
-    const port = await freePort();
-    this.url = `http://127.0.0.1:${port}`;
-    const server = createServer((request, response) => {
-      void json(request).then((body) => {
-        this.received += JSON.stringify([request.url, request.headers, body]);
-        const { resourceSpans } = body as Export;
-        this.spans.push(...resourceSpans.flatMap(({ scopeSpans }) => scopeSpans.flatMap(({ spans }) => spans)));
-        response.setHeader('content-type', 'application/json').end('{}');
-      });
-    });
-    this.server = server;
-    await new Promise<void>((listening) => server.listen(Number(port), '127.0.0.1', listening));
-  }
-
-  stop(): void {
-    this.server?.close();
-    this.server?.closeAllConnections();
-  }
-}
 
 describe('A replica', () => {
   let redis: Server;
