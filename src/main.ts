@@ -23,6 +23,13 @@ async function start(): Promise<void> {
     const key = settings.environment === 'development' ? await demoKey(app, settings.dataDir) : undefined;
     // Nest's own listen would log the error of a port in use before it is explained below.
     await app.getHttpAdapter().getInstance().listen({ port: settings.port, host: settings.host });
+    // Before anybody is told that it runs, and may want it to stop.
+    (['SIGTERM', 'SIGINT'] as const).forEach((signal) => {
+      process.once(signal, () => {
+        log.info({ event: 'stopping', signal }, 'Stopping.');
+        void stop(app, settings, log);
+      });
+    });
     if (key === undefined) {
       logStart(log, settings);
     } else {
@@ -32,12 +39,6 @@ async function start(): Promise<void> {
     await app.close();
     throw error;
   }
-  (['SIGTERM', 'SIGINT'] as const).forEach((signal) => {
-    process.once(signal, () => {
-      log.info({ event: 'stopping', signal }, 'Stopping.');
-      void stop(app, settings, log);
-    });
-  });
 }
 
 /** Takes the replica out of service, lets requests in flight end, then closes Redis and the database. */
