@@ -15,8 +15,8 @@ const { values: options } = parseArgs({
   },
 });
 const ROUNDS = 3;
-const SECONDS = options.quick ? 1 : 5;
-const WARM_UP_SECONDS = options.quick ? 1 : 5;
+const SECONDS = options.quick ? 1 : 3;
+const WARM_UP_SECONDS = options.quick ? 1 : 3;
 const RESIDENT_AFTER_SECONDS = options.quick ? 1 : 60;
 const STARTS = options.quick ? 1 : 5;
 const PETS = 1_000;
