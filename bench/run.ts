@@ -51,7 +51,14 @@ async function main(): Promise<void> {
   try {
     const databaseUrl = BENCH_DATABASE_URL ?? `${await started(Server.postgres())}/postgres`;
     const redisUrl = BENCH_REDIS_URL ?? (await started(Server.redis()));
-    const env = { APP_ENV: 'production', DATABASE_URL: databaseUrl, REDIS_URL: redisUrl, DRAIN_SECONDS: '0' };
+    const env = {
+      APP_ENV: 'production',
+      DATABASE_URL: databaseUrl,
+      REDIS_URL: redisUrl,
+      DRAIN_SECONDS: '0',
+      // The others write no log; docs/performance.md says what a line for each request costs.
+      LOG_LEVEL: 'warn',
+    };
     const store = await Store.open(databaseUrl);
     cleanUp.push(() => store.close());
     const run = async (system: System, settings = env) => {

@@ -1,6 +1,7 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { freePort } from '../test/support/process';
 
 const ROOT = join(__dirname, '../..');
@@ -29,20 +30,14 @@ export class BenchServer {
     const startedAt = performance.now();
     const child = spawn(process.execPath, [...OPTIONS, join(ROOT, SCRIPTS[system])], {
       env: { PATH: process.env.PATH, ...env, PORT: port },
-      stdio: ['ignore', 'pipe', 'inherit'],
+      stdio: ['ignore', 'ignore', 'inherit'],
     });
-    await new Promise<void>((resolve, reject) => {
-      child.stdout.once('data', () => {
-        resolve();
-      });
-      child.once('exit', () => {
-        reject(new Error(`The ${system} ended before it listened.`));
-      });
-    });
-    child.stdout.resume();
     const origin = `http://127.0.0.1:${port}`;
-    if (system === 'service' && !(await fetch(`${origin}/readyz`)).ok) {
-      throw new Error('The service listens, and is not ready.');
+    while (!(await answers(`${origin}/readyz`, system))) {
+      if (child.exitCode !== null) {
+        throw new Error(`The ${system} ended before it listened.`);
+      }
+      await sleep(10);
     }
     return new BenchServer(origin, performance.now() - startedAt, child);
   }
@@ -57,5 +52,14 @@ export class BenchServer {
     if (this.child.kill('SIGKILL')) {
       await ended;
     }
+  }
+}
+
+/** Whether it is ready; of the systems that do not say so, whether it listens. */
+async function answers(url: string, system: System): Promise<boolean> {
+  try {
+    return (await fetch(url)).ok || system !== 'service';
+  } catch {
+    return false;
   }
 }
