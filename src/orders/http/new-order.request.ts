@@ -35,8 +35,7 @@ export class NewOrderRequest implements OrderWish {
 
   constructor({ petId, quantity = 1, shipDate }: Readonly<Record<string, unknown>>) {
     this.petId = toInt64(petId);
-    // A body with a long number in it has all its integers as bigint.
-    this.quantity = (typeof quantity === 'bigint' ? Number(quantity) : quantity) as number;
+    this.quantity = quantity as number;
     this.shipDate = shipDate === undefined ? null : toDate(shipDate);
   }
 }

@@ -19,7 +19,7 @@ describe('int64', () => {
     );
   });
 
-  it('reads any spelling of an integer as JSON number exactly', () => {
+  it('reads any spelling of an integer as JSON number exactly: a safe one as a number, others as bigint', () => {
     fc.assert(
       fc.property(int64, fc.nat(18), (value, shift) => {
         const digits = value.toString().padEnd(1, '0');
@@ -27,8 +27,9 @@ describe('int64', () => {
         const unsigned = (negative ? digits.slice(1) : digits).padStart(shift + 1, '0');
         const whole = unsigned.slice(0, unsigned.length - shift) || '0';
         const shifted = `${negative ? '-' : ''}${whole}.${unsigned.slice(unsigned.length - shift) || '0'}e${shift}`;
+        const expected = Number.isSafeInteger(Number(value)) ? Number(value) : value;
         for (const text of [digits, `${digits}.0`, `${digits}e0`, `${digits}00E-2`, shifted]) {
-          expect([text, exactJsonNumber(text)]).toEqual([text, value]);
+          expect([text, exactJsonNumber(text)]).toEqual([text, expected]);
         }
       }),
     );
@@ -37,12 +38,36 @@ describe('int64', () => {
   it('never takes a fraction for an integer, however small it is', () => {
     fc.assert(
       fc.property(int64, fc.integer({ min: 1, max: 50 }), (value, zeros) => {
-        expect(exactJsonNumber(`${value}.${'0'.repeat(zeros)}1`)).toBeNaN();
+        const read = exactJsonNumber(`${value}.${'0'.repeat(zeros)}1`);
+        expect([typeof read, Number.isInteger(read)]).toEqual(['number', false]);
       }),
     );
   });
 
-  it.each(['1e41', '1e999999999', '1e-999999999', '0.5'])('gives %s up at once', (text) => {
-    expect(exactJsonNumber(text)).toBeNaN();
+  it('reads a decimal as the nearest double, unless that is an integer', () => {
+    fc.assert(
+      fc.property(fc.double({ noDefaultInfinity: true, noNaN: true }), (value) => {
+        fc.pre(!Number.isInteger(value));
+        expect(exactJsonNumber(`${value}`)).toBe(value);
+      }),
+    );
+    expect(['5.5', '-0.25', '1e-7', '12.5E-1'].map(exactJsonNumber)).toEqual([5.5, -0.25, 1e-7, 1.25]);
+    expect(['0.99999999999999999999', '1e-999999999'].map(exactJsonNumber)).toEqual([NaN, NaN]);
+  });
+
+  it.each(['1e41', '-1e41', '1e999999999'])('does not write out %s, which is far beyond int64', (text) => {
+    expect(exactJsonNumber(text)).toBe(Number(text));
+    expect(isInt64(exactJsonNumber(text))).toBe(false);
+  });
+
+  it.each([
+    ['an integer', `1${'0'.repeat(65_000)}1`],
+    ['a decimal', `0.1${'0'.repeat(65_000)}1`],
+    ['a whole decimal', `5.${'0'.repeat(65_000)}`],
+    ['zero', `0.${'0'.repeat(65_000)}`],
+  ])('reads %s as long as a body may be at once', (_what, text) => {
+    const startedAt = performance.now();
+    exactJsonNumber(text);
+    expect(performance.now() - startedAt).toBeLessThan(100);
   });
 });

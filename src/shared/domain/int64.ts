@@ -1,5 +1,6 @@
 export const INT64_MIN = -(2n ** 63n);
 export const INT64_MAX = 2n ** 63n - 1n;
+const MAX_EXACT_DIGITS = 40;
 
 /** Whether the value is an integer of the int64 range, -9223372036854775808 to 9223372036854775807. */
 export function isInt64(value: unknown): value is bigint {
@@ -16,20 +17,32 @@ export function parsePositiveInt64(text: string): bigint | undefined {
 }
 
 /**
- * The value of a JSON number that is an integer, exactly (`5.0` and `5e0` are 5). Any other, and one of more than 40
- * digits, is NaN: rounded it could pass for an integer, and `1e999999999` must not be written out.
+ * The value of a JSON number, which depends on its own text alone: an integer (`5.0` and `5e0` are 5) is a number if it is
+ * safe and otherwise an exact bigint; a decimal is a number. An integer of more than 40 digits is a number too, as
+ * `1e999999999` must not be written out. A decimal that a double can only round to an integer is NaN, so that it cannot
+ * pass for one.
  */
 export function exactJsonNumber(text: string): bigint | number {
-  const [, sign, whole = '', fraction = '', exponent = '0'] =
+  const rounded = Number(text);
+  const [, sign = '', whole = '', fraction = '', exponent = '0'] =
     /^(-?)(\d+)(?:\.(\d+))?(?:[eE]([+-]?\d+))?$/.exec(text) ?? [];
   const digits = (whole + fraction).replace(/^0+/, '');
-  const significant = digits.replace(/0+$/, '');
-  if (significant === '') {
-    return 0n;
-  }
+  const significant = digits.slice(0, digits.length - countTrailingZeros(digits));
   const scale = Number(exponent) - fraction.length + (digits.length - significant.length);
-  if (scale < 0 || significant.length + scale > 40) {
-    return NaN;
+  if (significant === '' || significant.length + scale > MAX_EXACT_DIGITS) {
+    return rounded;
   }
-  return BigInt(`${sign ?? ''}${significant}${'0'.repeat(scale)}`);
+  if (scale < 0) {
+    return Number.isInteger(rounded) ? NaN : rounded;
+  }
+  return Number.isSafeInteger(rounded) ? rounded : BigInt(`${sign}${significant}${'0'.repeat(scale)}`);
+}
+
+/** A regular expression would try again at each zero: seconds for one long number. */
+function countTrailingZeros(digits: string): number {
+  let end = digits.length;
+  while (digits[end - 1] === '0') {
+    end--;
+  }
+  return digits.length - end;
 }
