@@ -169,6 +169,26 @@ describe('POST /v1/pets', () => {
       expect([answer.status, codeOf(answer)]).toEqual([400, 'invalid_json']);
     });
 
+    it.each([
+      ['', 64, 201],
+      ['', 65, 400],
+      ['', 7_000, 400],
+      ['2e', 64, 201],
+      ['2e', 65, 400],
+      ['2e', 7_000, 400],
+    ])('limits nesting to 64 levels, whatever else is sent (note %j, %i levels)', async (note, levels, status) => {
+      const nested = '['.repeat(levels - 1) + ']'.repeat(levels - 1);
+      const answer = await create(`{"name":"Rex","categoryId":1,"note":"${note}","x":${nested}}`);
+      expect(answer.status).toBe(status);
+      if (status === 400) {
+        expect(answer.body).toEqual({
+          code: 'invalid_json',
+          message: 'The body must not nest arrays and objects more than 64 levels deep.',
+          status: 400,
+        });
+      }
+    });
+
     it('refuses bytes that are not UTF-8', async () => {
       const answer = await service.raw(
         `POST /v1/pets HTTP/1.1\r\nHost: x\r\nConnection: close\r\nAuthorization: Bearer ${key}\r\nContent-Type: application/json\r\nContent-Length: 3\r\n\r\n"\xff"`,

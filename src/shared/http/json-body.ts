@@ -8,7 +8,7 @@ import {
 } from '@nestjs/common';
 import type { FastifyRequest } from 'fastify';
 import { PetStoreError } from '../domain/pet-store-error';
-import { parseJson } from './json';
+import { JsonDepthError, MAX_JSON_DEPTH, parseJson } from './json';
 import { type RequestClass, validated } from './validated';
 
 export const MAX_BODY_BYTES = 65_536;
@@ -111,8 +111,13 @@ function parseObject(text: string): object {
   let value: unknown;
   try {
     value = parseJson(text);
-  } catch {
-    throw new PetStoreError('invalid_json');
+  } catch (error) {
+    throw new PetStoreError(
+      'invalid_json',
+      error instanceof JsonDepthError
+        ? `The body must not nest arrays and objects more than ${MAX_JSON_DEPTH} levels deep.`
+        : undefined,
+    );
   }
   if (typeof value !== 'object' || value === null || Array.isArray(value)) {
     throw new PetStoreError('invalid_json', 'The body must be a JSON object.');

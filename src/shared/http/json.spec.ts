@@ -1,5 +1,5 @@
 import fc from 'fast-check';
-import { parseJson, stringifyJson } from './json';
+import { JsonDepthError, MAX_JSON_DEPTH, parseJson, stringifyJson } from './json';
 
 /** Any JSON number as text: with many digits or few, a fraction or none, an exponent or none. */
 const digits = fc.stringMatching(/^\d{1,25}$/);
@@ -69,6 +69,21 @@ describe('JSON', () => {
         expect(asDoubles(value)).toEqual(JSON.parse(text));
       }),
     );
+  });
+
+  it.each(['', '"2e",'])('is nested 64 levels deep at most, on either path (%j)', (beside) => {
+    const arrays = (levels: number) => `[${beside}${'['.repeat(levels - 1)}${']'.repeat(levels - 1)}]`;
+    const objects = (levels: number) => `{"a":`.repeat(levels - 1) + `{"text":"2e"}` + '}'.repeat(levels - 1);
+    for (const nested of [arrays, objects]) {
+      expect(() => parseJson(nested(MAX_JSON_DEPTH))).not.toThrow();
+      expect(() => parseJson(nested(MAX_JSON_DEPTH + 1))).toThrow(JsonDepthError);
+    }
+    expect(() => parseJson(arrays(7_000))).toThrow(JsonDepthError);
+  });
+
+  it('takes no bracket in a string for a level, and many levels side by side for one', () => {
+    const text = JSON.stringify({ name: `\\"${'[{'.repeat(100)}"`, list: Array<unknown>(100).fill([{}]) });
+    expect(parseJson(text)).toEqual(JSON.parse(text));
   });
 
   it('keeps a bigint through writing and reading', () => {

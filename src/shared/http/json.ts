@@ -4,14 +4,59 @@ import { exactJsonNumber } from '../domain/int64';
 /** A number that a double may not hold exactly: 16 or more digits, or an exponent. Also matches inside strings. */
 const MAY_LOSE_DIGITS = /[\d.]{16}|\d[eE]/;
 
-/** Reads JSON with every integer exact: those beyond 2^53 come as bigint. @throws SyntaxError */
+/** How many arrays and objects may be inside one another; both parsers must agree, and one of them is recursive. */
+export const MAX_JSON_DEPTH = 64;
+
+const QUOTE = 0x22;
+const BACKSLASH = 0x5c;
+const OPENING_BRACKET = 0x5b;
+const CLOSING_BRACKET = 0x5d;
+const OPENING_BRACE = 0x7b;
+const CLOSING_BRACE = 0x7d;
+
+/** The JSON has more than `MAX_JSON_DEPTH` arrays and objects inside one another. */
+export class JsonDepthError extends Error {}
+
+/**
+ * Reads JSON with every integer exact: a safe integer is a number, any other a bigint, whatever else the text holds.
+ * @throws SyntaxError, JsonDepthError
+ */
 export function parseJson(text: string): unknown {
+  if (isTooDeep(text)) {
+    throw new JsonDepthError();
+  }
   const value: unknown = JSON.parse(text);
   if (!MAY_LOSE_DIGITS.test(text)) {
     return value;
   }
   // As in JSON.parse, the last of two equal names wins.
   return parse(text, undefined, { parseNumber: exactJsonNumber, onDuplicateKey: ({ newValue }) => newValue });
+}
+
+/** Looks at the brackets and braces of the text, those in strings aside. */
+function isTooDeep(text: string): boolean {
+  let open = 0;
+  let isInString = false;
+  for (let index = 0; index < text.length; index++) {
+    const character = text.charCodeAt(index);
+    if (isInString) {
+      if (character === BACKSLASH) {
+        index++;
+      } else if (character === QUOTE) {
+        isInString = false;
+      }
+    } else if (character === QUOTE) {
+      isInString = true;
+    } else if (character === OPENING_BRACKET || character === OPENING_BRACE) {
+      open++;
+      if (open > MAX_JSON_DEPTH) {
+        return true;
+      }
+    } else if (character === CLOSING_BRACKET || character === CLOSING_BRACE) {
+      open--;
+    }
+  }
+  return false;
 }
 
 /** JSON that is written already. */
