@@ -1,6 +1,6 @@
 /** What every module may import, and what only the top does; each other directory of `src/` is a module. */
 const COMMON = '^src/(shared|config)/';
-const TOP = '^src/(cli|documentation|health)/';
+const TOP = '^src/(cli|documentation)/';
 
 /** The rules of the house: what may import what. */
 module.exports = {

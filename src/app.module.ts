@@ -3,14 +3,13 @@ import { APP_FILTER, APP_GUARD } from '@nestjs/core';
 import { ormConfig } from '../ormconfig';
 import { ApiKeyGuard, AuthModule } from './auth';
 import type { Settings } from './config/settings';
-import { HealthController } from './health/health.controller';
+import { HealthModule } from './health';
 import { IdempotencyModule } from './idempotency';
 import { ObservabilityModule } from './observability';
 import { OrdersModule } from './orders';
 import { PetsModule } from './pets';
 import { PlanGuard, RateLimitingModule } from './rate-limiting';
 import type { Clock } from './shared/domain/clock';
-import { Drain } from './shared/http/drain';
 import { ErrorFilter } from './shared/http/error.filter';
 import { RouteTable } from './shared/http/route-table';
 import { UnmatchedController } from './shared/http/unmatched.controller';
@@ -24,10 +23,9 @@ const OPERATIONS = [
 ];
 
 @Module({
-  imports: [AuthModule, IdempotencyModule, ObservabilityModule, RateLimitingModule, ...OPERATIONS],
-  controllers: [HealthController, UnmatchedController],
+  imports: [AuthModule, HealthModule, IdempotencyModule, ObservabilityModule, RateLimitingModule, ...OPERATIONS],
+  controllers: [UnmatchedController],
   providers: [
-    Drain,
     RouteTable,
     // In this order: who is it, and is there any allowance left.
     { provide: APP_GUARD, useClass: ApiKeyGuard },

@@ -1,5 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import { VERSION } from '../config/version';
+import { Readiness } from '../health';
 import { RateLimiter } from '../rate-limiting';
 import { Database } from '../shared/persistence/database';
 import { addEventLoopMetrics, addMemoryMetrics, Counter, Gauge, Histogram, Registry } from './prom-client';
@@ -42,7 +43,7 @@ export class Metrics {
   });
   private readonly accounts = new Set<bigint>();
 
-  constructor({ watch }: RateLimiter, database: Database) {
+  constructor({ watch }: RateLimiter, database: Database, readiness: Readiness) {
     const { registers } = this;
     watch.onReply = (ms) => {
       this.redisReplies.observe(ms / 1_000);
@@ -81,6 +82,20 @@ export class Metrics {
       registers,
       collect() {
         this.set(database.poolState.waiting);
+      },
+    });
+    // After the gauges of the pool, which its statement would change.
+    new Gauge({
+      name: 'petstore_ready',
+      help: '1 while this replica can serve requests, as /readyz says, and 0 otherwise.',
+      registers,
+      async collect() {
+        this.set(
+          await readiness.check().then(
+            () => 1,
+            () => 0,
+          ),
+        );
       },
     });
     new Gauge({

@@ -1,10 +1,11 @@
 import { Logger, Module } from '@nestjs/common';
+import { HealthModule } from '../health';
 import { RateLimiter, RateLimitingModule } from '../rate-limiting';
 import { Metrics } from './metrics';
 import { MetricsEndpoint } from './metrics-endpoint';
 
 @Module({
-  imports: [RateLimitingModule],
+  imports: [HealthModule, RateLimitingModule],
   providers: [Metrics, MetricsEndpoint],
 })
 export class ObservabilityModule {

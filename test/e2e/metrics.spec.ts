@@ -75,11 +75,12 @@ describe('/metrics', () => {
     expect([all.get(of('1')), all.get(of('1000')), all.get(of('other'))]).toEqual([2, 1, 2]);
   });
 
-  it('tells of the database pool, Redis, the event loop and the build', async () => {
+  it('tells of readiness, the database pool, Redis, the event loop and the build', async () => {
     await start();
     const found = await samples();
     expect(found.get('petstore_database_connections{state="idle"}')).toBeGreaterThan(0);
     expect(found.get('petstore_database_waiting')).toBe(0);
+    expect(found.get('petstore_ready')).toBe(1);
     expect(found.get('petstore_redis_breaker_open')).toBe(0);
     expect(found.get('nodejs_eventloop_lag_p99_seconds')).toBeGreaterThan(0);
     expect(found.get(`petstore_build_info{version="1.0.0",node="${process.versions.node}"}`)).toBe(1);
