@@ -1,4 +1,5 @@
 import { Controller, Get, VERSION_NEUTRAL } from '@nestjs/common';
+import { RouteConfig } from '@nestjs/platform-fastify';
 import { ApiExcludeController } from '../shared/http/openapi-decorators';
 import { Public } from '../shared/http/public';
 import { Readiness } from './readiness';
@@ -11,11 +12,13 @@ export class HealthController {
   constructor(private readonly readiness: Readiness) {}
 
   @Get('healthz')
+  @RouteConfig({ isProbe: true })
   live(): { status: 'ok' } {
     return { status: 'ok' };
   }
 
   @Get('readyz')
+  @RouteConfig({ isProbe: true })
   async ready(): Promise<{ status: 'ok' }> {
     await this.readiness.check();
     return { status: 'ok' };

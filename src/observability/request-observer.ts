@@ -22,6 +22,7 @@ interface Answered {
   readonly principal?: Principal | undefined;
   readonly rateOutcome?: string | undefined;
   readonly traceId?: string | undefined;
+  readonly isProbe?: boolean | undefined;
 }
 
 /** Writes one line of the log for each request, and counts it. */
@@ -57,24 +58,24 @@ export class RequestObserver {
 
   private noteEnd(request: FastifyRequest, reply: FastifyReply, durationMs: number): void {
     const { id, method, principal, rateOutcome, traceId } = request;
-    const { url = '' } = request.routeOptions;
+    const { url = '', config } = request.routeOptions;
     const route = CATCH_ALL.test(url) ? UNMATCHED : url;
     const status = reply.raw.writableFinished
       ? reply.statusCode
       : (this.failures.get(request.raw.socket) ?? CLIENT_GONE);
-    this.note({ id, method, route, status, durationMs, principal, rateOutcome, traceId });
+    this.note({ id, method, route, status, durationMs, principal, rateOutcome, traceId, isProbe: config.isProbe });
     if (principal !== undefined && reply.hasHeader('deprecation')) {
       this.metrics.noteDeprecatedCall(method, route, principal.accountId);
     }
   }
 
-  private note({ id, method, route, status, durationMs, principal, rateOutcome, traceId }: Answered): void {
+  private note({ id, method, route, status, durationMs, principal, rateOutcome, traceId, isProbe }: Answered): void {
     const knownMethod = method !== undefined && METHODS.has(method) ? method : 'other';
     this.metrics.requests.observe({ method: knownMethod, route, status }, durationMs / 1_000);
     if (rateOutcome !== undefined) {
       this.metrics.rateDecisions.inc({ plan: principal?.plan ?? 'none', outcome: rateOutcome });
     }
-    if (this.log.isLevelEnabled('info')) {
+    if (this.log.isLevelEnabled('info') && !(isProbe && status < 400)) {
       this.log.info({
         id,
         method,

@@ -21,6 +21,10 @@ class Tracing {
   traceRequests(fastify: FastifyInstance): void {
     const tracer = trace.getTracer(SERVICE, VERSION);
     fastify.addHook('onRequest', (request, reply, done) => {
+      if (request.routeOptions.config.isProbe) {
+        done();
+        return;
+      }
       // Not the whole header: what else a client says of its trace is passed on to nobody.
       const { traceparent } = request.headers;
       const parent = propagation.extract(ROOT_CONTEXT, { traceparent });

@@ -62,6 +62,9 @@ describe('A replica', () => {
     await call('POST', '/pets', '{"name":"Rex","categoryId":3}');
     await call('GET', `/pets?cursor=${key}`);
     await call('GET', '/pets/1');
+    // Neither logged nor traced, and nor are their statements.
+    const probes = await Promise.all(['healthz', 'readyz'].map((path) => fetch(`${replica.url}/${path}`)));
+    expect(probes.map(({ status }) => status)).toEqual([200, 200]);
     // What waits is sent before the process ends.
     const { code, stderr } = await replica.program.kill('SIGTERM');
     expect([code, stderr]).toEqual([0, expect.stringMatching(/^OpenTelemetry: [1-9]\d* files\n$/)]);
@@ -82,6 +85,7 @@ describe('A replica', () => {
     expect(systems[1]).toEqual(['redis']);
     expect(systems[2]).toEqual(expect.arrayContaining(['postgresql', 'redis']));
     expect(ofTrace.map(({ name }) => name)).toEqual(expect.arrayContaining(['pets_insert', 'pets_select', 'evalsha']));
+    expect(new Set(collector.spans.map(({ traceId }) => traceId))).toEqual(new Set([TRACE_ID]));
     expect(collector.received).not.toContain(key.slice(10, 20));
     expect(collector.received).not.toContain('Rex');
     const requests = events(replica).filter(({ event }) => event === 'request');

@@ -1,4 +1,6 @@
 import { request as httpRequest } from 'node:http';
+import { Readiness } from '../../src/health';
+import { ServiceUnavailable } from '../../src/shared/domain/pet-store-error';
 import { eventually } from '../cluster/support/replica';
 import { codeOf, TestService } from '../support/service';
 
@@ -62,6 +64,19 @@ describe('The log', () => {
       'rate_limit_exceeded',
     ]);
     expect(requests().at(-1)).toMatchObject({ route: 'unmatched', status: 429, accountId: 1 });
+  });
+
+  it('has no line for a probe that succeeds, and one for a probe that fails', async () => {
+    await start({});
+    const probes = ['/healthz', '/readyz', '/healthz?x=1'];
+    for (const path of probes) {
+      expect((await service.get(path)).status).toBe(200);
+    }
+    await service.call('HEAD', '/readyz');
+    expect(requests()).toEqual([]);
+    jest.spyOn(service.app.get(Readiness), 'check').mockRejectedValue(new ServiceUnavailable());
+    await service.get('/readyz');
+    expect(requests()).toMatchObject([{ level: 'info', method: 'GET', route: '/readyz', status: 503 }]);
   });
 
   it('has a line for what never became a request', async () => {

@@ -1,6 +1,11 @@
 import type { Principal } from '../domain/principal';
 
 declare module 'fastify' {
+  interface FastifyContextConfig {
+    /** Whether the route is a probe of an orchestrator: a success is not logged, and no probe is traced. */
+    isProbe?: boolean;
+  }
+
   interface FastifyRequest {
     /** Who sends the request; set by the guard that authenticates. */
     principal?: Principal;
