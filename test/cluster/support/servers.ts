@@ -72,6 +72,20 @@ export class Server {
     return server;
   }
 
+  /** Starts Prometheus with a configuration. */
+  static async prometheus(directory: string, configuration: string): Promise<Server> {
+    const port = await freePort();
+    const args = [
+      `--config.file=${configuration}`,
+      `--storage.tsdb.path=${join(directory, 'data')}`,
+      `--web.listen-address=127.0.0.1:${port}`,
+    ];
+    const launch = () => spawn(prometheusProgram('prometheus'), args, { stdio: 'ignore' });
+    const server = new Server(launch, port, 'http://', directory, 'SIGKILL');
+    await server.start();
+    return server;
+  }
+
   async start(): Promise<void> {
     const child = this.launch();
     this.child = child;
@@ -135,6 +149,11 @@ export function postgresProgram(name: string): string {
     versions.map((version) => `/usr/lib/postgresql/${version}/bin`),
     'postgresql',
   );
+}
+
+/** Where a program of the Prometheus package is. */
+export function prometheusProgram(name: string): string {
+  return find(name, [], 'prometheus');
 }
 
 function find(name: string, directories: readonly string[], debianPackage: string): string {

@@ -1,0 +1,192 @@
+import { execFile } from 'node:child_process';
+import { copyFile, mkdtemp, readFile, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
+import { parse } from 'yaml';
+import { freePort } from '../support/process';
+import { Client, concurrently } from './support/client';
+import { eventually, Replica } from './support/replica';
+import { prometheusProgram, Server } from './support/servers';
+import { Store } from './support/store';
+
+const MONITORING = join(__dirname, '../../docker/monitoring');
+const UNIT_TESTS = ['alerts.test.yml', 'deprecated-calls.test.yml'];
+const read = (name: string) => readFile(join(MONITORING, name), 'utf8');
+
+interface Sample {
+  readonly metric: Readonly<Record<string, string>>;
+  readonly value: readonly [number, string];
+}
+interface Rules<T> {
+  readonly groups: readonly { readonly rules: readonly T[] }[];
+}
+
+describe('The alert rules', () => {
+  /** @throws with what it found wrong */
+  const promtool = (...args: string[]) => promisify(execFile)(prometheusProgram('promtool'), args, { cwd: MONITORING });
+
+  it('and the configuration beside them are valid', async () => {
+    await promtool('check', 'rules', 'alerts.yml');
+    await promtool('check', 'config', 'prometheus.yml');
+  });
+
+  it('fire when they should, and stay quiet when they should', async () => {
+    await promtool('test', 'rules', ...UNIT_TESTS);
+  });
+
+  it('are tested, each of them both firing and quiet', async () => {
+    interface UnitTests {
+      readonly tests: readonly {
+        readonly alert_rule_test: readonly { readonly alertname: string; readonly exp_alerts?: unknown[] }[];
+      }[];
+    }
+    const { groups } = parse(await read('alerts.yml')) as Rules<{ readonly alert: string }>;
+    const files = await Promise.all(UNIT_TESTS.map(read));
+    const cases = files.flatMap((file) =>
+      (parse(file) as UnitTests).tests.flatMap(({ alert_rule_test }) => alert_rule_test),
+    );
+    const alerts = (fires: boolean) => [
+      ...new Set(cases.filter(({ exp_alerts }) => (exp_alerts !== undefined) === fires).map((each) => each.alertname)),
+    ];
+    const names = groups.flatMap(({ rules }) => rules.map(({ alert }) => alert));
+    expect(alerts(true).sort()).toEqual([...names].sort());
+    expect(alerts(false).sort()).toEqual([...names].sort());
+  });
+});
+
+describe('Prometheus, scraping a replica under load,', () => {
+  let redis: Server;
+  let postgres: Server;
+  let prometheus: Server;
+  let store: Store;
+  let replica: Replica;
+  let metricsUrl: string;
+  let load: Promise<void>;
+  let isLoadOn = true;
+
+  const ask = async <T>(path: string): Promise<T> => {
+    const response = await fetch(`${prometheus.url}/api/v1/${path}`);
+    const { data, error } = (await response.json()) as { data: T; error?: string };
+    expect([path, error]).toEqual([path, undefined]);
+    return data;
+  };
+  const query = async (expr: string) =>
+    (await ask<{ result: readonly Sample[] }>(`query?query=${encodeURIComponent(expr)}`)).result;
+
+  /** Requests of every kind that the dashboard tells apart, until the test ends. */
+  const sendRequests = async (keys: readonly string[]) => {
+    const clients = [...keys, 'no-key'].map((key) => new Client(key));
+    while (isLoadOn) {
+      await concurrently(4, 40, async (index) => {
+        const client = clients[index % clients.length];
+        await client?.add(replica.port, 'Rex');
+        await client?.call(replica.port);
+        await client?.call(replica.port, { path: '/v1/pets/1' });
+      });
+    }
+    clients.forEach((client) => {
+      client.close();
+    });
+  };
+
+  /** The service's own configuration, but for the addresses, and for the time between scrapes. */
+  const startPrometheus = async (metricsPort: string): Promise<Server> => {
+    const directory = await mkdtemp(join(tmpdir(), 'petstore-prometheus-'));
+    const replacements = [
+      [/15s/g, '1s'],
+      [/dns_sd_configs:[^]*/, `static_configs: [{ targets: ['127.0.0.1:${metricsPort}'] }]`],
+    ] as const;
+    const configuration = replacements.reduce(
+      (text, [original, replacement]) => {
+        expect(text).toMatch(original);
+        return text.replace(original, replacement);
+      },
+      await read('prometheus.yml'),
+    );
+    await copyFile(join(MONITORING, 'alerts.yml'), join(directory, 'alerts.yml'));
+    const file = join(directory, 'prometheus.yml');
+    await writeFile(file, configuration);
+    return Server.prometheus(directory, file);
+  };
+
+  beforeAll(async () => {
+    [redis, postgres] = await Promise.all([Server.redis(), Server.postgres()]);
+    store = await Store.open(postgres.url);
+    const metricsPort = await freePort();
+    metricsUrl = `http://127.0.0.1:${metricsPort}/metrics`;
+    replica = await Replica.start({ DATABASE_URL: postgres.url, REDIS_URL: redis.url, METRICS_PORT: metricsPort });
+    load = sendRequests([await store.createUnlimitedKey(), await store.createKey('free')]);
+    prometheus = await startPrometheus(metricsPort);
+  });
+  afterAll(async () => {
+    isLoadOn = false;
+    await load;
+    await replica.program.kill('SIGKILL');
+    await store.close();
+    await Promise.all([prometheus.remove(), redis.remove(), postgres.remove()]);
+  });
+
+  it('has data for every query of the dashboard', async () => {
+    const { panels } = JSON.parse(await read('dashboards/petstore.json')) as {
+      panels: { targets: { expr: string }[] }[];
+    };
+    const queries = panels.flatMap(({ targets }) => targets.map(({ expr }) => expr));
+    let withoutData = queries;
+    const hasData = async (expr: string) => {
+      const samples = await query(expr.replace('$__rate_interval', '10s').replace('$__range', '1m'));
+      return samples.some(({ value: [, number] }) => number !== 'NaN');
+    };
+    await eventually(20_000, async () => {
+      const found = await Promise.all(withoutData.map(hasData));
+      withoutData = withoutData.filter((_, index) => !found[index]);
+      return withoutData.length === 0;
+    }).catch(() => undefined);
+    expect(withoutData).toEqual([]);
+  });
+
+  it('evaluates every rule without an error, and none fires', async () => {
+    interface Rule {
+      readonly name: string;
+      readonly health: string;
+      readonly state: string;
+    }
+    const rules = async () => (await ask<Rules<Rule>>('rules')).groups.flatMap((group) => group.rules);
+    await eventually(10_000, async () => (await rules()).every(({ health }) => health !== 'unknown'));
+    const found = await rules();
+    expect(found.length).toBeGreaterThan(0);
+    expect(found.filter(({ health, state }) => health !== 'ok' || state === 'firing')).toEqual([]);
+  });
+
+  const knowsUnreadinessWhile = (fault: string, begin: () => Promise<void> | void, end: () => Promise<void> | void) => {
+    it(`learns from each scrape, within 2 s, that the replica is not ready while PostgreSQL ${fault}`, async () => {
+      const ready = async () => (await query('petstore_ready'))[0]?.value[1];
+      await eventually(5_000, async () => (await ready()) === '1');
+      await begin();
+      const startedAt = performance.now();
+      const text = await (await fetch(metricsUrl)).text();
+      expect(performance.now() - startedAt).toBeLessThan(2_000);
+      expect(text).toContain('\npetstore_ready 0\n');
+      expect(text).toContain('\npetstore_http_request_duration_seconds_count{');
+      await eventually(5_000, async () => (await ready()) === '0');
+      expect((await query('up'))[0]?.value[1]).toBe('1');
+      await end();
+      await eventually(5_000, async () => (await ready()) === '1');
+    });
+  };
+
+  knowsUnreadinessWhile(
+    'is frozen',
+    () => {
+      postgres.freeze();
+    },
+    () => {
+      postgres.thaw();
+    },
+  );
+  knowsUnreadinessWhile(
+    'is down',
+    () => postgres.stop(),
+    () => postgres.start(),
+  );
+});
