@@ -1,5 +1,6 @@
 import type { Socket } from 'node:net';
 import type { PGlite } from '@electric-sql/pglite';
+import { reasonOf } from '../domain/reason';
 
 // Message types and codes: PostgreSQL documentation, "Frontend/Backend Protocol", Message Formats.
 const QUERY = 0x51;
@@ -9,6 +10,7 @@ const SSL_REQUEST = 80_877_103;
 const GSS_REQUEST = 80_877_104;
 const CANCEL_REQUEST = 80_877_102;
 const IDLE = 0x49;
+const ERROR_RESPONSE = 0x45;
 
 /** Who may use the one session that PGlite has: one connection at a time, in the order of asking. */
 export class Turns {
@@ -28,18 +30,28 @@ export class Turns {
  * Serves one connection with a PGlite database until it closes. Messages run in whole batches, up to a Query or Sync,
  * and a connection in a transaction keeps its turn to the end of it, so that connections never see each other's
  * unfinished work. A transaction left open is rolled back.
+ * @param onCrash called with the reason when PostgreSQL panics, such as for a full disk: it would never return from
+ * another statement, so the turn is never given on
  */
-export async function servePostgresProtocol(socket: Socket, database: PGlite, turns: Turns): Promise<void> {
+export async function servePostgresProtocol(
+  socket: Socket,
+  database: PGlite,
+  turns: Turns,
+  onCrash: (reason: string) => void,
+): Promise<void> {
   let endTurn: (() => void) | undefined;
   const run = async (batch: Buffer) => {
     endTurn ??= await turns.take();
-    const answer = await database.execProtocolRaw(batch);
-    // Every batch ends with ReadyForQuery, whose last byte is the transaction status.
-    if (answer.at(-1) === IDLE) {
+    const { response, crash } = await execute(database, batch);
+    socket.write(response);
+    if (crash !== undefined) {
+      endTurn = undefined;
+      onCrash(crash);
+    } else if (response.at(-1) === IDLE) {
+      // Every batch ends with ReadyForQuery, whose last byte is the transaction status.
       endTurn();
       endTurn = undefined;
     }
-    socket.write(answer);
   };
   try {
     socket.setNoDelay(true);
@@ -55,6 +67,28 @@ export async function servePostgresProtocol(socket: Socket, database: PGlite, tu
     }
     socket.destroy();
   }
+}
+
+/** @returns with `crash` the reason when the database cannot be used any more */
+async function execute(database: PGlite, batch: Buffer): Promise<{ response: Buffer; crash: string | undefined }> {
+  try {
+    const { buffer, byteOffset, byteLength } = await database.execProtocolRaw(batch);
+    const response = Buffer.from(buffer, byteOffset, byteLength);
+    return { response, crash: panicOf(response) };
+  } catch (error) {
+    return { response: Buffer.alloc(0), crash: reasonOf(error) };
+  }
+}
+
+/** The message of an ErrorResponse of severity PANIC; undefined where there is none. */
+function panicOf(response: Buffer): string | undefined {
+  for (let at = 0; at + 5 <= response.length; at += 1 + response.readInt32BE(at + 1)) {
+    if (response[at] === ERROR_RESPONSE) {
+      const fields = response.toString('utf8', at + 5, at + 1 + response.readInt32BE(at + 1)).split('\0');
+      return fields.includes('VPANIC') ? fields.find((field) => field.startsWith('M'))?.slice(1) : undefined;
+    }
+  }
+  return undefined;
 }
 
 async function* batches(socket: Socket): AsyncGenerator<Buffer> {

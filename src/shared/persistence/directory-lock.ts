@@ -1,0 +1,115 @@
+import { randomBytes } from 'node:crypto';
+import { readdir, rename, rm } from 'node:fs/promises';
+import { connect, createServer, type Server } from 'node:net';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+
+const LOCK_PREFIX = '.lock-';
+const UNANNOUNCED_PREFIX = '.new-';
+const NAME_BYTES = 4;
+const POLL_MS = 20;
+
+/**
+ * A lock on a directory that the kernel releases when its process ends, however it ends.
+ *
+ * Each candidate listens on a Unix socket of a unique name in the directory, and only then lists the others. Of two
+ * candidates, the later one therefore always sees the earlier one, and nobody holds the lock while another candidate is
+ * alive. The socket of a dead process rejects connections. As its name is never used again, it can be removed without a
+ * race.
+ */
+export class DirectoryLock {
+  private readonly server: Server = createServer((socket) => socket.destroy());
+  private readonly unique = randomBytes(NAME_BYTES).toString('hex');
+
+  private constructor(private readonly directory: string) {}
+
+  /**
+   * Waits while the processes that compete for the lock settle who holds it.
+   * @param isHeld whether the holder has made itself known, which ends the wait
+   * @returns undefined when another process holds the lock
+   */
+  static async acquire(
+    directory: string,
+    isHeld: () => Promise<boolean>,
+    waitLimitMs: number,
+  ): Promise<DirectoryLock | undefined> {
+    const patience = AbortSignal.timeout(waitLimitMs);
+    let lock: DirectoryLock | undefined;
+    for (;;) {
+      const rivals = await liveLocks(directory, lock?.name);
+      if (rivals.length === 0) {
+        if (lock !== undefined) {
+          return lock;
+        }
+        lock = new DirectoryLock(directory);
+        await lock.announce();
+        continue;
+      }
+      // Of the candidates that see each other, the first by name remains.
+      if (lock !== undefined && rivals.some((rival) => rival < (lock?.name ?? ''))) {
+        await lock.release();
+        lock = undefined;
+      }
+      if (patience.aborted || (await isHeld())) {
+        await lock?.release();
+        return undefined;
+      }
+      await sleep(POLL_MS);
+    }
+  }
+
+  async release(): Promise<void> {
+    await rm(join(this.directory, this.name), { force: true });
+    await new Promise((closed) => this.server.close(closed));
+  }
+
+  private get name(): string {
+    return `${LOCK_PREFIX}${this.unique}`;
+  }
+
+  /** Others see the socket only once it accepts connections: before that, it would look like a dead one. */
+  private async announce(): Promise<void> {
+    const unannounced = join(this.directory, `${UNANNOUNCED_PREFIX}${this.unique}`);
+    await listen(this.server, unannounced);
+    await rename(unannounced, join(this.directory, this.name));
+  }
+}
+
+export async function listen(server: Server, socketPath: string): Promise<void> {
+  await new Promise<void>((listening, failed) => {
+    server.once('error', failed).listen(socketPath, () => {
+      server.off('error', failed);
+      listening();
+    });
+  });
+}
+
+/** Whether a live process listens on the socket. Anything else than a rejected connection may be a process that is busy. */
+export function isAlive(socketPath: string): Promise<boolean> {
+  return new Promise((resolve) => {
+    const probe = connect(socketPath);
+    probe.once('connect', () => {
+      probe.destroy();
+      resolve(true);
+    });
+    probe.once('error', ({ code }: NodeJS.ErrnoException) => {
+      resolve(code !== 'ECONNREFUSED' && code !== 'ENOENT');
+    });
+  });
+}
+
+/** Removes the sockets of dead processes. @returns the names of the other live ones */
+async function liveLocks(directory: string, own: string | undefined): Promise<string[]> {
+  const names = (await readdir(directory)).filter((name) => name.startsWith(LOCK_PREFIX) && name !== own);
+  const alive = await Promise.all(
+    names.map(async (name) => {
+      const path = join(directory, name);
+      const isLive = await isAlive(path);
+      if (!isLive) {
+        await rm(path, { force: true });
+      }
+      return isLive;
+    }),
+  );
+  return names.filter((_, index) => alive[index]);
+}

@@ -1,0 +1,36 @@
+import { type ChildProcess, fork } from 'node:child_process';
+import { once } from 'node:events';
+import { join } from 'node:path';
+import { temporaryDirectory } from '../support/process';
+
+const CONTENDERS = 8;
+const ROUNDS = Number(process.env.LOCK_ROUNDS ?? 25);
+
+describe('A lock on a directory', () => {
+  it(`has exactly one holder of ${CONTENDERS} processes that ask at once, each time its holder was killed`, async () => {
+    const directory = await temporaryDirectory();
+    const contenders: ChildProcess[] = [];
+    const add = async () => {
+      const child = fork(join(__dirname, '../support/lock-contender.cjs'), [directory.path], { execArgv: [] });
+      contenders.push(child);
+      await once(child, 'message');
+    };
+    await Promise.all(Array.from({ length: CONTENDERS }, add));
+    for (let round = 1; round <= ROUNDS; round++) {
+      const replies = await Promise.all(
+        contenders.map(async (child) => {
+          const reply = once(child, 'message') as Promise<[boolean]>;
+          child.send('lock');
+          return (await reply)[0];
+        }),
+      );
+      expect({ round, holders: replies.filter(Boolean).length }).toEqual({ round, holders: 1 });
+      const [holder] = contenders.splice(replies.indexOf(true), 1);
+      holder?.kill('SIGKILL');
+      await once(holder ?? process, 'exit');
+      await add();
+    }
+    contenders.forEach((child) => child.kill('SIGKILL'));
+    await directory.remove();
+  });
+});
