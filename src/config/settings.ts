@@ -11,6 +11,8 @@ export abstract class Settings {
   abstract readonly dataDir: string;
   /** A PostgreSQL connection string; without one the embedded database in `dataDir` is used. */
   abstract readonly databaseUrl: string | undefined;
+  /** Whether the start brings the schema up to date, instead of waiting until it is. */
+  abstract readonly migrateOnStart: boolean;
   /** The Redis that all replicas share, or nodes of a Redis Cluster; without any, requests are counted in memory. */
   abstract readonly redisUrls: readonly string[];
   abstract readonly publicBaseUrl: string | undefined;
@@ -70,6 +72,7 @@ export const SETTINGS = {
     ),
     undefined,
   ],
+  MIGRATE_ON_START: [oneOf('true', 'false'), 'true'],
   REDIS_URL: [
     {
       must: 'be a Redis address, such as redis://user:password@host:6379/0, or nodes of a Redis Cluster, separated by commas',
@@ -90,11 +93,11 @@ export const SETTINGS = {
   DOCS_ENABLED: [oneOf('true', 'false'), 'true'],
   LOG_LEVEL: [oneOf('trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent'), 'info'],
   METRICS_PORT: [integer(1, 65_535), undefined],
-  OTEL_EXPORTER_OTLP_ENDPOINT: [
-    url('be an http or https address, such as http://127.0.0.1:4318', ({ protocol }) => /^https?:$/.test(protocol)),
-    undefined,
-  ],
+  OTEL_SDK_DISABLED: [oneOf('true', 'false'), 'false'],
+  OTEL_EXPORTER_OTLP_ENDPOINT: [httpUrl('http://127.0.0.1:4318'), undefined],
+  OTEL_EXPORTER_OTLP_TRACES_ENDPOINT: [httpUrl('http://127.0.0.1:4318/v1/traces'), undefined],
   OTEL_EXPORTER_OTLP_PROTOCOL: [oneOf('http/protobuf', 'http/json'), 'http/protobuf'],
+  OTEL_EXPORTER_OTLP_TRACES_PROTOCOL: [oneOf('http/protobuf', 'http/json'), undefined],
   AUTH_FAILURES_PER_MINUTE: [integer(1, 1_000_000), 60],
   BAN_WINDOW_SECONDS: [integer(1, WEEK_SECONDS), 600],
   BAN_DURATIONS_SECONDS: [
@@ -127,6 +130,7 @@ export function loadSettings(env: Readonly<Record<string, string | undefined>>):
     port: values.PORT,
     dataDir: resolve(values.DATA_DIR),
     databaseUrl: values.DATABASE_URL,
+    migrateOnStart: values.MIGRATE_ON_START === 'true',
     redisUrls: values.REDIS_URL,
     publicBaseUrl: values.PUBLIC_BASE_URL,
     stagingBaseUrl: values.STAGING_BASE_URL,
@@ -162,6 +166,9 @@ function readValues(env: Readonly<Record<string, string | undefined>>): Values {
   if (problems.length === 0 && values.APP_ENV !== 'development' && values.DATABASE_URL === undefined) {
     problems.push(`DATABASE_URL is required when APP_ENV is ${values.APP_ENV}.`);
   }
+  if (problems.length === 0 && values.METRICS_PORT === values.PORT) {
+    problems.push('METRICS_PORT must be another port than PORT.');
+  }
   if (problems.length > 0) {
     throw new InvalidSettings(problems.join('\n'));
   }
@@ -186,6 +193,10 @@ function integer(min: number, max: number): Format<number> {
 
 function url(must: string, accepts: (url: URL) => boolean): Format<string> {
   return { must, read: (text) => (URL.canParse(text) && accepts(new URL(text)) ? text : undefined) };
+}
+
+function httpUrl(example: string): Format<string> {
+  return url(`be an http or https address, such as ${example}`, ({ protocol }) => /^https?:$/.test(protocol));
 }
 
 function baseUrl(): Format<string> {

@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import { context, propagation, ROOT_CONTEXT, type Span, SpanKind, SpanStatusCode, trace } from '@opentelemetry/api';
 import { OTLPTraceExporter as JsonExporter } from '@opentelemetry/exporter-trace-otlp-http';
 import { OTLPTraceExporter as ProtobufExporter } from '@opentelemetry/exporter-trace-otlp-proto';
@@ -10,6 +11,8 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { VERSION } from '../config/version';
 
 const SERVICE = 'petstore';
+/** How long the process waits for the collector before it ends. */
+const FLUSH_LIMIT_MS = 1_000;
 /** What makes the name of a prepared statement unique to a connection (see statements.ts). */
 const CONNECTION_SUFFIX = /_[0-9a-f]{12}$/;
 
@@ -37,9 +40,10 @@ class Tracing {
     });
   }
 
-  /** Sends the spans that wait for it. */
+  /** Sends the spans that wait for it, unless the collector is too slow: then they are lost. */
   async stop(): Promise<void> {
-    await this.provider.shutdown();
+    // What fails here has been tried again already.
+    await Promise.race([this.provider.shutdown().catch(() => undefined), sleep(FLUSH_LIMIT_MS)]);
   }
 }
 
@@ -63,7 +67,9 @@ function endSpan(
 }
 
 export function startTracing(): Tracing {
-  const Exporter = process.env.OTEL_EXPORTER_OTLP_PROTOCOL === 'http/json' ? JsonExporter : ProtobufExporter;
+  const { OTEL_EXPORTER_OTLP_TRACES_PROTOCOL, OTEL_EXPORTER_OTLP_PROTOCOL } = process.env;
+  const protocol = [OTEL_EXPORTER_OTLP_TRACES_PROTOCOL, OTEL_EXPORTER_OTLP_PROTOCOL].find(Boolean);
+  const Exporter = protocol === 'http/json' ? JsonExporter : ProtobufExporter;
   const provider = new NodeTracerProvider({
     resource: resourceFromAttributes({ 'service.name': SERVICE, 'service.version': VERSION }).merge(
       detectResources({ detectors: [envDetector] }),
