@@ -1,4 +1,6 @@
-// First, as it watches what is loaded after it.
+// First, as a signal may come while the rest is loaded.
+import { onStopSignal } from './stop-signals';
+// Before all that it watches.
 import { tracing } from './tracing';
 import 'reflect-metadata';
 import type { NestFastifyApplication } from '@nestjs/platform-fastify';
@@ -7,92 +9,166 @@ import { InvalidSettings, loadSettings, localOrigin, type Settings } from './con
 import { VERSION } from './config/version';
 import { demoKey } from './demo';
 import { createLog, type Log } from './observability';
-import { DatabaseSetupError } from './shared/persistence/database';
+import { RateLimiter } from './rate-limiting';
+import { Database } from './shared/persistence/database';
 import { EmbeddedDatabaseError } from './shared/persistence/embedded-database';
+import { DatabaseSetupError } from './shared/persistence/startup-errors';
 
 /** How long a replica that has been drained may take to end, whatever hangs. */
 const STOP_LIMIT_MS = 6_000;
 
-async function start(): Promise<void> {
-  const settings = loadSettings(process.env);
-  const log = createLog(settings);
-  const app = await createApp(settings, { log });
-  tracing?.traceRequests(app.getHttpAdapter().getInstance());
-  try {
+/** One run of the service, which ends with the process. */
+class Run {
+  private readonly log: Log;
+  private app: NestFastifyApplication | undefined;
+  private started: Promise<void> = Promise.resolve();
+  private exitCode: 0 | 1 | undefined;
+
+  constructor(private readonly settings: Settings) {
+    this.log = createLog(settings);
+  }
+
+  begin(): void {
+    for (const event of ['uncaughtException', 'unhandledRejection'] as const) {
+      process.on(event, (error: unknown) => {
+        this.logUnhandled(error);
+        void this.stop(1);
+      });
+    }
+    this.started = this.start();
+    this.started.catch((error: unknown) => {
+      writeStartFailure(error, this.settings.environment);
+      void this.stop(1);
+    });
+    onStopSignal((signal) => {
+      this.log.info({ event: 'stopping', signal }, 'Stopping.');
+      void this.stop(0);
+    });
+  }
+
+  private async start(): Promise<void> {
+    const { settings, log } = this;
+    const app = (this.app = await createApp(settings, { log }));
+    void app.get(Database).failure.then((error) => {
+      log.fatal({ event: 'database_failed' }, error.message);
+      void this.stop(1);
+    });
+    tracing?.traceRequests(app.getHttpAdapter().getInstance());
     await app.init();
     const key = settings.environment === 'development' ? await demoKey(app, settings.dataDir) : undefined;
+    if (this.exitCode !== undefined) {
+      return;
+    }
     // Nest's own listen would log the error of a port in use before it is explained below.
     await app.getHttpAdapter().getInstance().listen({ port: settings.port, host: settings.host });
-    // Before anybody is told that it runs, and may want it to stop.
-    (['SIGTERM', 'SIGINT'] as const).forEach((signal) => {
-      process.once(signal, () => {
-        log.info({ event: 'stopping', signal }, 'Stopping.');
-        void stop(app, settings, log);
-      });
-    });
+    const counts = settings.redisUrls.length === 0 || app.get(RateLimiter).watch.isAlone ? 'memory' : 'redis';
     if (key === undefined) {
-      logStart(log, settings);
+      logStart(log, settings, counts);
     } else {
-      process.stdout.write(welcome(settings, key));
+      process.stdout.write(welcome(settings, counts, key));
     }
-  } catch (error) {
-    await app.close();
-    throw error;
+  }
+
+  /** Takes the replica out of service, lets requests in flight end, then closes Redis and the database. */
+  private async stop(exitCode: 0 | 1): Promise<void> {
+    const isStopping = this.exitCode !== undefined;
+    this.exitCode = this.exitCode === 1 ? 1 : exitCode;
+    if (isStopping) {
+      return;
+    }
+    setTimeout(() => process.exit(this.exitCode), this.settings.drainSeconds * 1_000 + STOP_LIMIT_MS);
+    // A start that continues would open what is closed here.
+    await this.started.catch(() => undefined);
+    try {
+      await this.app?.close();
+      await tracing?.stop();
+      this.log.info({ event: 'stopped' }, 'Stopped.');
+    } catch (error) {
+      this.exitCode = 1;
+      this.logUnhandled(error);
+    }
+    process.exit(this.exitCode);
+  }
+
+  private logUnhandled(error: unknown): void {
+    const stack = error instanceof Error ? error.stack : String(error);
+    this.log.fatal({ event: 'unhandled_error', stack }, 'An unexpected error ends this process.');
   }
 }
 
-/** Takes the replica out of service, lets requests in flight end, then closes Redis and the database. */
-async function stop(app: NestFastifyApplication, { drainSeconds }: Settings, log: Log): Promise<void> {
-  setTimeout(() => process.exit(), drainSeconds * 1_000 + STOP_LIMIT_MS);
-  await app.close();
-  await tracing?.stop();
-  log.info({ event: 'stopped' }, 'Stopped.');
-  process.exit();
-}
-
-function logStart(log: Log, { environment, host, port, metricsPort, redisUrls }: Settings): void {
-  const counts = redisUrls.length === 0 ? 'memory' : 'redis';
-  const inMemory = ' Requests are counted in memory, which is right for one replica. Set REDIS_URL to run several.';
+function logStart(log: Log, settings: Settings, counts: 'memory' | 'redis'): void {
+  const { environment, host, port, metricsPort, redisUrls } = settings;
+  const hint =
+    redisUrls.length === 0
+      ? ' Requests are counted in memory, which is right for one replica. Set REDIS_URL to run several.'
+      : ' Requests are counted in memory until Redis is available.';
   log.info(
     { event: 'started', version: VERSION, node: process.versions.node, environment, host, port, metricsPort, counts },
-    `Listening on ${host}:${port}.${counts === 'memory' ? inMemory : ''}`,
+    `Listening on ${host}:${port}.${counts === 'memory' ? hint : ''}`,
   );
 }
 
-function welcome(settings: Settings, key: string): string {
+function welcome(settings: Settings, counts: 'memory' | 'redis', key: string): string {
   const address = localOrigin(settings);
   const swaggerUi = settings.docsEnabled ? `\n  Swagger UI  ${address}/docs` : '';
+  const memory = settings.redisUrls.length === 0 ? 'memory, right for one replica' : 'memory until Redis is available';
   return `
   Pet store, listening on ${address}
 ${swaggerUi}
   Demo key    ${key}
-  Limits      counted in ${settings.redisUrls.length === 0 ? 'memory, right for one replica' : 'Redis, for all replicas together'}
+  Limits      counted in ${counts === 'redis' ? 'Redis, for all replicas together' : memory}
   Try         curl -i ${address}/v1/pets -H 'Authorization: Bearer ${key}'
 `;
 }
 
-function explain(error: unknown, { HOST = '127.0.0.1', PORT = '3000' }: NodeJS.ProcessEnv): string {
-  if (
-    error instanceof InvalidSettings ||
-    error instanceof EmbeddedDatabaseError ||
-    error instanceof DatabaseSetupError
-  ) {
-    return error.message;
+/** Says why the service does not start: for people in development, in the log elsewhere. */
+function writeStartFailure(error: unknown, environment: Settings['environment']): void {
+  const { message, stack } = explain(error, process.env);
+  if (environment === 'development') {
+    process.stderr.write(`${stack ?? message}\n`);
+    return;
   }
-  switch ((error as NodeJS.ErrnoException).code) {
+  // Whatever LOG_LEVEL says: nothing else tells why the process ends.
+  const log = createLog({ environment, logLevel: 'fatal' });
+  message.split('\n').forEach((line) => {
+    log.fatal({ event: 'start_failed', stack }, line);
+  });
+}
+
+/** @returns the stack only of what is a mistake in the code */
+function explain(
+  error: unknown,
+  { HOST = '127.0.0.1', METRICS_PORT }: NodeJS.ProcessEnv,
+): { readonly message: string; readonly stack?: string | undefined } {
+  const { code, port, syscall, message, stack }: NodeJS.ErrnoException & { readonly port?: number } =
+    error instanceof Error ? error : new Error(String(error));
+  const isExplained =
+    error instanceof InvalidSettings || error instanceof EmbeddedDatabaseError || error instanceof DatabaseSetupError;
+  if (isExplained || (port === undefined && syscall !== 'getaddrinfo')) {
+    return { message, stack: isExplained || syscall !== undefined ? undefined : stack };
+  }
+  const setting = String(port) === METRICS_PORT ? 'METRICS_PORT' : 'PORT';
+  switch (code) {
     case 'EADDRINUSE':
-      return `Port ${PORT} on ${HOST} is in use. Stop the process that uses it, or set PORT to another port.`;
+      return {
+        message: `Port ${port} on ${HOST} is in use. Stop the process that uses it, or set ${setting} to another port.`,
+      };
     case 'EACCES':
-      return `Port ${PORT} on ${HOST} is not allowed for this user. Set PORT to another port.`;
-    case 'EADDRNOTAVAIL':
-    case 'ENOTFOUND':
-      return `HOST ${HOST} is not an address of this machine.`;
+      return { message: `Port ${port} on ${HOST} is not allowed for this user. Set ${setting} to another port.` };
     default:
-      return error instanceof Error ? (error.stack ?? error.message) : String(error);
+      return { message: `HOST ${HOST} is not an address of this machine.` };
   }
 }
 
-start().catch((error: unknown) => {
-  process.stderr.write(`${explain(error, process.env)}\n`);
-  process.exitCode = 1;
-});
+function begin(): void {
+  try {
+    new Run(loadSettings(process.env)).begin();
+  } catch (error) {
+    // The environment itself may be what is wrong.
+    const isDevelopment = ['', 'development'].includes(process.env.APP_ENV ?? '');
+    writeStartFailure(error, isDevelopment ? 'development' : 'production');
+    process.exitCode = 1;
+  }
+}
+
+begin();

@@ -1,4 +1,5 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { Injectable, Logger, type OnApplicationShutdown, type OnModuleInit } from '@nestjs/common';
 import type { Pool, PoolClient } from 'pg';
 import { DataSource, type EntityManager } from 'typeorm';
@@ -8,33 +9,37 @@ import { Settings } from '../../config/settings';
 import { ServiceUnavailable } from '../domain/pet-store-error';
 import { reasonOf } from '../domain/reason';
 import { EmbeddedDatabase } from './embedded-database';
-import { migrate } from './migrate';
+import { checkSchema, migrate } from './migrate';
+import { DatabaseSetupError, mayHeal } from './startup-errors';
 import { type Parameter, Pipeline, query, type Row, type Statement } from './statements';
-import { isDatabaseUnavailable, orUnavailable } from './unavailable';
+import { orUnavailable } from './unavailable';
 
 const RETRY_MS = 1_000;
+/** How often the log repeats why the database cannot be used yet. */
+const REMINDER_MS = 60_000;
 
 interface Connections {
   readonly pool: Pool;
   readonly pipeline: Pipeline;
 }
 
-/** The database cannot be used as it is set up; the message says why. */
-export class DatabaseSetupError extends Error {}
-
 /**
  * Opens the database when the application starts (the embedded one where no `DATABASE_URL` is set), migrates it, and
- * closes it after the last request. Away from development, a database that cannot be reached yet is tried again
- * every second: the replica lives, and is not ready.
+ * closes it after the last request. Away from development, it tries again every second after a failure that may heal:
+ * the replica lives, and is not ready.
  */
 @Injectable()
 export class Database implements OnModuleInit, OnApplicationShutdown {
   private readonly logger = new Logger(Database.name);
   protected embedded: EmbeddedDatabase | undefined;
-  private retry: NodeJS.Timeout | undefined;
+  private readonly stopping = new AbortController();
   private connections: Connections | undefined;
   private opening: Promise<void> | undefined;
   private readonly transactions = new AsyncLocalStorage<EntityManager>();
+
+  private giveUp: (error: Error) => void = () => undefined;
+  /** Resolves after the start, when this process can never use the database again. */
+  readonly failure = new Promise<Error>((resolve) => (this.giveUp = resolve));
 
   constructor(
     protected readonly settings: Settings,
@@ -44,13 +49,21 @@ export class Database implements OnModuleInit, OnApplicationShutdown {
   async onModuleInit(): Promise<void> {
     if (this.settings.databaseUrl === undefined) {
       this.embedded = await EmbeddedDatabase.open(this.settings.dataDir);
+      void this.embedded.crashed.then(this.giveUp);
     }
-    await this.open();
+    try {
+      await this.open();
+    } catch (error) {
+      if (this.settings.environment === 'development' || !mayHeal(error)) {
+        throw asSetupError(error);
+      }
+      this.opening = this.openLater(error);
+    }
   }
 
   async onApplicationShutdown(): Promise<void> {
-    clearTimeout(this.retry);
-    await this.opening?.catch(() => undefined);
+    this.stopping.abort();
+    await this.opening;
     await this.connections?.pipeline.close();
     if (this.dataSource.isInitialized) {
       await this.dataSource.destroy();
@@ -145,30 +158,51 @@ export class Database implements OnModuleInit, OnApplicationShutdown {
   }
 
   private async open(): Promise<void> {
-    try {
-      const migrations = await migrate(this.dataSource.options);
+    const { options } = this.dataSource;
+    if (this.settings.migrateOnStart) {
+      const migrations = await migrate(options);
       if (migrations.length > 0) {
         this.logger.log({ event: 'migrated', migrations }, 'The database schema is up to date now.');
       }
-      await this.dataSource.initialize();
-    } catch (error) {
-      const reason = reasonOf(error);
-      if (this.settings.environment === 'development' || !isDatabaseUnavailable(error)) {
-        throw new DatabaseSetupError(`The database cannot be used: ${reason}.`, { cause: error });
-      }
-      this.logger.warn(
-        { event: 'database_unreachable', reason },
-        `The database cannot be reached (${reason}); trying again every second.`,
-      );
-      this.retry = setTimeout(() => {
-        this.opening = this.open().catch((failure: unknown) => {
-          this.logger.error(failure);
-        });
-      }, RETRY_MS);
-      return;
+    } else {
+      await checkSchema(options);
     }
+    await this.dataSource.initialize();
     await this.openConnections();
     const pool = (this.dataSource.driver as PostgresDriver).master as Pool;
     this.connections = { pool, pipeline: new Pipeline(pool) };
   }
+
+  /** Tries again until the database is open, the replica stops, or it fails in a way that cannot heal. */
+  private async openLater(firstError: unknown): Promise<void> {
+    const { signal } = this.stopping;
+    let error = firstError;
+    let logged = { reason: '', at: 0 };
+    while (mayHeal(error)) {
+      const [reason, now] = [reasonOf(error), performance.now()];
+      if (reason !== logged.reason || now - logged.at >= REMINDER_MS) {
+        logged = { reason, at: now };
+        this.logger.warn(
+          { event: 'database_unavailable', reason },
+          `The database cannot be used yet (${reason}); trying again every second.`,
+        );
+      }
+      await sleep(RETRY_MS, undefined, { signal }).catch(() => undefined);
+      if (signal.aborted) {
+        return;
+      }
+      try {
+        await this.open();
+        this.logger.log({ event: 'database_opened' }, 'The database can be used.');
+        return;
+      } catch (nextError) {
+        error = nextError;
+      }
+    }
+    this.giveUp(asSetupError(error));
+  }
+}
+
+function asSetupError(error: unknown): DatabaseSetupError {
+  return error instanceof DatabaseSetupError ? error : new DatabaseSetupError(reasonOf(error), { cause: error });
 }

@@ -1,27 +1,82 @@
-import { DataSource, MigrationExecutor, type DataSourceOptions } from 'typeorm';
+import { DataSource, type DataSourceOptions, MigrationExecutor, type QueryRunner } from 'typeorm';
+import { DatabaseSetupError, MigrationLockedError, SchemaOutdatedError, sqlStateOf } from './startup-errors';
 
 /** Any number, as long as every replica uses the same: the advisory lock under which the schema changes. */
 const MIGRATION_LOCK = 7_383_782;
+/** While a migration waits for a table, requests queue behind it: less than the time that a statement may take. */
+const LOCK_TIMEOUT_MS = 500;
+const LOCK_NOT_AVAILABLE = '55P03';
 
 /**
  * Brings the schema up to date on a connection of its own, one process at a time, all pending migrations in one
- * transaction.
+ * transaction. It takes locks only when migrations are pending, and only until the end of the transaction, so that it
+ * works through a pooler in transaction mode.
  * @returns the names of the migrations that ran, none when the schema was up to date.
+ * @throws MigrationLockedError when another session keeps a lock: try again later; DatabaseSetupError
  */
-export async function migrate(options: DataSourceOptions): Promise<string[]> {
-  // Without the time-outs of requests: waiting for the lock, or a migration, may take longer.
-  const dataSource = new DataSource({ ...options, extra: {} });
+export function migrate(options: DataSourceOptions): Promise<string[]> {
+  return withExecutor(options, async (executor, runner) => {
+    if ((await executor.getPendingMigrations()).length === 0) {
+      return [];
+    }
+    await runner.startTransaction();
+    try {
+      await runner.query(`SET LOCAL lock_timeout = ${LOCK_TIMEOUT_MS}`);
+      await orLocked('another process is migrating its schema', () =>
+        runner.query('SELECT pg_advisory_xact_lock($1)', [MIGRATION_LOCK]),
+      );
+      executor.transaction = 'all';
+      const migrations = await orLocked(
+        'another session, such as a backup, locks a table that a migration changes',
+        () => executor.executePendingMigrations(),
+      );
+      await runner.commitTransaction();
+      return migrations.map(({ name }) => name);
+    } catch (error) {
+      // The connection may be lost; it is closed in any case.
+      await runner.rollbackTransaction().catch(() => undefined);
+      throw error;
+    }
+  });
+}
+
+/** @throws SchemaOutdatedError when migrations are pending; DatabaseSetupError */
+export function checkSchema(options: DataSourceOptions): Promise<void> {
+  return withExecutor(options, async (executor) => {
+    const pending = await executor.getPendingMigrations();
+    if (pending.length > 0) {
+      throw new SchemaOutdatedError(pending.map(({ name }) => name));
+    }
+  });
+}
+
+async function withExecutor<T>(
+  options: DataSourceOptions,
+  work: (executor: MigrationExecutor, runner: QueryRunner) => Promise<T>,
+): Promise<T> {
+  // Without the time-outs of requests: a migration may take longer.
+  const dataSource = new DataSource({ ...options, extra: { keepAlive: true } });
   await dataSource.initialize();
   const runner = dataSource.createQueryRunner();
   try {
-    await runner.query('SELECT pg_advisory_lock($1)', [MIGRATION_LOCK]);
-    const executor = new MigrationExecutor(dataSource, runner);
-    executor.transaction = 'all';
-    const migrations = await executor.executePendingMigrations();
-    return migrations.map(({ name }) => name);
+    const { records } = await runner.query('SHOW server_encoding', [], true);
+    const { server_encoding: encoding } = records[0] as { server_encoding: string };
+    if (encoding !== 'UTF8') {
+      throw new DatabaseSetupError(
+        `its encoding is ${encoding}, and must be UTF8 (CREATE DATABASE with ENCODING 'UTF8' TEMPLATE template0)`,
+      );
+    }
+    return await work(new MigrationExecutor(dataSource, runner), runner);
   } finally {
-    // Ending the session gives the lock back.
     await runner.release();
     await dataSource.destroy();
+  }
+}
+
+async function orLocked<T>(reason: string, work: () => Promise<T>): Promise<T> {
+  try {
+    return await work();
+  } catch (error) {
+    throw sqlStateOf(error) === LOCK_NOT_AVAILABLE ? new MigrationLockedError(reason, { cause: error }) : error;
   }
 }

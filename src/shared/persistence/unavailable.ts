@@ -1,9 +1,12 @@
 import { CannotExecuteNotConnectedError, ConnectionIsNotSetError, EntityMetadataNotFoundError } from 'typeorm';
 import { ServiceUnavailable } from '../domain/pet-store-error';
 
-/** Network failures, and the SQLSTATE classes of a server that is full (53) or going down or coming up (57P). */
+/**
+ * Network failures, and the SQLSTATE of a server that is full (53), goes down or comes up (57P), or lets nobody in: a
+ * rotated password (28) or a database that is being restored (3D000).
+ */
 const UNAVAILABLE =
-  /^(ECONN\w+|EPIPE|ENOENT|ENOTFOUND|EAI_AGAIN|ETIMEDOUT|EHOST\w+|ENET\w+|53\w{3}|57P\w{2}|57014|08\w{3})$/;
+  /^(ECONN\w+|EPIPE|ENOENT|ENOTFOUND|EAI_AGAIN|ETIMEDOUT|EHOST\w+|ENET\w+|28\w{3}|3D000|53\w{3}|57P\w{2}|57014|08\w{3})$/;
 const UNAVAILABLE_MESSAGE =
   /^(timeout exceeded when trying to connect|Connection terminated|Query read timeout|Client (was closed|has encountered)|Driver not Connected)/;
 

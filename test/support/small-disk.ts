@@ -1,0 +1,29 @@
+import { execFileSync } from 'node:child_process';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+
+export interface SmallDisk {
+  readonly path: string;
+  grow(mebibytes: number): void;
+  remove(): void;
+}
+
+/** A file system of its own in memory, which is full after so many MiB; undefined where this user may not mount one. */
+export function mountSmallDisk(mebibytes: number): SmallDisk | undefined {
+  const path = mkdtempSync(join(tmpdir(), 'petstore-disk-'));
+  try {
+    execFileSync('mount', ['-t', 'tmpfs', '-o', `size=${mebibytes}m`, 'tmpfs', path], { stdio: 'ignore' });
+  } catch {
+    rmSync(path, { recursive: true });
+    return undefined;
+  }
+  return {
+    path,
+    grow: (size) => execFileSync('mount', ['-o', `remount,size=${size}m`, path]),
+    remove: () => {
+      execFileSync('umount', [path]);
+      rmSync(path, { recursive: true });
+    },
+  };
+}
