@@ -72,7 +72,7 @@ export class Authenticator {
       accountId: account.id,
       plan: account.plan,
       allowance: allowanceOf(account),
-      unbans: key.unbans,
+      unbanCount: key.unbans,
     };
     // Counted from before the look-up, so that what it read is never older than that.
     this.valid.set(token, { principal, expiresAt: Math.min(now + REMEMBER_MS, keyExpiresAt) }, now);

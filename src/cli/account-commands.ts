@@ -36,7 +36,7 @@ export function addAccountCommands(program: Command, printer: Printer): void {
         const account = await services.accounts.get(id);
         const keys = await services.keys.list(id);
         // A key that does not exist is never banned: nothing stands before the windows of the account.
-        const anyKey = { accountId: id, keyId: 0n, allowance: allowanceOf(account), unbans: 0 };
+        const anyKey = { accountId: id, keyId: 0n, allowance: allowanceOf(account), unbanCount: 0 };
         const counts = await knownCounts(services, printer, { json }, 'The use of the windows', [anyKey]);
         return { ...accountWithKeysView(account, keys, services.clock.now()), ...windowsView(counts?.[0]) };
       }),

@@ -1,4 +1,4 @@
-import { type KeyHolder, lookAtCounts, type RequestCount } from '../rate-limiting';
+import { type RateLimitSubject, readRateLimitUsage, type RequestCount } from '../rate-limiting';
 import { reasonOf } from '../shared/domain/reason';
 import type { JsonOption } from './arguments';
 import type { Printer } from './printer';
@@ -14,7 +14,7 @@ export async function knownCounts(
   printer: Printer,
   { json }: JsonOption,
   what: string,
-  holders: readonly KeyHolder[],
+  subjects: readonly RateLimitSubject[],
 ): Promise<readonly RequestCount[] | undefined> {
   if (settings.redisUrls.length === 0) {
     // Programs see it by what is left out; with the settings as they are, it is no news.
@@ -24,7 +24,7 @@ export async function knownCounts(
     return undefined;
   }
   try {
-    return await lookAtCounts(settings, holders);
+    return await readRateLimitUsage(settings, subjects);
   } catch (error) {
     printer.note(`${what} is not known: Redis cannot be used (${reasonOf(error)}).`);
     return undefined;

@@ -34,8 +34,8 @@ export function addKeyCommands(program: Command, printer: Printer): void {
       return printer.many(options.json, async (services) => {
         const keys = await services.keys.list(id);
         const allowance = allowanceOf(await services.accounts.get(id));
-        const holders = keys.map((key) => ({ accountId: id, keyId: key.id, allowance, unbans: key.unbans }));
-        const counts = await knownCounts(services, printer, options, 'Whether a key is banned', holders);
+        const subjects = keys.map((key) => ({ accountId: id, keyId: key.id, allowance, unbanCount: key.unbans }));
+        const counts = await knownCounts(services, printer, options, 'Whether a key is banned', subjects);
         return keys.map((key, index) => keyView(services, options.json, key, counts?.[index]));
       });
     });

@@ -43,9 +43,9 @@ export class Metrics {
   });
   private readonly accounts = new Set<bigint>();
 
-  constructor({ watch }: RateLimiter, database: Database, readiness: Readiness) {
+  constructor({ events }: RateLimiter, database: Database, readiness: Readiness) {
     const { registers } = this;
-    watch.onReply = (ms) => {
+    events.onReply = (ms) => {
       this.redisReplies.observe(ms / 1_000);
     };
     new Counter({
@@ -54,7 +54,7 @@ export class Metrics {
       registers,
       collect() {
         this.reset();
-        this.inc(watch.bansImposed);
+        this.inc(events.bansImposed);
       },
     });
     new Gauge({
@@ -62,7 +62,7 @@ export class Metrics {
       help: '1 while this replica counts requests by itself because Redis cannot be used.',
       registers,
       collect() {
-        this.set(watch.isAlone ? 1 : 0);
+        this.set(events.isDegraded ? 1 : 0);
       },
     });
     new Gauge({

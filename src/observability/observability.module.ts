@@ -9,9 +9,9 @@ import { MetricsEndpoint } from './metrics-endpoint';
   providers: [Metrics, MetricsEndpoint],
 })
 export class ObservabilityModule {
-  constructor({ watch }: RateLimiter) {
+  constructor({ events }: RateLimiter) {
     const logger = new Logger('RateLimiter');
-    watch.onBan = ({ keyId, keyFirstCharacters, accountId }, until) => {
+    events.onBan = ({ keyId, keyFirstCharacters, accountId }, until) => {
       const bannedUntil = new Date(until).toISOString();
       logger.warn(
         { event: 'key_banned', keyId, key: keyFirstCharacters, accountId, bannedUntil },

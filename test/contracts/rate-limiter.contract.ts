@@ -101,7 +101,7 @@ export function describeRateLimiter(
     it('tells of a ban once, when it is imposed', async () => {
       const limiter = await create(new TestClock(), LIMITS);
       const bans: unknown[] = [];
-      limiter.watch.onBan = ({ keyId }, bannedUntil) => bans.push([keyId, bannedUntil]);
+      limiter.events.onBan = ({ keyId }, bannedUntil) => bans.push([keyId, bannedUntil]);
       const decisions = [];
       for (let request = 0; request < 6; request++) {
         decisions.push(await limiter.countRequest(principalOf(1n, 2n, 1, 1_000)));
@@ -109,7 +109,7 @@ export function describeRateLimiter(
       const banned = decisions.filter(({ refusal }) => refusal === 'key_temporarily_banned');
       expect(banned).toHaveLength(4);
       expect(bans).toEqual([[2n, banned[0]?.resetAt]]);
-      expect(limiter.watch.bansImposed).toBe(1);
+      expect(limiter.events.bansImposed).toBe(1);
     });
 
     it('shows a change of plan in the next decision, keeping what was used', async () => {
@@ -144,7 +144,7 @@ export function describeRateLimiter(
       expect([refused, first, unheard, second, third].map((decision) => decision?.refusal)).toEqual([
         ...['key_temporarily_banned', undefined, 'key_temporarily_banned', undefined, 'rate_limit_exceeded'],
       ]);
-      // Now that the key's conduct is noted anew, nobody goes by the old one any more.
+      // Now that the key's penalty is noted anew, nobody goes by the old one any more.
       expect((await requestAfter(0, 1))[0]?.refusal).toBe('rate_limit_exceeded');
       clock.advance(600_000);
       expect(await banOf(1)).toBe(900_000);

@@ -24,7 +24,10 @@ export class ModelRateLimiter extends RateLimiter {
     const { accountId, keyId, allowance } = principal;
     const now = this.clock.now();
     // Somebody who has not heard of an unban yet goes by what others noted since.
-    const unbans = Math.max(principal.unbans, ...this.refusals.map((each) => (each.key === keyId ? each.unbans : 0)));
+    const unbans = Math.max(
+      principal.unbanCount,
+      ...this.refusals.map((each) => (each.key === keyId ? each.unbans : 0)),
+    );
     const ban = this.bans.findLast((each) => each.key === keyId && each.unbans === unbans && each.to > now);
     if (ban) {
       return this.answer(allowance.perMinute, 0, ban.to, 'key_temporarily_banned');
@@ -45,7 +48,7 @@ export class ModelRateLimiter extends RateLimiter {
     };
     const exhausted = [minute, day].filter(({ used, limit }) => used >= limit);
     if (exhausted.length > 0) {
-      const banEnd = this.refuse({ ...principal, unbans }, now);
+      const banEnd = this.refuse({ ...principal, unbanCount: unbans }, now);
       if (banEnd !== undefined) {
         return this.answer(allowance.perMinute, 0, banEnd, 'key_temporarily_banned');
       }
@@ -81,7 +84,7 @@ export class ModelRateLimiter extends RateLimiter {
     return this.answer(limit, limit - used - cost, end);
   }
 
-  private refuse({ keyId, unbans, allowance }: Principal, now: number): number | undefined {
+  private refuse({ keyId, unbanCount: unbans, allowance }: Principal, now: number): number | undefined {
     const { banWindowSeconds, banDurationsSeconds, banMemorySeconds } = this.settings;
     const isMine = (event: { key: bigint; unbans: number }) => event.key === keyId && event.unbans === unbans;
     const lastBan = this.bans.findLast(isMine);

@@ -6,7 +6,14 @@ export function principalOf(
   keyId: bigint,
   perMinute: number,
   perDay: number,
-  unbans = 0,
+  unbanCount = 0,
 ): Principal {
-  return { accountId, keyId, keyFirstCharacters: 'abcd', plan: 'enterprise', allowance: { perMinute, perDay }, unbans };
+  return {
+    accountId,
+    keyId,
+    keyFirstCharacters: 'abcd',
+    plan: 'enterprise',
+    allowance: { perMinute, perDay },
+    unbanCount,
+  };
 }

@@ -15,15 +15,15 @@ export interface RateDecision {
 }
 
 /** What operators watch of a limiter; they say what is to be done when something happens. */
-export class LimiterWatch {
+export class RateLimiterEvents {
   bansImposed = 0;
   /** Whether this replica counts by itself because the store that all share cannot be used. */
-  isAlone = false;
+  isDegraded = false;
   onBan: (principal: Principal, bannedUntil: number) => void = () => undefined;
   /** Told how long the shared store took to reply, in ms. */
   onReply: (ms: number) => void = () => undefined;
 
-  noteBan(principal: Principal, bannedUntil: number): void {
+  recordBan(principal: Principal, bannedUntil: number): void {
     this.bansImposed++;
     this.onBan(principal, bannedUntil);
   }
@@ -38,7 +38,7 @@ export class LimiterWatch {
  * lifted, what it did before is forgotten; a request from somewhere that has not heard of it yet does not bring that back.
  */
 export abstract class RateLimiter {
-  readonly watch = new LimiterWatch();
+  readonly events = new RateLimiterEvents();
 
   /** Counts a request of a valid key, or refuses it. */
   abstract countRequest(principal: Principal): RateDecision | Promise<RateDecision>;

@@ -24,15 +24,15 @@ interface AccountUse {
   minuteUsed: number;
   dayEndsAt: number;
   dayUsed: number;
-  /** How many of those were admitted here and reported nowhere; see takeUnreported. */
-  minuteUnreported: number;
-  dayUnreported: number;
+  /** How many of those were admitted here and reported nowhere; see drainPendingUsage. */
+  minutePending: number;
+  dayPending: number;
   expiresAt: number;
 }
 
-interface KeyConduct {
+interface Penalty {
   /** How many times the ban of the key had been lifted by then. */
-  readonly unbans: number;
+  readonly unbanCount: number;
   refusals: number;
   refusalsUntil: number;
   bans: number;
@@ -46,7 +46,7 @@ interface AddressUse {
 }
 
 /** What a limiter in memory admitted of one account while nobody else could be told. */
-export interface UnreportedUse {
+export interface PendingUsage {
   readonly accountId: bigint;
   readonly minuteEndsAt: number;
   readonly minute: number;
@@ -57,7 +57,7 @@ export interface UnreportedUse {
 /** The limiter of a single replica, in its memory. */
 export class MemoryRateLimiter extends RateLimiter {
   private readonly accounts: ExpiringMap<bigint, AccountUse>;
-  private readonly keys: ExpiringMap<bigint, KeyConduct>;
+  private readonly keys: ExpiringMap<bigint, Penalty>;
   private readonly addresses: ExpiringMap<string, AddressUse>;
 
   constructor(
@@ -79,7 +79,7 @@ export class MemoryRateLimiter extends RateLimiter {
   countRequest(principal: Principal): RateDecision {
     const now = this.clock.now();
     const { accountId, allowance } = principal;
-    const bannedUntil = this.conductOf(principal, now)?.bannedUntil ?? 0;
+    const bannedUntil = this.penaltyOf(principal, now)?.bannedUntil ?? 0;
     if (bannedUntil > now) {
       return banned(principal, bannedUntil, now);
     }
@@ -93,8 +93,8 @@ export class MemoryRateLimiter extends RateLimiter {
     minute.used++;
     day.used++;
     const updated = this.setWindows(accountId, { minute, day }, now);
-    updated.minuteUnreported++;
-    updated.dayUnreported++;
+    updated.minutePending++;
+    updated.dayPending++;
     return admitted({ minute, day }, now);
   }
 
@@ -117,26 +117,26 @@ export class MemoryRateLimiter extends RateLimiter {
   }
 
   /** Takes over what a shared store knows of an account, to go on from there without it. */
-  adoptWindows(accountId: bigint, windows: AccountWindows): void {
+  syncWindows(accountId: bigint, windows: AccountWindows): void {
     this.setWindows(accountId, windows, this.clock.now());
   }
 
   /** Takes over a ban that a shared store imposed. */
-  adoptBan({ keyId, unbans }: Principal, bannedUntil: number): void {
+  adoptBan({ keyId, unbanCount }: Principal, bannedUntil: number): void {
     const expiresAt = bannedUntil + this.settings.banMemorySeconds * 1_000;
-    const conduct = { unbans, refusals: 0, refusalsUntil: 0, bans: 1, bannedUntil, expiresAt };
-    this.keys.set(keyId, conduct, this.clock.now());
+    const penalty = { unbanCount, refusals: 0, refusalsUntil: 0, bans: 1, bannedUntil, expiresAt };
+    this.keys.set(keyId, penalty, this.clock.now());
   }
 
   /** What was admitted here since the last call, for a store that is to know of it. */
-  takeUnreported(): UnreportedUse[] {
-    const taken: UnreportedUse[] = [];
+  drainPendingUsage(): PendingUsage[] {
+    const taken: PendingUsage[] = [];
     for (const [accountId, use] of this.accounts.entries(this.clock.now())) {
-      const { minuteEndsAt, minuteUnreported: minute, dayEndsAt, dayUnreported: day } = use;
+      const { minuteEndsAt, minutePending: minute, dayEndsAt, dayPending: day } = use;
       if (day > 0) {
         taken.push({ accountId, minuteEndsAt, minute, dayEndsAt, day });
-        use.minuteUnreported = 0;
-        use.dayUnreported = 0;
+        use.minutePending = 0;
+        use.dayPending = 0;
       }
     }
     return taken;
@@ -150,8 +150,8 @@ export class MemoryRateLimiter extends RateLimiter {
         minuteUsed: 0,
         dayEndsAt: day.endsAt,
         dayUsed: 0,
-        minuteUnreported: 0,
-        dayUnreported: use?.dayEndsAt === day.endsAt ? use.dayUnreported : 0,
+        minutePending: 0,
+        dayPending: use?.dayEndsAt === day.endsAt ? use.dayPending : 0,
         expiresAt: Math.max(minute.endsAt, day.endsAt),
       };
       this.accounts.set(accountId, use, now);
@@ -162,17 +162,17 @@ export class MemoryRateLimiter extends RateLimiter {
   }
 
   /** What a key did since its ban was lifted, if it ever was. */
-  private conductOf({ keyId, unbans }: Principal, now: number): KeyConduct | undefined {
-    const conduct = this.keys.get(keyId, now);
-    return conduct !== undefined && conduct.unbans >= unbans ? conduct : undefined;
+  private penaltyOf({ keyId, unbanCount }: Principal, now: number): Penalty | undefined {
+    const penalty = this.keys.get(keyId, now);
+    return penalty !== undefined && penalty.unbanCount >= unbanCount ? penalty : undefined;
   }
 
   /** Notes a refusal of a key. @returns when its ban ends, if this refusal is one too many. */
   private countRefusal(principal: Principal, now: number): number | undefined {
     const { banWindowSeconds, banDurationsSeconds, banMemorySeconds } = this.settings;
-    const { keyId, allowance, unbans } = principal;
-    const conduct = this.conductOf(principal, now) ?? {
-      unbans,
+    const { keyId, allowance, unbanCount } = principal;
+    const penalty = this.penaltyOf(principal, now) ?? {
+      unbanCount,
       refusals: 0,
       refusalsUntil: 0,
       bans: 0,
@@ -180,23 +180,23 @@ export class MemoryRateLimiter extends RateLimiter {
       expiresAt: 0,
     };
     const windowMs = banWindowSeconds * 1_000;
-    if (conduct.refusalsUntil <= now || conduct.refusalsUntil > now + windowMs) {
-      conduct.refusals = 0;
-      conduct.refusalsUntil = now + windowMs;
+    if (penalty.refusalsUntil <= now || penalty.refusalsUntil > now + windowMs) {
+      penalty.refusals = 0;
+      penalty.refusalsUntil = now + windowMs;
     }
-    conduct.refusals++;
-    const isBan = conduct.refusals > allowance.perMinute;
+    penalty.refusals++;
+    const isBan = penalty.refusals > allowance.perMinute;
     if (isBan) {
-      const isRepeated = now < conduct.bannedUntil + banMemorySeconds * 1_000;
-      conduct.bans = isRepeated ? conduct.bans + 1 : 1;
-      const seconds = banDurationsSeconds[Math.min(conduct.bans, banDurationsSeconds.length) - 1] ?? 0;
-      conduct.bannedUntil = now + seconds * 1_000;
-      conduct.refusalsUntil = 0;
-      this.watch.noteBan(principal, conduct.bannedUntil);
+      const isRepeated = now < penalty.bannedUntil + banMemorySeconds * 1_000;
+      penalty.bans = isRepeated ? penalty.bans + 1 : 1;
+      const seconds = banDurationsSeconds[Math.min(penalty.bans, banDurationsSeconds.length) - 1] ?? 0;
+      penalty.bannedUntil = now + seconds * 1_000;
+      penalty.refusalsUntil = 0;
+      this.events.recordBan(principal, penalty.bannedUntil);
     }
-    conduct.expiresAt = Math.max(conduct.refusalsUntil, conduct.bannedUntil + banMemorySeconds * 1_000);
-    this.keys.set(keyId, conduct, now);
-    return isBan ? conduct.bannedUntil : undefined;
+    penalty.expiresAt = Math.max(penalty.refusalsUntil, penalty.bannedUntil + banMemorySeconds * 1_000);
+    this.keys.set(keyId, penalty, now);
+    return isBan ? penalty.bannedUntil : undefined;
   }
 }
 

@@ -2,14 +2,14 @@ import { Cluster, Redis, type RedisOptions } from 'ioredis';
 import type { RateLimitSettings, Settings } from '../../config/settings';
 import type { Principal } from '../../shared/domain/principal';
 import type { AccountWindows, Window } from '../domain/windows';
-import type { UnreportedUse } from '../memory/memory-rate-limiter';
-import { COUNT_AUTH_FAILURE, COUNT_REQUESTS, PROBE, REPORT, type Script, SCRIPTS } from './scripts';
+import type { PendingUsage } from '../memory/memory-rate-limiter';
+import { COUNT_AUTH_FAILURE, COUNT_REQUESTS, PROBE, MERGE_USAGE, type Script, SCRIPTS } from './scripts';
 
 const RECONNECT_MS = 200;
 const CONNECT_TIMEOUT_MS = 1_000;
 
 /** Whose requests are counted. */
-export type KeyHolder = Pick<Principal, 'accountId' | 'keyId' | 'allowance' | 'unbans'>;
+export type RateLimitSubject = Pick<Principal, 'accountId' | 'keyId' | 'allowance' | 'unbanCount'>;
 
 /** How Redis answered about requests of a key. Times in ms since the epoch, by Redis's clock. */
 export interface RequestCount {
@@ -74,7 +74,10 @@ export class RedisCounts {
   }
 
   /** Counts some requests of one key. With none, it changes nothing, and tells what would meet the next one. */
-  async countRequests({ accountId, keyId, allowance, unbans }: KeyHolder, requests: number): Promise<RequestCount> {
+  async countRequests(
+    { accountId, keyId, allowance, unbanCount }: RateLimitSubject,
+    requests: number,
+  ): Promise<RequestCount> {
     const { banWindowSeconds, banMemorySeconds, banDurationsSeconds } = this.settings;
     const [now, admissions, refusals, bannedUntil, minuteEndsAt, minuteUsed, dayEndsAt, dayUsed] = (await this.run(
       COUNT_REQUESTS,
@@ -83,7 +86,7 @@ export class RedisCounts {
         requests,
         allowance.perMinute,
         allowance.perDay,
-        unbans,
+        unbanCount,
         banWindowSeconds * 1_000,
         banMemorySeconds * 1_000,
         ...banDurationsSeconds.map((seconds) => seconds * 1_000),
@@ -114,8 +117,8 @@ export class RedisCounts {
   }
 
   /** Adds what a replica admitted by itself. */
-  async report({ accountId, minuteEndsAt, minute, dayEndsAt, day }: UnreportedUse): Promise<void> {
-    await this.run(REPORT, [this.accountKey(accountId)], [minuteEndsAt, minute, dayEndsAt, day]);
+  async report({ accountId, minuteEndsAt, minute, dayEndsAt, day }: PendingUsage): Promise<void> {
+    await this.run(MERGE_USAGE, [this.accountKey(accountId)], [minuteEndsAt, minute, dayEndsAt, day]);
   }
 
   /** Finds out whether Redis takes writes. @returns its time */

@@ -10,7 +10,7 @@ import { type AccountWindows, admitted, authFailure, banned, refused, type Windo
 import { MemoryRateLimiter } from '../memory/memory-rate-limiter';
 import { networkOf } from '../network';
 import type { RedisCounts } from './redis-counts';
-import { NoReply, within } from './within';
+import { TimeoutError, withTimeout } from './with-timeout';
 
 /** A reply that takes longer opens the breaker. */
 const REPLY_LIMIT_MS = 50;
@@ -26,7 +26,7 @@ const REMEMBERED_REFUSALS = 100_000;
 type Decide = (decision: RateDecision) => void;
 
 interface KnownBan {
-  readonly unbans: number;
+  readonly unbanCount: number;
   readonly bannedUntil: number;
   readonly expiresAt: number;
 }
@@ -55,15 +55,15 @@ export class RedisRateLimiter extends RateLimiter implements OnModuleInit, OnApp
     super();
     this.time = new RedisTime(clock);
     this.memory = new MemoryRateLimiter(this.time, settings);
-    this.memory.watch.onBan = (principal, bannedUntil) => {
-      this.watch.noteBan(principal, bannedUntil);
+    this.memory.events.onBan = (principal, bannedUntil) => {
+      this.events.recordBan(principal, bannedUntil);
     };
   }
 
   async onModuleInit(): Promise<void> {
     try {
-      await within(CONNECT_LIMIT_MS, this.counts.connect());
-      this.close(await within(CONNECT_LIMIT_MS, this.counts.probe()));
+      await withTimeout(CONNECT_LIMIT_MS, this.counts.connect());
+      this.close(await withTimeout(CONNECT_LIMIT_MS, this.counts.probe()));
     } catch (error) {
       this.open(error);
     }
@@ -77,7 +77,7 @@ export class RedisRateLimiter extends RateLimiter implements OnModuleInit, OnApp
   countRequest(principal: Principal): RateDecision | Promise<RateDecision> {
     const now = this.time.now();
     const ban = this.bans.get(principal.keyId, now);
-    if (ban !== undefined && ban.unbans < principal.unbans) {
+    if (ban !== undefined && ban.unbanCount < principal.unbanCount) {
       this.bans.delete(principal.keyId);
     } else if (ban !== undefined && ban.expiresAt <= now + REMEMBER_MS) {
       return banned(principal, ban.bannedUntil, now);
@@ -131,17 +131,17 @@ export class RedisRateLimiter extends RateLimiter implements OnModuleInit, OnApp
       });
       return;
     }
-    const { keyId, accountId, unbans } = principal;
+    const { keyId, accountId, unbanCount } = principal;
     const { now, admissions, refusals, bannedUntil, windows } = count;
     if (bannedUntil > 0) {
-      this.bans.set(keyId, { unbans, bannedUntil, expiresAt: Math.min(bannedUntil, now + REMEMBER_MS) }, now);
+      this.bans.set(keyId, { unbanCount, bannedUntil, expiresAt: Math.min(bannedUntil, now + REMEMBER_MS) }, now);
       this.memory.adoptBan(principal, bannedUntil);
       if (windows.minute.endsAt > 0) {
-        this.watch.noteBan(principal, bannedUntil);
+        this.events.recordBan(principal, bannedUntil);
       }
     }
     if (admissions + refusals > 0) {
-      this.memory.adoptWindows(accountId, windows);
+      this.memory.syncWindows(accountId, windows);
     }
     together.forEach((decide, index) => {
       if (index < admissions) {
@@ -159,8 +159,8 @@ export class RedisRateLimiter extends RateLimiter implements OnModuleInit, OnApp
     }
     const askedAt = performance.now();
     try {
-      const reply = await within(this.replyLimitMs, call());
-      this.watch.onReply(performance.now() - askedAt);
+      const reply = await withTimeout(this.replyLimitMs, call());
+      this.events.onReply(performance.now() - askedAt);
       this.time.follow(reply.now);
       return reply;
     } catch (error) {
@@ -174,7 +174,7 @@ export class RedisRateLimiter extends RateLimiter implements OnModuleInit, OnApp
       return;
     }
     this.breaker = 'open';
-    this.watch.isAlone = true;
+    this.events.isDegraded = true;
     const reason = reasonOf(error);
     this.logger.warn(
       { event: 'breaker_opened', reason },
@@ -189,9 +189,9 @@ export class RedisRateLimiter extends RateLimiter implements OnModuleInit, OnApp
     }
     this.time.follow(now);
     // Sent before anything else is counted there, in the same turn.
-    const reports = this.memory.takeUnreported().map((use) => this.counts.report(use));
+    const reports = this.memory.drainPendingUsage().map((use) => this.counts.report(use));
     this.breaker = 'closed';
-    this.watch.isAlone = false;
+    this.events.isDegraded = false;
     Promise.all(reports).catch((error: unknown) => {
       this.open(error);
     });
@@ -202,11 +202,11 @@ export class RedisRateLimiter extends RateLimiter implements OnModuleInit, OnApp
       await sleep(PROBE_INTERVAL_MS, undefined, { ref: false });
       const probe = this.counts.probe();
       try {
-        this.close(await within(this.replyLimitMs, probe));
+        this.close(await withTimeout(this.replyLimitMs, probe));
         this.logger.warn({ event: 'breaker_closed' }, 'Redis can be used again: all replicas count together.');
       } catch (error) {
-        if (error instanceof NoReply) {
-          await within(PROBE_LIMIT_MS, probe).catch(() => {
+        if (error instanceof TimeoutError) {
+          await withTimeout(PROBE_LIMIT_MS, probe).catch(() => {
             this.counts.reconnect();
           });
         }

@@ -18,7 +18,7 @@ end
 /**
  * Counts or refuses requests of one key that came together, as if they came one after the other, by the rules of the
  * RateLimiter port.
- * KEYS: windows of the account, conduct of the key.
+ * KEYS: windows of the account, penalty of the key.
  * ARGV: now, requests, per minute, per day, how many times the key was unbanned, ban window (ms), ban memory (ms), then the
  * duration of each ban (ms).
  * Returns now, how many of the requests pass, how many of the next are refused, the end of the ban that meets the rest or
@@ -28,12 +28,12 @@ export const COUNT_REQUESTS = script(`${NOW}
 local requests, perMinute, perDay = tonumber(ARGV[2]), tonumber(ARGV[3]), tonumber(ARGV[4])
 local unbans, banWindow, banMemory = tonumber(ARGV[5]), tonumber(ARGV[6]), tonumber(ARGV[7])
 
-local conduct = redis.call('HMGET', KEYS[2], 'refusals', 'refusalsUntil', 'bans', 'bannedUntil', 'unbans')
-local unbansBefore = tonumber(conduct[5]) or 0
+local penalty = redis.call('HMGET', KEYS[2], 'refusals', 'refusalsUntil', 'bans', 'bannedUntil', 'unbans')
+local unbansBefore = tonumber(penalty[5]) or 0
 if unbans > unbansBefore then
-  conduct = {}
+  penalty = {}
 end
-local bannedUntil = tonumber(conduct[4]) or 0
+local bannedUntil = tonumber(penalty[4]) or 0
 if bannedUntil > now then
   return {now, 0, 0, bannedUntil, 0, 0, 0, 0}
 end
@@ -64,12 +64,12 @@ if admitted == requests then
   return {now, admitted, 0, 0, minuteEndsAt, minuteUsed, dayEndsAt, dayUsed}
 end
 
-local refusals, refusalsUntil = tonumber(conduct[1]) or 0, tonumber(conduct[2]) or 0
+local refusals, refusalsUntil = tonumber(penalty[1]) or 0, tonumber(penalty[2]) or 0
 if refusalsUntil <= now or refusalsUntil > now + banWindow then
   refusals, refusalsUntil = 0, now + banWindow
 end
-local opensConduct, refused = refusals == 0, math.max(0, math.min(requests - admitted, perMinute - refusals))
-local bans, isBan = tonumber(conduct[3]) or 0, requests - admitted > refused
+local opensPenalty, refused = refusals == 0, math.max(0, math.min(requests - admitted, perMinute - refusals))
+local bans, isBan = tonumber(penalty[3]) or 0, requests - admitted > refused
 refusals = refusals + refused
 if isBan then
   refusals = refusals + 1
@@ -78,7 +78,7 @@ if isBan then
   refusalsUntil = 0
 end
 redis.call('HSET', KEYS[2], 'refusals', refusals, 'refusalsUntil', refusalsUntil, 'bans', bans, 'bannedUntil', bannedUntil, 'unbans', math.max(unbans, unbansBefore))
-if isBan or opensConduct then
+if isBan or opensPenalty then
   redis.call('PEXPIRE', KEYS[2], math.max(refusalsUntil, bannedUntil + banMemory) - now)
 end
 return {now, admitted, refused, isBan and bannedUntil or 0, minuteEndsAt, minuteUsed, dayEndsAt, dayUsed}
@@ -109,7 +109,7 @@ return {now, 1, endsAt, used + 1}
  * Adds what a replica admitted by itself to the windows of an account.
  * KEYS: windows of the account. ARGV: now, end and count of the minute, end and count of the day.
  */
-export const REPORT = script(`${NOW}
+export const MERGE_USAGE = script(`${NOW}
 local windows = redis.call('HMGET', KEYS[1], 'minuteEndsAt', 'dayEndsAt')
 local minuteEndsAt, dayEndsAt = tonumber(ARGV[2]), tonumber(ARGV[4])
 if minuteEndsAt > now then
@@ -135,7 +135,7 @@ redis.call('SET', KEYS[1], 1, 'PX', 1000)
 return now
 `);
 
-export const SCRIPTS = [COUNT_REQUESTS, COUNT_AUTH_FAILURE, REPORT, PROBE];
+export const SCRIPTS = [COUNT_REQUESTS, COUNT_AUTH_FAILURE, MERGE_USAGE, PROBE];
 
 function script(source: string): Script {
   return { source, sha1: createHash('sha1').update(source).digest('hex') };

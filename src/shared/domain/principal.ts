@@ -9,5 +9,5 @@ export interface Principal {
   readonly plan: string;
   readonly allowance: Allowance;
   /** How many times a ban of the key was lifted. */
-  readonly unbans: number;
+  readonly unbanCount: number;
 }

@@ -1,7 +1,7 @@
 const WAIT_STEPS = 5;
 
 /** Redis did not reply in time. */
-export class NoReply extends Error {
+export class TimeoutError extends Error {
   constructor(limitMs: number) {
     super(`no reply within ${limitMs} ms`);
   }
@@ -10,9 +10,9 @@ export class NoReply extends Error {
 /**
  * Waits for a reply in steps, each of which takes at least one turn of the event loop: time in which this process itself
  * was busy, and could not have read the reply, hardly counts.
- * @throws NoReply when the promise is not settled in time
+ * @throws TimeoutError when the promise is not settled in time
  */
-export async function within<T>(limitMs: number, promise: Promise<T>): Promise<T> {
+export async function withTimeout<T>(limitMs: number, promise: Promise<T>): Promise<T> {
   let timer: NodeJS.Timeout | undefined;
   const tooLate = new Promise<never>((_, reject) => {
     const wait = (steps: number) => {
@@ -20,7 +20,7 @@ export async function within<T>(limitMs: number, promise: Promise<T>): Promise<T
         if (steps > 1) {
           wait(steps - 1);
         } else {
-          reject(new NoReply(limitMs));
+          reject(new TimeoutError(limitMs));
         }
       }, limitMs / WAIT_STEPS);
     };

@@ -1,6 +1,6 @@
 import type { Settings } from '../../config/settings';
-import { type KeyHolder, RedisCounts, type RequestCount } from './redis-counts';
-import { within } from './within';
+import { type RateLimitSubject, RedisCounts, type RequestCount } from './redis-counts';
+import { withTimeout } from './with-timeout';
 
 /** Somebody waits for it at a terminal. */
 const LIMIT_MS = 1_000;
@@ -10,14 +10,17 @@ const LIMIT_MS = 1_000;
  * the windows.
  * @throws when Redis does not tell within a second
  */
-export async function lookAtCounts(settings: Settings, holders: readonly KeyHolder[]): Promise<RequestCount[]> {
+export async function readRateLimitUsage(
+  settings: Settings,
+  subjects: readonly RateLimitSubject[],
+): Promise<RequestCount[]> {
   const counts = RedisCounts.of(settings);
   const look = async () => {
     await counts.connect();
-    return Promise.all(holders.map((holder) => counts.countRequests(holder, 0)));
+    return Promise.all(subjects.map((subject) => counts.countRequests(subject, 0)));
   };
   try {
-    return await within(LIMIT_MS, look());
+    return await withTimeout(LIMIT_MS, look());
   } finally {
     counts.close();
   }
