@@ -37,7 +37,7 @@ export class Authenticator {
 
   /** Who a token belongs to that was found valid within the last second: without a promise, a hash or a query. */
   remembered(token: string): Principal | undefined {
-    return this.valid.get(token, this.clock.now())?.principal;
+    return this.valid.get(token, this.clock.monotonic())?.principal;
   }
 
   /** @throws PetStoreError `invalid_api_key` or `expired_api_key`; ServiceUnavailable */
@@ -55,14 +55,14 @@ export class Authenticator {
   }
 
   private async lookUp(token: string): Promise<Principal> {
-    const now = this.clock.now();
+    const askedAt = this.clock.monotonic();
     const found = await this.keys.findByHash(hashSecret(token));
     if (found?.key.revokedAt !== null) {
       throw invalidApiKey();
     }
     const { key, account } = found;
-    const keyExpiresAt = key.expiresAt?.getTime() ?? Infinity;
-    if (keyExpiresAt <= this.clock.now()) {
+    const leftMs = (key.expiresAt?.getTime() ?? Infinity) - this.clock.now();
+    if (leftMs <= 0) {
       throw new PetStoreError('expired_api_key');
     }
     this.uses.note(key.id);
@@ -75,7 +75,8 @@ export class Authenticator {
       unbanCount: key.unbans,
     };
     // Counted from before the look-up, so that what it read is never older than that.
-    this.valid.set(token, { principal, expiresAt: Math.min(now + REMEMBER_MS, keyExpiresAt) }, now);
+    const expiresAt = Math.min(askedAt + REMEMBER_MS, this.clock.monotonic() + leftMs);
+    this.valid.set(token, { principal, expiresAt }, askedAt);
     return principal;
   }
 }

@@ -16,7 +16,7 @@ describe('The last use of a key', () => {
       written.push(batch);
       return failure === undefined ? Promise.resolve() : Promise.reject(failure);
     };
-    uses = new KeyUses({ noteUses } as unknown as ApiKeyRepository, { now: () => now });
+    uses = new KeyUses({ noteUses } as unknown as ApiKeyRepository, { now: () => now, monotonic: () => now });
   });
   afterEach(() => {
     jest.useRealTimers();

@@ -39,7 +39,7 @@ describe('The limiter in memory', () => {
         const clock = new TestClock();
         const limiter = new MemoryRateLimiter(clock, LIMITS);
         for (const move of moves) {
-          clock.advance(move);
+          clock.set(clock.now() + move);
           const decisions = Array.from({ length: 3 }, () => limiter.countRequest(principalOf(1n, 1n, 2, 1_000)));
           expect(decisions.filter(({ refusal }) => refusal === undefined).length).toBeLessThanOrEqual(2);
           for (const { refusal, resetAt } of decisions) {
@@ -50,5 +50,24 @@ describe('The limiter in memory', () => {
         }
       }),
     );
+  });
+
+  it('ends a ban, and the minute of an address, when they are due, however the clock is set meanwhile', () => {
+    const clock = new TestClock();
+    const limiter = new MemoryRateLimiter(clock, LIMITS);
+    const refusalsOf = () => [
+      Array.from({ length: 3 }, () => limiter.countRequest(principalOf(1n, 1n, 1, 1_000))).at(-1),
+      Array.from({ length: 6 }, () => limiter.countAuthFailure('192.0.2.1', 1)).at(-1),
+    ];
+    const banned = { refusal: 'key_temporarily_banned', resetAt: clock.now() + 900_000 };
+    expect(refusalsOf()).toMatchObject([banned, { refusal: 'too_many_auth_failures', resetAt: clock.now() + 60_000 }]);
+    clock.set(clock.now() - 3_600_000);
+    expect(refusalsOf()).toMatchObject([{ resetAt: clock.now() + 900_000 }, { resetAt: clock.now() + 60_000 }]);
+    clock.advance(60_000);
+    expect(limiter.countAuthFailure('192.0.2.1', 1).refusal).toBeUndefined();
+    clock.set(clock.now() + 7_200_000);
+    expect(limiter.countRequest(principalOf(1n, 1n, 1, 1_000)).refusal).toBe('key_temporarily_banned');
+    clock.advance(840_000);
+    expect(limiter.countRequest(principalOf(1n, 1n, 1, 1_000)).refusal).toBeUndefined();
   });
 });

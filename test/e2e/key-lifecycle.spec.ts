@@ -11,7 +11,7 @@ describe('A change of an account or a key', () => {
   });
   afterAll(() => service.close());
 
-  it('gives an account the allowance of its new plan within a second; what it used stays used', async () => {
+  it('gives an account the allowance of its new plan within a second, also when the clock is set back; what it used stays used', async () => {
     const account = await service.app.get(AccountsService).create('Test', 'free');
     const { secret: key } = await service.app.get(KeysService).create(account.id);
     expect(rate(await service.get('/v1/pets', { key }))).toMatchObject({ limit: 60, remaining: 59 });
@@ -21,6 +21,11 @@ describe('A change of an account or a key', () => {
     await service.app.get(AccountsService).setPlan(account.id, 'pro');
     service.clock.advance(1_000);
     expect(rate(await service.get('/v1/pets', { key }))).toMatchObject({ limit: 300, remaining: 297 });
+    await service.app.get(AccountsService).setPlan(account.id, 'free');
+    service.clock.set(service.clock.now() - 3_600_000);
+    service.clock.advance(1_000);
+    expect(rate(await service.get('/v1/pets', { key }))).toMatchObject({ limit: 60 });
+    service.clock.set(service.clock.now() + 3_600_000);
   });
 
   describe('by rotation', () => {

@@ -2,6 +2,8 @@ import { Clock } from '../../src/shared/domain/clock';
 
 /** A clock that stands still until a test moves it. */
 export class TestClock extends Clock {
+  private elapsed = 0;
+
   constructor(private time = Date.UTC(2026, 10, 21, 12, 0, 0)) {
     super();
   }
@@ -10,11 +12,18 @@ export class TestClock extends Clock {
     return this.time;
   }
 
+  monotonic(): number {
+    return this.elapsed;
+  }
+
+  /** Sets the clock: no time passes. */
   set(time: number): void {
     this.time = time;
   }
 
+  /** Lets time pass. */
   advance(milliseconds: number): void {
     this.time += milliseconds;
+    this.elapsed += milliseconds;
   }
 }

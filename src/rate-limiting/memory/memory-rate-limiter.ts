@@ -30,6 +30,7 @@ interface AccountUse {
   expiresAt: number;
 }
 
+/** Times by the monotonic clock, so that setting the clock neither ends nor prolongs a ban. */
 interface Penalty {
   /** How many times the ban of the key had been lifted by then. */
   readonly unbanCount: number;
@@ -40,6 +41,7 @@ interface Penalty {
   expiresAt: number;
 }
 
+/** Times by the monotonic clock. */
 interface AddressUse {
   failures: number;
   readonly expiresAt: number;
@@ -79,16 +81,21 @@ export class MemoryRateLimiter extends RateLimiter {
   countRequest(principal: Principal): RateDecision {
     const now = this.clock.now();
     const { accountId, allowance } = principal;
-    const bannedUntil = this.penaltyOf(principal, now)?.bannedUntil ?? 0;
-    if (bannedUntil > now) {
-      return banned(principal, bannedUntil, now);
+    const elapsed = this.clock.monotonic();
+    const banLeftMs = (this.penaltyOf(principal, elapsed)?.bannedUntil ?? -Infinity) - elapsed;
+    if (banLeftMs > 0) {
+      return banned(principal, now + banLeftMs, now);
     }
     const use = this.accounts.get(accountId, now);
     const minute = openMinute(use, allowance.perMinute, now);
     const day = openDay(use, allowance.perDay, now);
     if (isExhausted(minute) || isExhausted(day)) {
-      const banEnd = this.countRefusal(principal, now);
-      return banEnd === undefined ? refused({ minute, day }, now) : banned(principal, banEnd, now);
+      const banMs = this.countRefusal(principal, elapsed);
+      if (banMs === undefined) {
+        return refused({ minute, day }, now);
+      }
+      this.events.recordBan(principal, now + banMs);
+      return banned(principal, now + banMs, now);
     }
     minute.used++;
     day.used++;
@@ -100,15 +107,17 @@ export class MemoryRateLimiter extends RateLimiter {
 
   countAuthFailure(address: string, cost: 0 | 1): RateDecision {
     const now = this.clock.now();
+    const elapsed = this.clock.monotonic();
     const network = networkOf(address);
-    let use = this.addresses.get(network, now);
-    if (use === undefined || use.expiresAt - now > MINUTE_MS) {
-      use = { failures: 0, expiresAt: now + MINUTE_MS };
+    let use = this.addresses.get(network, elapsed);
+    if (use === undefined) {
+      use = { failures: 0, expiresAt: elapsed + MINUTE_MS };
       if (cost > 0) {
-        this.addresses.set(network, use, now);
+        this.addresses.set(network, use, elapsed);
       }
     }
-    const window = { limit: this.settings.authFailuresPerMinute, used: use.failures, endsAt: use.expiresAt };
+    const endsAt = now + use.expiresAt - elapsed;
+    const window = { limit: this.settings.authFailuresPerMinute, used: use.failures, endsAt };
     if (cost > 0 && isExhausted(window)) {
       return authFailure(window, true, now);
     }
@@ -122,10 +131,15 @@ export class MemoryRateLimiter extends RateLimiter {
   }
 
   /** Takes over a ban that a shared store imposed. */
-  adoptBan({ keyId, unbanCount }: Principal, bannedUntil: number): void {
+  adoptBan({ keyId, unbanCount }: Principal, banLeftMs: number): void {
+    const elapsed = this.clock.monotonic();
+    const bannedUntil = elapsed + banLeftMs;
     const expiresAt = bannedUntil + this.settings.banMemorySeconds * 1_000;
-    const penalty = { unbanCount, refusals: 0, refusalsUntil: 0, bans: 1, bannedUntil, expiresAt };
-    this.keys.set(keyId, penalty, this.clock.now());
+    this.keys.set(
+      keyId,
+      { unbanCount, refusals: 0, refusalsUntil: -Infinity, bans: 1, bannedUntil, expiresAt },
+      elapsed,
+    );
   }
 
   /** What was admitted here since the last call, for a store that is to know of it. */
@@ -162,41 +176,39 @@ export class MemoryRateLimiter extends RateLimiter {
   }
 
   /** What a key did since its ban was lifted, if it ever was. */
-  private penaltyOf({ keyId, unbanCount }: Principal, now: number): Penalty | undefined {
-    const penalty = this.keys.get(keyId, now);
+  private penaltyOf({ keyId, unbanCount }: Principal, elapsed: number): Penalty | undefined {
+    const penalty = this.keys.get(keyId, elapsed);
     return penalty !== undefined && penalty.unbanCount >= unbanCount ? penalty : undefined;
   }
 
-  /** Notes a refusal of a key. @returns when its ban ends, if this refusal is one too many. */
-  private countRefusal(principal: Principal, now: number): number | undefined {
+  /** Counts a refusal of a key. @returns for how long the key is banned, if this refusal is one too many */
+  private countRefusal(principal: Principal, elapsed: number): number | undefined {
     const { banWindowSeconds, banDurationsSeconds, banMemorySeconds } = this.settings;
     const { keyId, allowance, unbanCount } = principal;
-    const penalty = this.penaltyOf(principal, now) ?? {
+    const penalty = this.penaltyOf(principal, elapsed) ?? {
       unbanCount,
       refusals: 0,
-      refusalsUntil: 0,
+      refusalsUntil: -Infinity,
       bans: 0,
-      bannedUntil: 0,
+      bannedUntil: -Infinity,
       expiresAt: 0,
     };
-    const windowMs = banWindowSeconds * 1_000;
-    if (penalty.refusalsUntil <= now || penalty.refusalsUntil > now + windowMs) {
+    if (penalty.refusalsUntil <= elapsed) {
       penalty.refusals = 0;
-      penalty.refusalsUntil = now + windowMs;
+      penalty.refusalsUntil = elapsed + banWindowSeconds * 1_000;
     }
     penalty.refusals++;
-    const isBan = penalty.refusals > allowance.perMinute;
-    if (isBan) {
-      const isRepeated = now < penalty.bannedUntil + banMemorySeconds * 1_000;
+    let banMs: number | undefined;
+    if (penalty.refusals > allowance.perMinute) {
+      const isRepeated = elapsed < penalty.bannedUntil + banMemorySeconds * 1_000;
       penalty.bans = isRepeated ? penalty.bans + 1 : 1;
-      const seconds = banDurationsSeconds[Math.min(penalty.bans, banDurationsSeconds.length) - 1] ?? 0;
-      penalty.bannedUntil = now + seconds * 1_000;
-      penalty.refusalsUntil = 0;
-      this.events.recordBan(principal, penalty.bannedUntil);
+      banMs = (banDurationsSeconds[Math.min(penalty.bans, banDurationsSeconds.length) - 1] ?? 0) * 1_000;
+      penalty.bannedUntil = elapsed + banMs;
+      penalty.refusalsUntil = -Infinity;
     }
     penalty.expiresAt = Math.max(penalty.refusalsUntil, penalty.bannedUntil + banMemorySeconds * 1_000);
-    this.keys.set(keyId, penalty, now);
-    return isBan ? penalty.bannedUntil : undefined;
+    this.keys.set(keyId, penalty, elapsed);
+    return banMs;
   }
 }
 

@@ -28,6 +28,7 @@ type Decide = (decision: RateDecision) => void;
 interface KnownBan {
   readonly unbanCount: number;
   readonly bannedUntil: number;
+  /** By the monotonic clock. */
   readonly expiresAt: number;
 }
 
@@ -75,12 +76,11 @@ export class RedisRateLimiter extends RateLimiter implements OnModuleInit, OnApp
   }
 
   countRequest(principal: Principal): RateDecision | Promise<RateDecision> {
-    const now = this.time.now();
-    const ban = this.bans.get(principal.keyId, now);
+    const ban = this.bans.get(principal.keyId, this.time.monotonic());
     if (ban !== undefined && ban.unbanCount < principal.unbanCount) {
       this.bans.delete(principal.keyId);
-    } else if (ban !== undefined && ban.expiresAt <= now + REMEMBER_MS) {
-      return banned(principal, ban.bannedUntil, now);
+    } else if (ban !== undefined) {
+      return banned(principal, ban.bannedUntil, this.time.now());
     }
     return new Promise((decide) => {
       const together = this.arrived.get(principal);
@@ -98,11 +98,10 @@ export class RedisRateLimiter extends RateLimiter implements OnModuleInit, OnApp
   }
 
   async countAuthFailure(address: string, cost: 0 | 1): Promise<RateDecision> {
-    const now = this.time.now();
     const network = networkOf(address);
-    const full = this.addresses.get(network, now);
-    if (full !== undefined && full.expiresAt <= now + REMEMBER_MS) {
-      return authFailure(full.window, cost === 1, now);
+    const full = this.addresses.get(network, this.time.monotonic());
+    if (full !== undefined) {
+      return authFailure(full.window, cost === 1, this.time.now());
     }
     const count = await this.ask(() => this.counts.countAuthFailure(network, cost));
     if (count === undefined) {
@@ -110,8 +109,9 @@ export class RedisRateLimiter extends RateLimiter implements OnModuleInit, OnApp
     }
     const { window, isAdmitted } = count;
     if (!isAdmitted) {
-      const expiresAt = Math.min(window.endsAt, count.now + REMEMBER_MS);
-      this.addresses.set(network, { window, expiresAt }, count.now);
+      const elapsed = this.time.monotonic();
+      const expiresAt = elapsed + Math.min(window.endsAt - count.now, REMEMBER_MS);
+      this.addresses.set(network, { window, expiresAt }, elapsed);
     }
     return authFailure(window, !isAdmitted, count.now);
   }
@@ -134,8 +134,10 @@ export class RedisRateLimiter extends RateLimiter implements OnModuleInit, OnApp
     const { keyId, accountId, unbanCount } = principal;
     const { now, admissions, refusals, bannedUntil, windows } = count;
     if (bannedUntil > 0) {
-      this.bans.set(keyId, { unbanCount, bannedUntil, expiresAt: Math.min(bannedUntil, now + REMEMBER_MS) }, now);
-      this.memory.adoptBan(principal, bannedUntil);
+      const elapsed = this.time.monotonic();
+      const expiresAt = elapsed + Math.min(bannedUntil - now, REMEMBER_MS);
+      this.bans.set(keyId, { unbanCount, bannedUntil, expiresAt }, elapsed);
+      this.memory.adoptBan(principal, bannedUntil - now);
       if (windows.minute.endsAt > 0) {
         this.events.recordBan(principal, bannedUntil);
       }
@@ -220,19 +222,27 @@ function usedBefore({ minute, day }: AccountWindows, requests: number): AccountW
   return { minute: { ...minute, used: minute.used - requests }, day: { ...day, used: day.used - requests } };
 }
 
-/** Redis's time, by the replica's clock and the difference last seen between the two. */
+/**
+ * Redis's time, by the time that has passed here since Redis last told it; the replica's own until then. Setting the replica's
+ * clock does not change it.
+ */
 class RedisTime extends Clock {
-  private ahead = 0;
+  private origin: number;
 
   constructor(private readonly clock: Clock) {
     super();
+    this.origin = clock.now() - clock.monotonic();
   }
 
   now(): number {
-    return this.clock.now() + this.ahead;
+    return this.origin + this.clock.monotonic();
+  }
+
+  monotonic(): number {
+    return this.clock.monotonic();
   }
 
   follow(redisNow: number): void {
-    this.ahead = redisNow - this.clock.now();
+    this.origin = redisNow - this.clock.monotonic();
   }
 }

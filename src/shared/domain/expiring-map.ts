@@ -2,7 +2,7 @@ const SWEEP_INTERVAL_MS = 60_000;
 
 /**
  * A map bounded in size and time: expired entries are removed at most a minute after another entry is set,
- * and past `capacity` the entry that was set longest ago goes first. Times are in milliseconds.
+ * and past `capacity` the entry that was set longest ago goes first. Times are in milliseconds, all of the same clock.
  */
 export class ExpiringMap<K, V extends { readonly expiresAt: number }> {
   private readonly entriesByAge = new Map<K, V>();
