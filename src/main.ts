@@ -61,7 +61,7 @@ class Run {
     }
     // Nest's own listen would log the error of a port in use before it is explained below.
     await app.getHttpAdapter().getInstance().listen({ port: settings.port, host: settings.host });
-    const counts = settings.redisUrls.length === 0 || app.get(RateLimiter).watch.isAlone ? 'memory' : 'redis';
+    const counts = settings.redisUrls.length === 0 || app.get(RateLimiter).events.isDegraded ? 'memory' : 'redis';
     if (key === undefined) {
       logStart(log, settings, counts);
     } else {

@@ -19,6 +19,8 @@ export class RateLimiterEvents {
   bansImposed = 0;
   /** Whether this replica counts by itself because the store that all share cannot be used. */
   isDegraded = false;
+  /** How many times it began to. */
+  breakerOpenings = 0;
   onBan: (principal: Principal, bannedUntil: number) => void = () => undefined;
   /** Told how long the shared store took to reply, in ms. */
   onReply: (ms: number) => void = () => undefined;

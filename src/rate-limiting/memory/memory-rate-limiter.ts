@@ -3,32 +3,12 @@ import type { Clock } from '../../shared/domain/clock';
 import { ExpiringMap } from '../../shared/domain/expiring-map';
 import type { Principal } from '../../shared/domain/principal';
 import { type RateDecision, RateLimiter } from '../domain/rate-limiter';
-import {
-  type AccountWindows,
-  admitted,
-  authFailure,
-  banned,
-  endOfDay,
-  isExhausted,
-  MINUTE_MS,
-  refused,
-  type Window,
-} from '../domain/windows';
+import { type AccountWindows, admitted, authFailure, banned, isExhausted, MINUTE_MS, refused } from '../domain/windows';
 import { networkOf } from '../network';
+import { AccountUsage, type PendingUsage, type SharedUsage } from './account-usage';
 
 /** Entries kept of each kind: about 20 MB at most. */
 const CAPACITY = 100_000;
-
-interface AccountUse {
-  minuteEndsAt: number;
-  minuteUsed: number;
-  dayEndsAt: number;
-  dayUsed: number;
-  /** How many of those were admitted here and reported nowhere; see drainPendingUsage. */
-  minutePending: number;
-  dayPending: number;
-  expiresAt: number;
-}
 
 /** Times by the monotonic clock, so that setting the clock neither ends nor prolongs a ban. */
 interface Penalty {
@@ -47,18 +27,9 @@ interface AddressUse {
   readonly expiresAt: number;
 }
 
-/** What a limiter in memory admitted of one account while nobody else could be told. */
-export interface PendingUsage {
-  readonly accountId: bigint;
-  readonly minuteEndsAt: number;
-  readonly minute: number;
-  readonly dayEndsAt: number;
-  readonly day: number;
-}
-
 /** The limiter of a single replica, in its memory. */
 export class MemoryRateLimiter extends RateLimiter {
-  private readonly accounts: ExpiringMap<bigint, AccountUse>;
+  private readonly accounts: ExpiringMap<bigint, AccountUsage>;
   private readonly keys: ExpiringMap<bigint, Penalty>;
   private readonly addresses: ExpiringMap<string, AddressUse>;
 
@@ -86,23 +57,19 @@ export class MemoryRateLimiter extends RateLimiter {
     if (banLeftMs > 0) {
       return banned(principal, now + banLeftMs, now);
     }
-    const use = this.accounts.get(accountId, now);
-    const minute = openMinute(use, allowance.perMinute, now);
-    const day = openDay(use, allowance.perDay, now);
-    if (isExhausted(minute) || isExhausted(day)) {
+    const usage = this.accounts.get(accountId, now) ?? new AccountUsage(accountId);
+    const windows = usage.windows(allowance, now);
+    if (isExhausted(windows.minute) || isExhausted(windows.day)) {
       const banMs = this.countRefusal(principal, elapsed);
       if (banMs === undefined) {
-        return refused({ minute, day }, now);
+        return refused(windows, now);
       }
       this.events.recordBan(principal, now + banMs);
       return banned(principal, now + banMs, now);
     }
-    minute.used++;
-    day.used++;
-    const updated = this.setWindows(accountId, { minute, day }, now);
-    updated.minutePending++;
-    updated.dayPending++;
-    return admitted({ minute, day }, now);
+    usage.admit(now);
+    this.remember(accountId, usage, now);
+    return admitted(usage.windows(allowance, now), now);
   }
 
   countAuthFailure(address: string, cost: 0 | 1): RateDecision {
@@ -125,9 +92,39 @@ export class MemoryRateLimiter extends RateLimiter {
     return authFailure(window, false, now);
   }
 
-  /** Takes over what a shared store knows of an account, to go on from there without it. */
-  syncWindows(accountId: bigint, windows: AccountWindows): void {
-    this.setWindows(accountId, windows, this.clock.now());
+  /** See AccountUsage.sync. */
+  syncWindows(accountId: bigint, shared: SharedUsage): number {
+    const now = this.clock.now();
+    const usage = this.accounts.get(accountId, now) ?? new AccountUsage(accountId);
+    const passing = usage.sync(shared, now);
+    this.remember(accountId, usage, now);
+    return passing;
+  }
+
+  /** The windows of an account, as far as they are known here. */
+  windowsOf({ accountId, allowance }: Principal): AccountWindows {
+    const now = this.clock.now();
+    return (this.accounts.get(accountId, now) ?? new AccountUsage(accountId)).windows(allowance, now);
+  }
+
+  /** See AccountUsage.hold. */
+  hold(accountId: bigint, admissions: number): (outcome: SharedUsage | undefined) => void {
+    return this.accounts.get(accountId, this.clock.now())?.hold(admissions) ?? (() => undefined);
+  }
+
+  /** What of an account a shared store is to be told. */
+  pendingUsage(accountId: bigint): PendingUsage | undefined {
+    return this.accounts.get(accountId, this.clock.now())?.pending();
+  }
+
+  /** What of all accounts a shared store is to be told. */
+  *allPendingUsage(): Iterable<PendingUsage> {
+    for (const [, usage] of this.accounts.entries(this.clock.now())) {
+      const pending = usage.pending();
+      if (pending !== undefined) {
+        yield pending;
+      }
+    }
   }
 
   /** Takes over a ban that a shared store imposed. */
@@ -142,37 +139,10 @@ export class MemoryRateLimiter extends RateLimiter {
     );
   }
 
-  /** What was admitted here since the last call, for a store that is to know of it. */
-  drainPendingUsage(): PendingUsage[] {
-    const taken: PendingUsage[] = [];
-    for (const [accountId, use] of this.accounts.entries(this.clock.now())) {
-      const { minuteEndsAt, minutePending: minute, dayEndsAt, dayPending: day } = use;
-      if (day > 0) {
-        taken.push({ accountId, minuteEndsAt, minute, dayEndsAt, day });
-        use.minutePending = 0;
-        use.dayPending = 0;
-      }
+  private remember(accountId: bigint, usage: AccountUsage, now: number): void {
+    if (this.accounts.get(accountId, now) !== usage) {
+      this.accounts.set(accountId, usage, now);
     }
-    return taken;
-  }
-
-  private setWindows(accountId: bigint, { minute, day }: AccountWindows, now: number): AccountUse {
-    let use = this.accounts.get(accountId, now);
-    if (use?.minuteEndsAt !== minute.endsAt || use.dayEndsAt !== day.endsAt) {
-      use = {
-        minuteEndsAt: minute.endsAt,
-        minuteUsed: 0,
-        dayEndsAt: day.endsAt,
-        dayUsed: 0,
-        minutePending: 0,
-        dayPending: use?.dayEndsAt === day.endsAt ? use.dayPending : 0,
-        expiresAt: Math.max(minute.endsAt, day.endsAt),
-      };
-      this.accounts.set(accountId, use, now);
-    }
-    use.minuteUsed = minute.used;
-    use.dayUsed = day.used;
-    return use;
   }
 
   /** What a key did since its ban was lifted, if it ever was. */
@@ -210,17 +180,4 @@ export class MemoryRateLimiter extends RateLimiter {
     this.keys.set(keyId, penalty, elapsed);
     return banMs;
   }
-}
-
-/** The minute window as it is, or a new one. One that ends later than a new one would is left from a clock set back since. */
-function openMinute(use: AccountUse | undefined, limit: number, now: number): Window {
-  const newEnd = now + MINUTE_MS;
-  return use !== undefined && use.minuteEndsAt > now && use.minuteEndsAt <= newEnd
-    ? { limit, used: use.minuteUsed, endsAt: use.minuteEndsAt }
-    : { limit, used: 0, endsAt: newEnd };
-}
-
-function openDay(use: AccountUse | undefined, limit: number, now: number): Window {
-  const endsAt = endOfDay(now);
-  return { limit, used: use?.dayEndsAt === endsAt ? use.dayUsed : 0, endsAt };
 }

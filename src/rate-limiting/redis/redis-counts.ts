@@ -1,12 +1,18 @@
+import { randomUUID } from 'node:crypto';
 import { Cluster, Redis, type RedisOptions } from 'ioredis';
-import type { RateLimitSettings, Settings } from '../../config/settings';
+import { InvalidSettings, type RateLimitSettings, type Settings } from '../../config/settings';
 import type { Principal } from '../../shared/domain/principal';
 import type { AccountWindows, Window } from '../domain/windows';
-import type { PendingUsage } from '../memory/memory-rate-limiter';
+import type { PendingUsage } from '../memory/account-usage';
+import { hashSlot } from './hash-slot';
 import { COUNT_AUTH_FAILURE, COUNT_REQUESTS, PROBE, MERGE_USAGE, type Script, SCRIPTS } from './scripts';
 
 const RECONNECT_MS = 200;
 const CONNECT_TIMEOUT_MS = 1_000;
+/** A connection on which a reply is due, and nothing arrives for that long, is given up. */
+const SILENCE_LIMIT_MS = 1_000;
+/** How the client says that a call could not be sent, or its reply not be read. */
+const NO_CONNECTION = /^(Connection is closed|Stream isn't writeable|Reached the max retries|Cluster isn't ready)/;
 
 /** Whose requests are counted. */
 export type RateLimitSubject = Pick<Principal, 'accountId' | 'keyId' | 'allowance' | 'unbanCount'>;
@@ -32,11 +38,14 @@ export interface AuthFailureCount {
 
 /**
  * The counts that all replicas share, in Redis or Redis Cluster. Each call is one atomic script and one round trip; calls
- * made in one turn of the event loop go out together. Every key expires with what it counts. A call fails at once when
+ * made in one tick of the event loop go out together. Every key expires with what it counts. A call fails at once when
  * there is no connection; it never waits for one.
  */
 export class RedisCounts {
   private readonly redis: Redis | Cluster;
+  /** Why the last attempt to connect failed. */
+  private connectionError: Error | undefined;
+  private readonly replica = randomUUID();
 
   /** @param fixedNow the time instead of Redis's, for tests */
   constructor(
@@ -46,9 +55,18 @@ export class RedisCounts {
     private readonly fixedNow: () => number | '' = () => '',
   ) {
     this.redis = connection(urls);
-    // Without a listener ioredis prints each error; what matters is how the calls fail.
-    this.redis.on('error', () => undefined);
+    this.redis.on('error', (error: Error & { readonly lastNodeError?: Error }) => {
+      this.connectionError = error.lastNodeError ?? error;
+      if (isSelectError(error)) {
+        // The client would continue with database 0, which may be somebody else's.
+        this.redis.disconnect(true);
+      }
+    });
+    this.redis.on('node error', (error: Error) => {
+      this.connectionError = error;
+    });
     this.redis.on('ready', () => {
+      this.connectionError = undefined;
       // Where this fails, or another node of a cluster is asked, `run` sends the source.
       SCRIPTS.forEach(({ source }) => void this.redis.script('LOAD', source).catch(() => undefined));
     });
@@ -59,14 +77,31 @@ export class RedisCounts {
     return new RedisCounts(redisUrls, `petstore:${environment}:`, rateLimits);
   }
 
-  /** Begins to connect, and goes on trying until `close`. @throws when the first attempt fails */
+  /**
+   * Begins to connect, and continues trying until `close`.
+   * @throws InvalidSettings when Redis rejects the database number; the reason when the first attempt fails for another
+   */
   async connect(): Promise<void> {
-    await this.redis.connect();
+    try {
+      await this.explained(this.redis.connect());
+    } catch (error) {
+      throw isSelectError(error)
+        ? new InvalidSettings(`REDIS_URL names a database that Redis does not let the service use (${error.message}).`)
+        : error;
+    }
   }
 
-  /** Gives a connection up that does not answer, for a new one. */
-  reconnect(): void {
-    this.redis.disconnect(true);
+  /** Gives up the connection to a node, for a new one. */
+  reconnect(node: string): void {
+    const { redis } = this;
+    if (redis instanceof Cluster && node !== '') {
+      redis
+        .nodes()
+        .find(({ options: { host, port } }) => `${host}:${port}` === node)
+        ?.disconnect();
+    } else if (redis.status === 'ready') {
+      redis.disconnect(true);
+    }
   }
 
   close(): void {
@@ -116,14 +151,32 @@ export class RedisCounts {
     return { now, isAdmitted: passes === 1, window: { limit, used, endsAt } };
   }
 
-  /** Adds what a replica admitted by itself. */
-  async report({ accountId, minuteEndsAt, minute, dayEndsAt, day }: PendingUsage): Promise<void> {
-    await this.run(MERGE_USAGE, [this.accountKey(accountId)], [minuteEndsAt, minute, dayEndsAt, day]);
+  /** Adds what a replica admitted without Redis. @returns Redis's time */
+  async merge({ accountId, sequence, from, to, minuteEndsAt, minute, dayEndsAt, day }: PendingUsage): Promise<number> {
+    const keys = [this.accountKey(accountId), `${this.keyPrefix}{${accountId}}:merged:${this.replica}:${sequence}`];
+    // Its source is sent along, so that it cannot fall behind a call that is sent after it.
+    return (await this.explained(
+      this.redis.eval(
+        MERGE_USAGE.source,
+        ...[keys.length, ...keys, this.fixedNow()],
+        from,
+        to,
+        minuteEndsAt,
+        minute,
+        dayEndsAt,
+        day,
+      ),
+    )) as number;
   }
 
-  /** Finds out whether Redis takes writes. @returns its time */
-  async probe(): Promise<number> {
-    return (await this.run(PROBE, [`${this.keyPrefix}probe`], [])) as number;
+  /** Finds out whether the node that has a tag takes writes. @returns its time */
+  async probe(tag = 'probe'): Promise<number> {
+    return (await this.run(PROBE, [`${this.keyPrefix}{${tag}}:probe`], [])) as number;
+  }
+
+  /** The node of a cluster that has what belongs to a tag; empty when there is one node, or it is not known yet. */
+  nodeOf(tag: string): string {
+    return this.redis instanceof Cluster ? (this.redis.slots[hashSlot(tag)]?.[0] ?? '') : '';
   }
 
   /** The braces are Redis Cluster's hash tag: all keys of an account are on one node. */
@@ -137,10 +190,25 @@ export class RedisCounts {
       return await this.redis.evalsha(sha1, ...args);
     } catch (error) {
       if (error instanceof Error && error.message.startsWith('NOSCRIPT')) {
-        return this.redis.eval(source, ...args);
+        return this.explained(this.redis.eval(source, ...args));
       }
-      throw error;
+      throw this.explain(error);
     }
+  }
+
+  private async explained<T>(call: Promise<T>): Promise<T> {
+    try {
+      return await call;
+    } catch (error) {
+      throw this.explain(error);
+    }
+  }
+
+  /** Why there is no connection, in place of an error that only says that there is none. */
+  private explain(error: unknown): unknown {
+    return error instanceof Error && NO_CONNECTION.test(error.message)
+      ? (this.connectionError ?? new Error('the connection was closed'))
+      : error;
   }
 }
 
@@ -149,6 +217,7 @@ function connection(urls: readonly string[]): Redis | Cluster {
   const options: RedisOptions = {
     lazyConnect: true,
     connectTimeout: CONNECT_TIMEOUT_MS,
+    socketTimeout: SILENCE_LIMIT_MS,
     maxRetriesPerRequest: 0,
     enableOfflineQueue: false,
     autoResendUnfulfilledCommands: false,
@@ -163,6 +232,10 @@ function connection(urls: readonly string[]): Redis | Cluster {
     enableOfflineQueue: false,
     enableAutoPipelining: true,
     clusterRetryStrategy: reconnectDelay,
+    // A call to a node that is down fails soon; the breaker decides when to try again.
+    maxRedirections: 4,
+    retryDelayOnFailover: 50,
+    retryDelayOnClusterDown: 50,
     redisOptions: {
       ...options,
       ...(username && { username: decodeURIComponent(username) }),
@@ -170,4 +243,10 @@ function connection(urls: readonly string[]): Redis | Cluster {
       ...(protocol === 'rediss:' && { tls: {} }),
     },
   });
+}
+
+function isSelectError(error: unknown): error is Error {
+  return (
+    error instanceof Error && (error as Error & { readonly command?: { name?: string } }).command?.name === 'select'
+  );
 }

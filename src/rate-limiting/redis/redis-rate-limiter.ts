@@ -1,27 +1,31 @@
-import { setTimeout as sleep } from 'node:timers/promises';
 import { Logger, type OnApplicationShutdown, type OnModuleInit } from '@nestjs/common';
-import { Clock } from '../../shared/domain/clock';
+import { InvalidSettings, type RateLimitSettings } from '../../config/settings';
+import type { Clock } from '../../shared/domain/clock';
 import { ExpiringMap } from '../../shared/domain/expiring-map';
 import { reasonOf } from '../../shared/domain/reason';
 import type { Principal } from '../../shared/domain/principal';
-import type { RateLimitSettings } from '../../config/settings';
 import { type RateDecision, RateLimiter } from '../domain/rate-limiter';
 import { type AccountWindows, admitted, authFailure, banned, refused, type Window } from '../domain/windows';
+import type { PendingUsage } from '../memory/account-usage';
 import { MemoryRateLimiter } from '../memory/memory-rate-limiter';
 import { networkOf } from '../network';
-import type { RedisCounts } from './redis-counts';
-import { TimeoutError, withTimeout } from './with-timeout';
+import { CircuitBreaker } from './circuit-breaker';
+import type { RedisCounts, RequestCount } from './redis-counts';
+import { RedisTime } from './redis-time';
+import { withTimeout } from './with-timeout';
 
-/** A reply that takes longer opens the breaker. */
+/** A request whose decision takes longer is decided without Redis. */
 const REPLY_LIMIT_MS = 50;
 /** How long the start waits for a first connection. */
 const CONNECT_LIMIT_MS = 1_000;
-/** How often an open breaker asks whether Redis is back, and when it gives up a connection that does not answer. */
-const PROBE_INTERVAL_MS = 250;
-const PROBE_LIMIT_MS = 1_500;
-/** How long a refusal that more requests cannot change is answered without asking: changes must show within a second. */
+/** How long a refusal that more requests cannot change is repeated without asking: changes must show within a second. */
 const REMEMBER_MS = 1_000;
 const REMEMBERED_REFUSALS = 100_000;
+/** How many accounts' usage is reported at a time. */
+const REPORTED_TOGETHER = 500;
+
+/** What the limiter asks of Redis. */
+type SharedCounts = Pick<RedisCounts, keyof RedisCounts>;
 
 type Decide = (decision: RateDecision) => void;
 
@@ -33,10 +37,11 @@ interface KnownBan {
 }
 
 /**
- * The limiter of all replicas that share a Redis. Behind a breaker: while Redis fails or is slow, the replica goes on by
- * itself from what it last knew, in memory, and tells Redis what it admitted as soon as Redis is back. So no replica ever
- * admits more than the allowance in a window. Bans, and addresses over their limit, are remembered for a second, so that
- * a flood of refused requests costs Redis next to nothing.
+ * The limiter of all replicas that share a Redis. A request that Redis fails to decide in time is decided in memory, from what
+ * this replica last knew, and Redis is told what was admitted. So no replica ever admits more than the allowance in a
+ * window, and all are exact together once Redis replies again. There is a breaker for each node of a cluster, so accounts on
+ * other nodes do not notice that one fails. Bans, and addresses over their limit, are remembered for a second, so that
+ * a flood of rejected requests costs Redis next to nothing.
  */
 export class RedisRateLimiter extends RateLimiter implements OnModuleInit, OnApplicationShutdown {
   private readonly logger = new Logger(RedisRateLimiter.name);
@@ -44,11 +49,11 @@ export class RedisRateLimiter extends RateLimiter implements OnModuleInit, OnApp
   private readonly memory: MemoryRateLimiter;
   private readonly bans = new ExpiringMap<bigint, KnownBan>(REMEMBERED_REFUSALS);
   private readonly addresses = new ExpiringMap<string, { window: Window; expiresAt: number }>(REMEMBERED_REFUSALS);
+  private readonly breakers = new Map<string, CircuitBreaker>();
   private arrived = new Map<Principal, Decide[]>();
-  private breaker: 'starting' | 'closed' | 'open' | 'stopped' = 'starting';
 
   constructor(
-    private readonly counts: RedisCounts,
+    private readonly counts: SharedCounts,
     clock: Clock,
     settings: RateLimitSettings,
     private readonly replyLimitMs: number = REPLY_LIMIT_MS,
@@ -61,17 +66,23 @@ export class RedisRateLimiter extends RateLimiter implements OnModuleInit, OnApp
     };
   }
 
+  /** @throws InvalidSettings when Redis says that it will never accept this replica as it is configured */
   async onModuleInit(): Promise<void> {
     try {
       await withTimeout(CONNECT_LIMIT_MS, this.counts.connect());
-      this.close(await withTimeout(CONNECT_LIMIT_MS, this.counts.probe()));
+      this.time.follow(await withTimeout(CONNECT_LIMIT_MS, this.counts.probe()));
     } catch (error) {
-      this.open(error);
+      if (error instanceof InvalidSettings) {
+        throw error;
+      }
+      this.breakerFor('').open(error);
     }
   }
 
   onApplicationShutdown(): void {
-    this.breaker = 'stopped';
+    this.breakers.forEach((breaker) => {
+      breaker.stop();
+    });
     this.counts.close();
   }
 
@@ -103,10 +114,11 @@ export class RedisRateLimiter extends RateLimiter implements OnModuleInit, OnApp
     if (full !== undefined) {
       return authFailure(full.window, cost === 1, this.time.now());
     }
-    const count = await this.ask(() => this.counts.countAuthFailure(network, cost));
+    const { reply: count } = await this.breakerFor(network).ask(() => this.counts.countAuthFailure(network, cost));
     if (count === undefined) {
       return this.memory.countAuthFailure(address, cost);
     }
+    this.time.follow(count.now);
     const { window, isAdmitted } = count;
     if (!isAdmitted) {
       const elapsed = this.time.monotonic();
@@ -122,97 +134,141 @@ export class RedisRateLimiter extends RateLimiter implements OnModuleInit, OnApp
     arrived.forEach((together, principal) => void this.countTogether(principal, together));
   }
 
-  /** Asks Redis once about all requests of a key that came in one turn of the event loop. */
+  /** Asks Redis once about all requests of a key that came in one tick of the event loop. */
   private async countTogether(principal: Principal, together: readonly Decide[]): Promise<void> {
-    const count = await this.ask(() => this.counts.countRequests(principal, together.length));
-    if (count === undefined) {
-      together.forEach((decide) => {
-        decide(this.memory.countRequest(principal));
-      });
+    const { accountId } = principal;
+    const outcome = await this.breakerFor(`${accountId}`).ask(() => this.askFor(principal, together.length));
+    if (outcome.reply === undefined) {
+      await this.countInMemory(principal, together, outcome.late);
       return;
     }
-    const { keyId, accountId, unbanCount } = principal;
+    const count = outcome.reply;
+    this.time.follow(count.now);
+    this.learnBan(principal, count);
     const { now, admissions, refusals, bannedUntil, windows } = count;
-    if (bannedUntil > 0) {
-      const elapsed = this.time.monotonic();
-      const expiresAt = elapsed + Math.min(bannedUntil - now, REMEMBER_MS);
-      this.bans.set(keyId, { unbanCount, bannedUntil, expiresAt }, elapsed);
-      this.memory.adoptBan(principal, bannedUntil - now);
-      if (windows.minute.endsAt > 0) {
-        this.events.recordBan(principal, bannedUntil);
-      }
-    }
-    if (admissions + refusals > 0) {
-      this.memory.syncWindows(accountId, windows);
-    }
+    const passing = admissions + refusals > 0 ? this.memory.syncWindows(accountId, count) : 0;
     together.forEach((decide, index) => {
-      if (index < admissions) {
+      if (index < passing) {
         decide(admitted(usedBefore(windows, admissions - index - 1), now));
+      } else if (index < admissions) {
+        decide(refused(this.memory.windowsOf(principal), now));
       } else {
         decide(index < admissions + refusals ? refused(windows, now) : banned(principal, bannedUntil, now));
       }
     });
   }
 
-  /** @returns undefined when Redis cannot say, so that memory must */
-  private async ask<T extends { readonly now: number }>(call: () => Promise<T>): Promise<T | undefined> {
-    if (this.breaker !== 'closed') {
-      return undefined;
+  /** Tells Redis what it does not know yet of the account, then asks about the requests. */
+  private async askFor(principal: Principal, requests: number): Promise<RequestCount> {
+    const pending = this.memory.pendingUsage(principal.accountId);
+    if (pending === undefined) {
+      return this.counts.countRequests(principal, requests);
     }
-    const askedAt = performance.now();
-    try {
-      const reply = await withTimeout(this.replyLimitMs, call());
-      this.events.onReply(performance.now() - askedAt);
-      this.time.follow(reply.now);
-      return reply;
-    } catch (error) {
-      this.open(error);
-      return undefined;
+    // Sent in this order on one connection, so that Redis counts with the report.
+    const [, count] = await Promise.all([this.counts.merge(pending), this.counts.countRequests(principal, requests)]);
+    pending.acknowledge();
+    return count;
+  }
+
+  private async countInMemory(
+    principal: Principal,
+    together: readonly Decide[],
+    late: Promise<RequestCount | undefined>,
+  ): Promise<void> {
+    const decisions = together.map(() => this.memory.countRequest(principal));
+    const admissions = decisions.filter(({ refusal }) => refusal === undefined).length;
+    const settle = this.memory.hold(principal.accountId, admissions);
+    together.forEach((decide, index) => {
+      const decision = decisions[index];
+      if (decision !== undefined) {
+        decide(decision);
+      }
+    });
+    const count = await late;
+    settle(count);
+    if (count !== undefined) {
+      this.learnBan(principal, count);
+    }
+    await this.report(this.memory.pendingUsage(principal.accountId));
+  }
+
+  private learnBan(principal: Principal, { now, bannedUntil, windows }: RequestCount): void {
+    if (bannedUntil === 0) {
+      return;
+    }
+    const elapsed = this.time.monotonic();
+    const expiresAt = elapsed + Math.min(bannedUntil - now, REMEMBER_MS);
+    this.bans.set(principal.keyId, { unbanCount: principal.unbanCount, bannedUntil, expiresAt }, elapsed);
+    this.memory.adoptBan(principal, bannedUntil - now);
+    // With windows, this call has imposed it.
+    if (windows.minute.endsAt > 0) {
+      this.events.recordBan(principal, bannedUntil);
     }
   }
 
-  private open(error: unknown): void {
-    if (this.breaker === 'open' || this.breaker === 'stopped') {
-      return;
+  /** The breaker for the node that has what belongs to this tag. */
+  private breakerFor(tag: string): CircuitBreaker {
+    const node = this.counts.nodeOf(tag);
+    let breaker = this.breakers.get(node);
+    if (breaker === undefined) {
+      breaker = this.newBreaker(node, tag);
+      this.breakers.set(node, breaker);
     }
-    this.breaker = 'open';
-    this.events.isDegraded = true;
-    const reason = reasonOf(error);
-    this.logger.warn(
-      { event: 'breaker_opened', reason },
-      `Redis cannot be used (${reason}): this replica counts requests by itself until it can.`,
-    );
-    void this.recover();
+    return breaker;
   }
 
-  private close(now: number): void {
-    if (this.breaker === 'stopped') {
-      return;
-    }
-    this.time.follow(now);
-    // Sent before anything else is counted there, in the same turn.
-    const reports = this.memory.drainPendingUsage().map((use) => this.counts.report(use));
-    this.breaker = 'closed';
-    this.events.isDegraded = false;
-    Promise.all(reports).catch((error: unknown) => {
-      this.open(error);
+  private newBreaker(node: string, tag: string): CircuitBreaker {
+    const details = node === '' ? {} : { node };
+    return new CircuitBreaker({
+      replyLimitMs: this.replyLimitMs,
+      probe: async () => {
+        this.time.follow(await this.counts.probe(tag));
+      },
+      reconnect: () => {
+        this.counts.reconnect(node);
+      },
+      onReply: (ms) => {
+        this.events.onReply(ms);
+      },
+      onOpen: (cause) => {
+        this.events.breakerOpenings++;
+        this.updateDegraded();
+        const reason = reasonOf(cause);
+        this.logger.warn(
+          { event: 'breaker_opened', reason, ...details },
+          `Redis cannot be used (${reason}): this replica counts requests by itself until it can.`,
+        );
+      },
+      onClose: () => {
+        this.updateDegraded();
+        this.logger.warn(
+          { event: 'breaker_closed', ...details },
+          'Redis can be used again: all replicas count together.',
+        );
+        void this.reportPending();
+      },
     });
   }
 
-  private async recover(): Promise<void> {
-    while (this.breaker === 'open') {
-      await sleep(PROBE_INTERVAL_MS, undefined, { ref: false });
-      const probe = this.counts.probe();
-      try {
-        this.close(await withTimeout(this.replyLimitMs, probe));
-        this.logger.warn({ event: 'breaker_closed' }, 'Redis can be used again: all replicas count together.');
-      } catch (error) {
-        if (error instanceof TimeoutError) {
-          await withTimeout(PROBE_LIMIT_MS, probe).catch(() => {
-            this.counts.reconnect();
-          });
-        }
-      }
+  private updateDegraded(): void {
+    this.events.isDegraded = [...this.breakers.values()].some(({ isOpen }) => isOpen);
+  }
+
+  /** Tells Redis what this replica admitted without it, also of accounts that send no more requests. */
+  private async reportPending(): Promise<void> {
+    const all = [...this.memory.allPendingUsage()];
+    for (let start = 0; start < all.length; start += REPORTED_TOGETHER) {
+      await Promise.all(all.slice(start, start + REPORTED_TOGETHER).map((pending) => this.report(pending)));
+    }
+  }
+
+  private async report(pending: PendingUsage | undefined): Promise<void> {
+    if (pending === undefined) {
+      return;
+    }
+    const outcome = await this.breakerFor(`${pending.accountId}`).ask(() => this.counts.merge(pending));
+    if ((outcome.reply ?? (await outcome.late)) !== undefined) {
+      pending.acknowledge();
     }
   }
 }
@@ -220,29 +276,4 @@ export class RedisRateLimiter extends RateLimiter implements OnModuleInit, OnApp
 /** The windows as they were some requests before. */
 function usedBefore({ minute, day }: AccountWindows, requests: number): AccountWindows {
   return { minute: { ...minute, used: minute.used - requests }, day: { ...day, used: day.used - requests } };
-}
-
-/**
- * Redis's time, by the time that has passed here since Redis last told it; the replica's own until then. Setting the replica's
- * clock does not change it.
- */
-class RedisTime extends Clock {
-  private origin: number;
-
-  constructor(private readonly clock: Clock) {
-    super();
-    this.origin = clock.now() - clock.monotonic();
-  }
-
-  now(): number {
-    return this.origin + this.clock.monotonic();
-  }
-
-  monotonic(): number {
-    return this.clock.monotonic();
-  }
-
-  follow(redisNow: number): void {
-    this.origin = redisNow - this.clock.monotonic();
-  }
 }

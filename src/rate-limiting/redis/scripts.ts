@@ -106,27 +106,37 @@ return {now, 1, endsAt, used + 1}
 `);
 
 /**
- * Adds what a replica admitted by itself to the windows of an account.
- * KEYS: windows of the account. ARGV: now, end and count of the minute, end and count of the day.
+ * Adds what a replica admitted without Redis to the windows of an account that have not ended, each admission once however often
+ * it is reported.
+ * KEYS: windows of the account, how much of the replica's sequence is merged. ARGV: now, first and last admission of the report,
+ * end and count of the minute, end and count of the day.
  */
 export const MERGE_USAGE = script(`${NOW}
-local windows = redis.call('HMGET', KEYS[1], 'minuteEndsAt', 'dayEndsAt')
-local minuteEndsAt, dayEndsAt = tonumber(ARGV[2]), tonumber(ARGV[4])
-if minuteEndsAt > now then
-  if (tonumber(windows[1]) or 0) > now then
-    redis.call('HINCRBY', KEYS[1], 'minuteUsed', ARGV[3])
-  else
-    redis.call('HSET', KEYS[1], 'minuteEndsAt', minuteEndsAt, 'minuteUsed', ARGV[3])
-  end
+local from, to = tonumber(ARGV[2]), tonumber(ARGV[3])
+local unmerged = to - math.max(from, tonumber(redis.call('GET', KEYS[2])) or 0)
+if unmerged <= 0 then
+  return now
 end
-if dayEndsAt > now then
-  if tonumber(windows[2]) == dayEndsAt then
-    redis.call('HINCRBY', KEYS[1], 'dayUsed', ARGV[5])
-  else
-    redis.call('HSET', KEYS[1], 'dayEndsAt', dayEndsAt, 'dayUsed', ARGV[5])
+local windows = redis.call('HMGET', KEYS[1], 'minuteEndsAt', 'minuteUsed', 'dayEndsAt', 'dayUsed')
+local minuteEndsAt, minuteUsed = tonumber(windows[1]) or 0, tonumber(windows[2]) or 0
+local dayEndsAt, dayUsed = tonumber(windows[3]) or 0, tonumber(windows[4]) or 0
+local midnight = now - now % 86400000 + 86400000
+if tonumber(ARGV[4]) > now then
+  if minuteEndsAt <= now or minuteEndsAt > now + 60000 then
+    minuteEndsAt, minuteUsed = math.min(tonumber(ARGV[4]), now + 60000), 0
   end
+  minuteUsed = minuteUsed + math.min(tonumber(ARGV[5]), unmerged)
 end
-redis.call('PEXPIRE', KEYS[1], math.max(60000, dayEndsAt - now))
+if tonumber(ARGV[6]) > now then
+  if dayEndsAt ~= midnight then
+    dayEndsAt, dayUsed = midnight, 0
+  end
+  dayUsed = dayUsed + math.min(tonumber(ARGV[7]), unmerged)
+end
+redis.call('HSET', KEYS[1], 'minuteEndsAt', minuteEndsAt, 'minuteUsed', minuteUsed, 'dayEndsAt', dayEndsAt, 'dayUsed', dayUsed)
+redis.call('PEXPIRE', KEYS[1], math.max(1, minuteEndsAt - now, dayEndsAt - now))
+redis.call('SET', KEYS[2], to, 'PX', math.max(60000, midnight - now))
+return now
 `);
 
 /** Whether Redis takes writes, and what time it is. KEYS: the key to write. ARGV: now. */

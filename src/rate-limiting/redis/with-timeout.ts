@@ -1,6 +1,5 @@
 const WAIT_STEPS = 5;
 
-/** Redis did not reply in time. */
 export class TimeoutError extends Error {
   constructor(limitMs: number) {
     super(`no reply within ${limitMs} ms`);
@@ -8,13 +7,20 @@ export class TimeoutError extends Error {
 }
 
 /**
- * Waits for a reply in steps, each of which takes at least one turn of the event loop: time in which this process itself
+ * Waits for a reply in steps, each of which takes at least one tick of the event loop: time in which this process itself
  * was busy, and could not have read the reply, hardly counts.
+ * @param abandon holds a function while this waits, by which others make it fail at once
  * @throws TimeoutError when the promise is not settled in time
  */
-export async function withTimeout<T>(limitMs: number, promise: Promise<T>): Promise<T> {
+export async function withTimeout<T>(
+  limitMs: number,
+  promise: Promise<T>,
+  abandon?: Set<(reason: Error) => void>,
+): Promise<T> {
   let timer: NodeJS.Timeout | undefined;
-  const tooLate = new Promise<never>((_, reject) => {
+  let fail: (reason: Error) => void = () => undefined;
+  const failure = new Promise<never>((_, reject) => {
+    fail = reject;
     const wait = (steps: number) => {
       timer = setTimeout(() => {
         if (steps > 1) {
@@ -26,9 +32,11 @@ export async function withTimeout<T>(limitMs: number, promise: Promise<T>): Prom
     };
     wait(WAIT_STEPS);
   });
+  abandon?.add(fail);
   try {
-    return await Promise.race([promise, tooLate]);
+    return await Promise.race([promise, failure]);
   } finally {
     clearTimeout(timer);
+    abandon?.delete(fail);
   }
 }

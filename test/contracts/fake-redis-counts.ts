@@ -1,0 +1,169 @@
+import type { RateLimitSettings } from '../../src/config/settings';
+import type { PendingUsage } from '../../src/rate-limiting/memory/account-usage';
+import type {
+  AuthFailureCount,
+  RateLimitSubject,
+  RedisCounts,
+  RequestCount,
+} from '../../src/rate-limiting/redis/redis-counts';
+
+const MINUTE_MS = 60_000;
+const DAY_MS = 86_400_000;
+
+/** How calls fare: how long each way takes, and which way breaks; a call that breaks fails once the connection is given up. */
+export interface Network {
+  readonly delayMs: number;
+  readonly breaks?: 'at once' | 'before' | 'after';
+}
+
+interface Windows {
+  minuteEndsAt: number;
+  minuteUsed: number;
+  dayEndsAt: number;
+  dayUsed: number;
+}
+
+/** The windows in Redis, as plainly as they can be written, without bans. Time is that of the faked timers. */
+export class FakeRedis {
+  private clockAhead = 0;
+  private windows = new Map<bigint, Windows>();
+  private merged = new Map<string, number>();
+
+  now(): number {
+    return Math.floor(Date.UTC(2026, 10, 21, 23, 58) + performance.now() + this.clockAhead);
+  }
+
+  setClock(byMs: number): void {
+    this.clockAhead += byMs;
+  }
+
+  wipe(): void {
+    this.windows.clear();
+    this.merged.clear();
+  }
+
+  /** When the day began. */
+  midnight(): number {
+    return Math.floor(this.now() / DAY_MS) * DAY_MS;
+  }
+
+  dayUsed(account: bigint): number {
+    return this.open(account).dayUsed;
+  }
+
+  count({ accountId, allowance: { perMinute, perDay } }: RateLimitSubject, requests: number): RequestCount {
+    const windows = this.open(accountId);
+    const admissions = Math.max(0, Math.min(requests, perMinute - windows.minuteUsed, perDay - windows.dayUsed));
+    windows.minuteUsed += admissions;
+    windows.dayUsed += admissions;
+    if (admissions > 0) {
+      this.windows.set(accountId, windows);
+    }
+    return {
+      ...{ now: this.now(), admissions, refusals: requests - admissions, bannedUntil: 0 },
+      windows: {
+        minute: { limit: perMinute, used: windows.minuteUsed, endsAt: windows.minuteEndsAt },
+        day: { limit: perDay, used: windows.dayUsed, endsAt: windows.dayEndsAt },
+      },
+    };
+  }
+
+  merge(
+    replica: number,
+    { accountId, sequence, from, to, minuteEndsAt, minute, dayEndsAt, day }: PendingUsage,
+  ): number {
+    const name = `${replica} ${accountId} ${sequence}`;
+    const unmerged = to - Math.max(from, this.merged.get(name) ?? 0);
+    if (unmerged > 0) {
+      const isOpen = (this.windows.get(accountId)?.minuteEndsAt ?? 0) > this.now();
+      const windows = this.open(accountId);
+      if (minuteEndsAt > this.now()) {
+        windows.minuteUsed += Math.min(minute, unmerged);
+        windows.minuteEndsAt = isOpen ? windows.minuteEndsAt : Math.min(minuteEndsAt, windows.minuteEndsAt);
+      }
+      windows.dayUsed += dayEndsAt > this.now() ? Math.min(day, unmerged) : 0;
+      this.windows.set(accountId, windows);
+      this.merged.set(name, to);
+    }
+    return this.now();
+  }
+
+  private open(account: bigint): Windows {
+    const now = this.now();
+    const before = this.windows.get(account);
+    const midnight = Math.floor(now / DAY_MS) * DAY_MS + DAY_MS;
+    const isMinute = before !== undefined && before.minuteEndsAt > now && before.minuteEndsAt <= now + MINUTE_MS;
+    return {
+      minuteEndsAt: isMinute ? before.minuteEndsAt : now + MINUTE_MS,
+      minuteUsed: isMinute ? before.minuteUsed : 0,
+      dayEndsAt: midnight,
+      dayUsed: before?.dayEndsAt === midnight ? before.dayUsed : 0,
+    };
+  }
+}
+
+/** One replica's connection to it: calls are carried out, and replied to, in the order in which they were sent. */
+export class FakeRedisCounts implements Pick<RedisCounts, keyof RedisCounts> {
+  network: Network = { delayMs: 1 };
+  private lastArrival = 0;
+  private lastReply = 0;
+
+  constructor(
+    private readonly redis: FakeRedis,
+    private readonly replica: number,
+    private readonly settings: RateLimitSettings,
+  ) {}
+
+  connect(): Promise<void> {
+    return Promise.resolve();
+  }
+
+  reconnect(): void {
+    return;
+  }
+
+  close(): void {
+    return;
+  }
+
+  nodeOf(): string {
+    return '';
+  }
+
+  probe(): Promise<number> {
+    return this.send(() => this.redis.now());
+  }
+
+  countRequests(subject: RateLimitSubject, requests: number): Promise<RequestCount> {
+    return this.send(() => this.redis.count(subject, requests));
+  }
+
+  merge(pending: PendingUsage): Promise<number> {
+    return this.send(() => this.redis.merge(this.replica, pending));
+  }
+
+  countAuthFailure(): Promise<AuthFailureCount> {
+    const window = { limit: this.settings.authFailuresPerMinute, used: 0, endsAt: this.redis.now() + MINUTE_MS };
+    return this.send(() => ({ now: this.redis.now(), isAdmitted: true, window }));
+  }
+
+  private async send<T>(execute: () => T): Promise<T> {
+    const { delayMs, breaks } = this.network;
+    if (breaks === 'at once') {
+      throw new Error('refused');
+    }
+    this.lastArrival = Math.max(this.lastArrival, performance.now() + delayMs);
+    await until(this.lastArrival);
+    const reply = breaks === 'before' ? undefined : execute();
+    this.lastReply = Math.max(this.lastReply, performance.now() + (breaks === undefined ? delayMs : 1_000));
+    await until(this.lastReply);
+    if (breaks !== undefined || reply === undefined) {
+      throw new Error('the connection was closed');
+    }
+    return reply;
+  }
+}
+
+function until(time: number): Promise<void> {
+  return new Promise((resolve) => setTimeout(resolve, Math.max(0, time - performance.now())));
+}
