@@ -8,8 +8,8 @@ import { RedisCounts } from './redis/redis-counts';
 import { RedisRateLimiter } from './redis/redis-rate-limiter';
 
 @Module({
-  // One entry makes the guard ask once per request; its numbers are not used, the account's plan has them.
-  imports: [ThrottlerModule.forRoot([{ name: 'plan', limit: 0, ttl: 0 }])],
+  // ThrottlerGuard calls its hook once per throttler, and calls none without one. The numbers are the plan's, not these.
+  imports: [ThrottlerModule.forRoot([{ limit: 0, ttl: 0 }])],
   providers: [
     {
       provide: RateLimiter,

@@ -1,9 +1,10 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { VersioningType } from '@nestjs/common';
+import { Controller, Get, VersioningType } from '@nestjs/common';
 import { APP_GUARD } from '@nestjs/core';
 import { FastifyAdapter, type NestFastifyApplication } from '@nestjs/platform-fastify';
 import { Test } from '@nestjs/testing';
+import { SkipThrottle } from '@nestjs/throttler';
 import { DataSource } from 'typeorm';
 import { AppModule } from '../../src/app.module';
 import { AccountsService, KeysService } from '../../src/auth';
@@ -17,6 +18,15 @@ import { EqualRateLimiter } from './equal-rate-limiter';
 import { MemoryApiKeyRepository } from './memory-api-key.repository';
 import { ReadOnlyGuard } from './read-only.guard';
 
+@Controller({ path: 'opening-hours', version: '1' })
+class OpeningHoursController {
+  @Get()
+  @SkipThrottle()
+  get(): { from: string } {
+    return { from: '09:00' };
+  }
+}
+
 describe('A team that extends the service', () => {
   let app: NestFastifyApplication;
   let key: string;
@@ -27,6 +37,7 @@ describe('A team that extends the service', () => {
     });
     const module = await Test.createTestingModule({
       imports: [AppModule.forRoot(settings, new TestClock())],
+      controllers: [OpeningHoursController],
       providers: [{ provide: APP_GUARD, useClass: ReadOnlyGuard }],
     })
       .overrideProvider(RateLimiter)
@@ -44,8 +55,8 @@ describe('A team that extends the service', () => {
   });
   afterAll(() => app.close());
 
-  const call = async (method: 'GET' | 'POST', authorization = `Bearer ${key}`) => {
-    const { statusCode, headers, body } = await app.inject({ method, url: '/v1/pets', headers: { authorization } });
+  const call = async (method: 'GET' | 'POST', authorization = `Bearer ${key}`, url = '/v1/pets') => {
+    const { statusCode, headers, body } = await app.inject({ method, url, headers: { authorization } });
     return {
       status: statusCode,
       limit: headers['x-ratelimit-limit'],
@@ -63,6 +74,14 @@ describe('A team that extends the service', () => {
     expect(await call('GET')).toMatchObject({ status: 200 });
     expect(await call('GET')).toMatchObject({ status: 200 });
     expect(await call('GET')).toMatchObject({ status: 429, code: 'daily_quota_exceeded' });
+  });
+
+  it('can exempt an operation from the limits with @SkipThrottle(), and it still needs a key', async () => {
+    const url = '/v1/opening-hours';
+    expect(await call('GET', 'Bearer wrong', url)).toMatchObject({ status: 401 });
+    for (let request = 0; request < 5; request++) {
+      expect(await call('GET', `Bearer ${key}`, url)).toMatchObject({ status: 200 });
+    }
   });
 
   it('can add a plan to the database, and take it out again', async () => {

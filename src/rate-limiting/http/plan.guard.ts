@@ -5,6 +5,7 @@ import {
   InjectThrottlerStorage,
   ThrottlerGuard,
   type ThrottlerModuleOptions,
+  type ThrottlerRequest,
   type ThrottlerStorage,
 } from '@nestjs/throttler';
 import type { FastifyReply, FastifyRequest } from 'fastify';
@@ -14,8 +15,8 @@ import { RateLimiter } from '../domain/rate-limiter';
 import { applyRateDecision } from './rate-limit-headers';
 
 /**
- * Holds every account to its plan. The throttler's storage counts one window per call and route; here one call to the
- * RateLimiter decides about all windows of the account and the ban of the key.
+ * Holds every account to its plan. A throttler's storage counts one window per call and route; here one call to the
+ * RateLimiter decides about both windows of the account and the ban of the key.
  */
 @Injectable()
 export class PlanGuard extends ThrottlerGuard {
@@ -28,13 +29,14 @@ export class PlanGuard extends ThrottlerGuard {
     super(options, storage, reflector);
   }
 
-  override canActivate(context: ExecutionContext): Promise<boolean> {
-    return isPublic(this.reflector, context) ? Promise.resolve(true) : this.hold(context);
+  protected override shouldSkip(context: ExecutionContext): Promise<boolean> {
+    return Promise.resolve(isPublic(this.reflector, context));
   }
 
-  private async hold(context: ExecutionContext): Promise<boolean> {
-    const { req, res } = this.getRequestResponse(context) as unknown as { req: FastifyRequest; res: FastifyReply };
-    applyRateDecision(res, await this.limiter.countRequest(principalOf(req)));
+  protected override async handleRequest({ context }: ThrottlerRequest): Promise<boolean> {
+    const http = context.switchToHttp();
+    const principal = principalOf(http.getRequest<FastifyRequest>());
+    applyRateDecision(http.getResponse<FastifyReply>(), await this.limiter.countRequest(principal));
     return true;
   }
 }
