@@ -3,6 +3,7 @@ import { APP_FILTER, APP_GUARD } from '@nestjs/core';
 import { ormConfig } from '../ormconfig';
 import { ApiKeyGuard, AuthModule } from './auth';
 import type { Settings } from './config/settings';
+import { ERROR_CATALOG } from './error-catalog';
 import { HealthModule } from './health';
 import { IdempotencyModule } from './idempotency';
 import { ObservabilityModule } from './observability';
@@ -10,6 +11,7 @@ import { OrdersModule } from './orders';
 import { PetsModule } from './pets';
 import { PlanGuard, RateLimitingModule } from './rate-limiting';
 import type { Clock } from './shared/domain/clock';
+import { ErrorCatalog } from './shared/http/error-catalog';
 import { ErrorFilter } from './shared/http/error.filter';
 import { RouteTable } from './shared/http/route-table';
 import { UnmatchedController } from './shared/http/unmatched.controller';
@@ -27,6 +29,7 @@ const OPERATIONS = [
   controllers: [UnmatchedController],
   providers: [
     RouteTable,
+    { provide: ErrorCatalog, useValue: ERROR_CATALOG },
     // In this order: who is it, and is there any allowance left.
     { provide: APP_GUARD, useClass: ApiKeyGuard },
     { provide: APP_GUARD, useClass: PlanGuard },

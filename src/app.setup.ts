@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { type IncomingMessage, METHODS, type Server } from 'node:http';
 import type { Socket } from 'node:net';
-import { HttpStatus, VersioningType } from '@nestjs/common';
+import { HttpStatus, type INestApplication, VersioningType } from '@nestjs/common';
 import { NestFactory } from '@nestjs/core';
 import { FastifyAdapter, type NestFastifyApplication } from '@nestjs/platform-fastify';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
@@ -14,8 +14,8 @@ import { RateLimiter, rateLimitHeaders, setRateLimitHeaders } from './rate-limit
 import { type Clock, SystemClock } from './shared/domain/clock';
 import { preflightHeaders } from './shared/http/cors';
 import { Drain } from './shared/http/drain';
-import { ErrorResponse } from './shared/http/error.response';
-import { toPetStoreError } from './shared/http/error.filter';
+import { ErrorCatalog } from './shared/http/error-catalog';
+import { toErrorResponse } from './shared/http/error.filter';
 import { stringifyJson } from './shared/http/json';
 import { asksForV1, protocolError, type ProtocolFailure, writeError } from './shared/http/protocol-errors';
 import { initialHeaders } from './shared/http/protective-headers';
@@ -57,14 +57,14 @@ export async function createApp(
     frameworkErrors: (error: Error, request: FastifyRequest, reply: FastifyReply) => {
       // It meets no hook.
       observer.watch(request, reply);
-      const petStoreError = toPetStoreError(error, request.id);
+      const response = toErrorResponse(error, request.id, app.get(ErrorCatalog));
       void reply
         .headers({ ...initialHeaders(request.url), 'x-request-id': request.id })
-        .status(petStoreError.status)
-        .send(new ErrorResponse(petStoreError));
+        .status(response.status)
+        .send(response);
     },
     clientErrorHandler: (failure, socket) => {
-      void answerProtocolFailure(failure, socket, app.get(RateLimiter), observer);
+      void answerProtocolFailure(failure, socket, app, observer);
     },
   });
   const fastify = adapter.getInstance<FastifyInstance>();
@@ -161,14 +161,16 @@ async function addMissingRateLimitHeaders(
 async function answerProtocolFailure(
   failure: ProtocolFailure,
   socket: Socket,
-  limiter: RateLimiter,
+  app: INestApplication,
   observer: RequestObserver,
 ): Promise<void> {
-  const [id, error] = [randomUUID(), protocolError(failure)];
+  const [id, error] = [randomUUID(), app.get(ErrorCatalog).toResponse(protocolError(failure))];
   if (!CLIENT_WENT.has(failure.code)) {
     observer.noteProtocolFailure(id, error.status, socket);
   }
-  const decision = asksForV1(failure) ? await limiter.countAuthFailure(socket.remoteAddress ?? '', 0) : undefined;
+  const decision = asksForV1(failure)
+    ? await app.get(RateLimiter).countAuthFailure(socket.remoteAddress ?? '', 0)
+    : undefined;
   writeError(socket, error, { 'x-request-id': id, ...(decision && rateLimitHeaders(decision)) });
 }
 

@@ -11,7 +11,7 @@ import {
 import type { Settings } from './config/settings';
 import { VERSION } from './config/version';
 import type { ErrorCode } from './shared/domain/error-codes';
-import { errorResponses } from './shared/http/api-errors';
+import { CODES_EXTENSION, errorResponses } from './shared/http/api-errors';
 import {
   CHALLENGE_HEADER,
   COMMON_HEADERS,
@@ -19,6 +19,7 @@ import {
   REPLAYED_HEADER,
   RETRY_AFTER_HEADER,
 } from './shared/http/api-headers';
+import { ErrorCatalog } from './shared/http/error-catalog';
 import { ErrorResponse } from './shared/http/error.response';
 import { applyDeclarations, groupDescription } from './shared/http/openapi-decorators';
 
@@ -54,22 +55,14 @@ export function createOpenApiDocument(app: INestApplication, settings: Settings)
     name,
     description: groupDescription(name) ?? '',
   }));
+  const { code } = (schemas.Error as SchemaObject).properties as Record<'code', SchemaObject>;
+  code.examples = [...app.get(ErrorCatalog).codes];
   for (const operation of operations) {
     operation.deprecated = 'x-deprecated-sunset' in operation || undefined;
-    addCommonResponses(operation);
+    addCommonResponses(operation, app.get(ErrorCatalog));
     nameTitledSchemas(operation, schemas);
   }
   return document;
-}
-
-/** The error codes that the operation itself declares: each has an example. */
-function declaredCodes({ responses }: OperationObject): ErrorCode[] {
-  return Object.entries(responses)
-    .filter(([status]) => Number(status) >= 400)
-    .flatMap(([, response]) => {
-      const { content } = response as ResponseObject;
-      return Object.keys(content?.['application/json']?.examples ?? {}) as ErrorCode[];
-    });
 }
 
 function serversOf({ environment, publicBaseUrl, stagingBaseUrl, baseUrl }: Settings): [string, string][] {
@@ -89,9 +82,10 @@ function operationsOf(document: OpenAPIObject): OperationObject[] {
 }
 
 /** What every operation can answer, and the headers every answer carries. */
-function addCommonResponses(operation: OperationObject): void {
-  const common = errorResponses(
-    ...declaredCodes(operation),
+function addCommonResponses(operation: OperationObject, catalog: ErrorCatalog): void {
+  const { [CODES_EXTENSION]: declared = [] } = operation as { [CODES_EXTENSION]?: ErrorCode[] };
+  const common = errorResponses(catalog, [
+    ...declared,
     'malformed_url',
     'malformed_request',
     'missing_api_key',
@@ -106,7 +100,8 @@ function addCommonResponses(operation: OperationObject): void {
     'headers_too_large',
     'internal_error',
     'service_unavailable',
-  );
+  ]);
+  Reflect.deleteProperty(operation, CODES_EXTENSION);
   const responses = { ...operation.responses, ...common };
   const isIdempotent = operation.parameters?.some(
     (parameter) => 'in' in parameter && parameter.name === 'Idempotency-Key',

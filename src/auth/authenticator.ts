@@ -2,11 +2,11 @@ import { Injectable } from '@nestjs/common';
 import { Settings } from '../config/settings';
 import { Clock } from '../shared/domain/clock';
 import { ExpiringMap } from '../shared/domain/expiring-map';
-import { PetStoreError } from '../shared/domain/pet-store-error';
 import type { Principal } from '../shared/domain/principal';
 import { hashSecret, isWellFormedSecret } from './api-key-secret';
 import { allowanceOf } from './domain/account';
 import { ApiKeyRepository } from './domain/api-key.repository';
+import { AuthenticationError } from './domain/auth-errors';
 import { KeyUses } from './key-uses';
 
 /** How long a key that was found valid is not looked up again: revocation and plan changes must show within a second. */
@@ -40,10 +40,10 @@ export class Authenticator {
     return this.valid.get(token, this.clock.monotonic())?.principal;
   }
 
-  /** @throws PetStoreError `invalid_api_key` or `expired_api_key`; ServiceUnavailable */
+  /** @throws AuthenticationError; ServiceUnavailable */
   async authenticate(token: string): Promise<Principal> {
     if (!isWellFormedSecret(token, this.settings.environment)) {
-      throw invalidApiKey();
+      throw new AuthenticationError('invalid_api_key');
     }
     // Requests of one key that come together share one look-up.
     let lookUp = this.lookUps.get(token);
@@ -58,12 +58,12 @@ export class Authenticator {
     const askedAt = this.clock.monotonic();
     const found = await this.keys.findByHash(hashSecret(token));
     if (found?.key.revokedAt !== null) {
-      throw invalidApiKey();
+      throw new AuthenticationError('invalid_api_key');
     }
     const { key, account } = found;
     const leftMs = (key.expiresAt?.getTime() ?? Infinity) - this.clock.now();
     if (leftMs <= 0) {
-      throw new PetStoreError('expired_api_key');
+      throw new AuthenticationError('expired_api_key');
     }
     this.uses.note(key.id);
     const principal = {
@@ -79,8 +79,4 @@ export class Authenticator {
     this.valid.set(token, { principal, expiresAt }, askedAt);
     return principal;
   }
-}
-
-export function invalidApiKey(): PetStoreError {
-  return new PetStoreError('invalid_api_key');
 }

@@ -7,5 +7,6 @@ export { type ApiKey, DEFAULT_GRACE_MS, InvalidKey, isValid, type KeyState, stat
 export { type AuditEntry, AuditTrail } from './domain/audit-trail';
 export { UnknownId } from './domain/unknown-id';
 export { keyPrefix, withoutSecrets } from './api-key-secret';
+export { AUTH_ERROR_ENTRIES } from './http/auth-error-entries';
 export { ApiKeyGuard } from './http/api-key.guard';
 export { type IssuedKey, KeysService } from './keys.service';

@@ -3,7 +3,7 @@ import { PetsService } from '../pets';
 import { Clock } from '../shared/domain/clock';
 import { Database } from '../shared/persistence/database';
 import { type Order, type OrderWish, placeOrder } from './domain/order';
-import { OrderNotFound, PetNotAvailable, UnknownPet } from './domain/order-errors';
+import { OrderNotFoundError, PetNotAvailableError, UnknownPetError } from './domain/order-errors';
 import { type OrderPage, type OrderQuery, OrderRepository } from './domain/order.repository';
 
 @Injectable()
@@ -17,15 +17,15 @@ export class OrdersService {
 
   /**
    * Reserves the animal and places the order, both or neither: of several orders for one animal, one is placed.
-   * @throws UnknownPet, PetNotAvailable
+   * @throws UnknownPetError, PetNotAvailableError
    */
   place(accountId: bigint, wish: OrderWish): Promise<Order> {
     return this.database.transaction(async () => {
       switch (await this.pets.reserve(wish.petId)) {
         case 'unknown':
-          throw new UnknownPet();
+          throw new UnknownPetError();
         case 'not_available':
-          throw new PetNotAvailable();
+          throw new PetNotAvailableError();
         case 'reserved':
           return this.orders.add(placeOrder(accountId, wish, this.clock.now()));
       }
@@ -37,11 +37,11 @@ export class OrdersService {
     return this.orders.page(query);
   }
 
-  /** @throws OrderNotFound */
+  /** @throws OrderNotFoundError */
   async get(accountId: bigint, id: bigint): Promise<Order> {
     const order = await this.orders.find(accountId, id);
     if (order === null) {
-      throw new OrderNotFound();
+      throw new OrderNotFoundError();
     }
     return order;
   }

@@ -1,2 +1,3 @@
+export { PET_ERROR_ENTRIES } from './http/pet-error-entries';
 export { PetsModule } from './pets.module';
 export { PetsService } from './pets.service';

@@ -1,6 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import type { NewPet, Pet } from './domain/pet';
-import { PetNotFound } from './domain/pet-not-found';
+import { PetNotFoundError } from './domain/pet-errors';
 import { type PetPage, PetPages, type PetQuery } from './domain/pet-pages';
 import { PetRepository, type Reservation } from './domain/pet.repository';
 
@@ -20,11 +20,11 @@ export class PetsService {
     return this.pets.add(pet);
   }
 
-  /** @throws PetNotFound */
+  /** @throws PetNotFoundError */
   async get(id: bigint): Promise<Pet> {
     const pet = await this.pets.find(id);
     if (pet === null) {
-      throw new PetNotFound();
+      throw new PetNotFoundError();
     }
     return pet;
   }

@@ -1,4 +1,5 @@
 export { RateLimiter } from './domain/rate-limiter';
+export { RATE_LIMIT_ERROR_ENTRIES } from './http/rate-limit-error-entries';
 export { PlanGuard } from './http/plan.guard';
 export { applyRateDecision, rateLimitHeaders, setRateLimitHeaders } from './http/rate-limit-headers';
 export { readRateLimitUsage } from './redis/read-rate-limit-usage';

@@ -211,28 +211,41 @@ export interface components {
              * @example malformed_request
              * @example invalid_json
              * @example invalid_body
-             * @example invalid_idempotency_key
-             * @example idempotency_key_reused
-             * @example unknown_pet
-             * @example missing_api_key
-             * @example invalid_api_key
-             * @example expired_api_key
-             * @example pet_not_found
-             * @example order_not_found
+             * @example bad_request
+             * @example unauthorized
+             * @example forbidden
+             * @example not_found
              * @example route_not_found
              * @example method_not_allowed
-             * @example pet_not_available
+             * @example not_acceptable
              * @example request_timeout
+             * @example conflict
+             * @example gone
+             * @example precondition_failed
              * @example body_too_large
              * @example uri_too_long
              * @example unsupported_media_type
+             * @example unprocessable_content
+             * @example too_many_requests
+             * @example headers_too_large
+             * @example internal_error
+             * @example not_implemented
+             * @example bad_gateway
+             * @example service_unavailable
+             * @example gateway_timeout
+             * @example missing_api_key
+             * @example invalid_api_key
+             * @example expired_api_key
              * @example rate_limit_exceeded
              * @example daily_quota_exceeded
              * @example key_temporarily_banned
              * @example too_many_auth_failures
-             * @example headers_too_large
-             * @example internal_error
-             * @example service_unavailable
+             * @example invalid_idempotency_key
+             * @example idempotency_key_reused
+             * @example pet_not_found
+             * @example order_not_found
+             * @example unknown_pet
+             * @example pet_not_available
              */
             code: string;
             /**

@@ -11,7 +11,8 @@ import {
 import { connect } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { type ErrorCode, statusOf } from '../../src/shared/domain/error-codes';
+import { ERROR_CATALOG } from '../../src/error-catalog';
+import type { ErrorCode } from '../../src/shared/domain/error-codes';
 import { freePort, petstore } from '../support/process';
 import { startGateway } from './support/gateway';
 import { eventually, Replica } from './support/replica';
@@ -65,8 +66,8 @@ async function raw(port: number, bytes: string): Promise<Answer> {
 
 function expectError({ status, headers, text }: Answer, code: ErrorCode): void {
   const body = JSON.parse(text) as { message: unknown };
-  expect(body).toEqual({ code, message: expect.any(String) as string, status: statusOf(code) });
-  expect(status).toBe(statusOf(code));
+  expect(body).toEqual({ code, message: expect.any(String) as string, status: ERROR_CATALOG.get(code).status });
+  expect(status).toBe(ERROR_CATALOG.get(code).status);
   expect(headers).toMatchObject({
     'content-type': 'application/json; charset=utf-8',
     'access-control-allow-origin': '*',
@@ -374,5 +375,5 @@ it('The gateway uses the codes of docs/errors.md for its errors', () => {
     ([, status, code = '']) => [code as ErrorCode, Number(status)] as const,
   );
   expect(codes).toHaveLength(8);
-  expect(codes.map(([code]) => [code, statusOf(code)])).toEqual(codes);
+  expect(codes.map(([code]) => [code, ERROR_CATALOG.get(code).status])).toEqual(codes);
 });

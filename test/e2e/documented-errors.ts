@@ -1,7 +1,24 @@
+import {
+  BadGatewayException,
+  BadRequestException,
+  ConflictException,
+  ForbiddenException,
+  GatewayTimeoutException,
+  GoneException,
+  HttpException,
+  NotAcceptableException,
+  NotFoundException,
+  NotImplementedException,
+  PreconditionFailedException,
+  UnauthorizedException,
+  UnprocessableEntityException,
+} from '@nestjs/common';
+import { ThrottlerException } from '@nestjs/throttler';
 import { DataSource } from 'typeorm';
 import { AccountsService, KeysService } from '../../src/auth';
+import { ERROR_CATALOG } from '../../src/error-catalog';
 import type { ErrorCode } from '../../src/shared/domain/error-codes';
-import { ErrorResponse } from '../../src/shared/http/error.response';
+import { toErrorResponse } from '../../src/shared/http/error.filter';
 import { protocolError } from '../../src/shared/http/protocol-errors';
 import { Pipeline } from '../../src/shared/persistence/statements';
 import type { ErrorCases } from '../support/documented-errors';
@@ -20,6 +37,9 @@ export const errorCases: ErrorCases = (service, key) => {
     return codeOf(answer) === code ? answer : sendUntil(code, send);
   };
   const listWith = (allowed: string) => () => service.get('/v1/pets', { key: allowed });
+  /** No operation throws an exception of Nest's yet: what one would return. */
+  const fromNest = (exception: HttpException) => () =>
+    Promise.resolve(JSON.stringify(toErrorResponse(exception, '', ERROR_CATALOG)));
   const database = () => service.app.get(DataSource);
 
   return {
@@ -48,7 +68,7 @@ export const errorCases: ErrorCases = (service, key) => {
     // Node gives up on a request after minutes only.
     request_timeout: () => {
       const error = protocolError(Object.assign(new Error(), { code: 'ERR_HTTP_REQUEST_TIMEOUT' }));
-      return Promise.resolve(JSON.stringify(new ErrorResponse(error)));
+      return Promise.resolve(JSON.stringify(ERROR_CATALOG.toResponse(error)));
     },
     body_too_large: () => post('a'.repeat(65_537)),
     uri_too_long: () => get(`/v1/pets?x=${'a'.repeat(8_000)}`),
@@ -75,6 +95,19 @@ export const errorCases: ErrorCases = (service, key) => {
         await database().query('ALTER TABLE pets DROP CONSTRAINT no_rex');
       }
     },
+    bad_request: fromNest(new BadRequestException('The dates are in the wrong order.')),
+    unauthorized: fromNest(new UnauthorizedException('Sign in first.')),
+    forbidden: fromNest(new ForbiddenException('Only the owner may change this.')),
+    not_found: fromNest(new NotFoundException('No appointment has this id.')),
+    not_acceptable: fromNest(new NotAcceptableException('Only application/json can be returned.')),
+    conflict: fromNest(new ConflictException('The appointment overlaps another one.')),
+    gone: fromNest(new GoneException('The appointment was cancelled.')),
+    precondition_failed: fromNest(new PreconditionFailedException('The appointment has changed since.')),
+    unprocessable_content: fromNest(new UnprocessableEntityException('The appointment is in the past.')),
+    too_many_requests: fromNest(new ThrottlerException('Only one appointment a day can be made.')),
+    not_implemented: fromNest(new NotImplementedException()),
+    bad_gateway: fromNest(new BadGatewayException()),
+    gateway_timeout: fromNest(new GatewayTimeoutException()),
     service_unavailable: () => {
       const refused = Object.assign(new Error('refused'), { code: 'ECONNREFUSED' });
       jest.spyOn(Pipeline.prototype, 'query').mockRejectedValueOnce(refused);

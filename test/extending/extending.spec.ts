@@ -1,6 +1,22 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { Controller, Get, VersioningType } from '@nestjs/common';
+import {
+  type CanActivate,
+  ConflictException,
+  Controller,
+  ForbiddenException,
+  Get,
+  HttpException,
+  ImATeapotException,
+  InternalServerErrorException,
+  NotFoundException,
+  NotImplementedException,
+  Param,
+  UnauthorizedException,
+  UnprocessableEntityException,
+  UseGuards,
+  VersioningType,
+} from '@nestjs/common';
 import { APP_GUARD } from '@nestjs/core';
 import { FastifyAdapter, type NestFastifyApplication } from '@nestjs/platform-fastify';
 import { Test } from '@nestjs/testing';
@@ -27,6 +43,39 @@ class OpeningHoursController {
   }
 }
 
+const EXCEPTIONS: Readonly<Record<string, HttpException>> = {
+  unauthorized: new UnauthorizedException('Sign in first.'),
+  forbidden: new ForbiddenException('Only the owner may do this.'),
+  not_found: new NotFoundException('No such animal.'),
+  conflict: new ConflictException('It is taken.'),
+  unprocessable_content: new UnprocessableEntityException('It is too late.'),
+  bad_request: new ImATeapotException('It is short and stout.'),
+  not_implemented: new NotImplementedException('postgres://10.0.0.1 lacks a column'),
+  internal_error: new InternalServerErrorException('postgres://10.0.0.1 lacks a column'),
+};
+
+class ClosedGuard implements CanActivate {
+  canActivate(): boolean {
+    return false;
+  }
+}
+
+@Controller({ path: 'exceptions', version: '1' })
+class ExceptionsController {
+  @Get(':code')
+  @SkipThrottle()
+  get(@Param('code') code: string): never {
+    throw EXCEPTIONS[code] ?? new Error('unknown');
+  }
+
+  @Get()
+  @SkipThrottle()
+  @UseGuards(ClosedGuard)
+  list(): string {
+    return 'never';
+  }
+}
+
 describe('A team that extends the service', () => {
   let app: NestFastifyApplication;
   let key: string;
@@ -37,7 +86,7 @@ describe('A team that extends the service', () => {
     });
     const module = await Test.createTestingModule({
       imports: [AppModule.forRoot(settings, new TestClock())],
-      controllers: [OpeningHoursController],
+      controllers: [OpeningHoursController, ExceptionsController],
       providers: [{ provide: APP_GUARD, useClass: ReadOnlyGuard }],
     })
       .overrideProvider(RateLimiter)
@@ -82,6 +131,27 @@ describe('A team that extends the service', () => {
     for (let request = 0; request < 5; request++) {
       expect(await call('GET', `Bearer ${key}`, url)).toMatchObject({ status: 200 });
     }
+  });
+
+  it.each(Object.entries(EXCEPTIONS))(
+    'can throw an exception of Nest, which keeps its status, with the code %s',
+    async (code, exception) => {
+      const status = exception.getStatus();
+      const { statusCode, headers, body } = await app.inject({
+        url: `/v1/exceptions/${code}`,
+        headers: { authorization: `Bearer ${key}` },
+      });
+      const { message, ...error } = JSON.parse(body) as { message: string };
+      expect([statusCode, error]).toEqual([status, { code, status }]);
+      // What happened inside is told to nobody.
+      expect(message === exception.message).toBe(status < 500);
+      expect(message).not.toContain('postgres');
+      expect(headers['www-authenticate']).toBe(status === 401 ? 'Bearer realm="petstore"' : undefined);
+    },
+  );
+
+  it('can reject a request in a guard by returning false', async () => {
+    expect(await call('GET', `Bearer ${key}`, '/v1/exceptions')).toMatchObject({ status: 403, code: 'forbidden' });
   });
 
   it('can add a plan to the database, and take it out again', async () => {

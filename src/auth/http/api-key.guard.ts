@@ -4,14 +4,14 @@ import { AuthGuard } from '@nestjs/passport';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { applyRateDecision, RateLimiter } from '../../rate-limiting';
 import type { Principal } from '../../shared/domain/principal';
-import { PetStoreError } from '../../shared/domain/pet-store-error';
+import { BEARER_CHALLENGE } from '../../shared/http/error.filter';
 import { isPublic } from '../../shared/http/public';
-import { Authenticator, invalidApiKey } from '../authenticator';
+import { Authenticator } from '../authenticator';
+import { AuthenticationError } from '../domain/auth-errors';
 
 /** RFC 6750 section 2.1: the scheme in any case (RFC 9110 section 11.1), one or more spaces, a b64token. */
 const BEARER_CREDENTIALS = /^bearer +([A-Za-z0-9._~+/-]+=*)$/i;
 const BEARER_SCHEME = /^bearer( |$)/i;
-const CHALLENGE = 'Bearer realm="petstore"';
 
 /**
  * Lets nobody in without a valid API key, save where a route says that it is `@Public()`. A refusal counts against the
@@ -41,7 +41,7 @@ export class ApiKeyGuard extends AuthGuard('bearer') {
     try {
       return (await super.canActivate(context)) as boolean;
     } catch (error) {
-      if (error instanceof PetStoreError && error.status === 401) {
+      if (error instanceof AuthenticationError) {
         await this.refuse(context, error);
       }
       throw error;
@@ -63,19 +63,19 @@ export class ApiKeyGuard extends AuthGuard('bearer') {
     }
     const request = context.switchToHttp().getRequest<FastifyRequest>();
     if (!user) {
-      throw sendsBearerToken(request) ? invalidApiKey() : missingApiKey();
+      throw new AuthenticationError(sendsBearerToken(request) ? 'invalid_api_key' : 'missing_api_key');
     }
     request.principal = user as TUser & Principal;
     return user;
   }
 
-  private async refuse(context: ExecutionContext, error: PetStoreError): Promise<void> {
+  private async refuse(context: ExecutionContext, error: AuthenticationError): Promise<void> {
     const http = context.switchToHttp();
     const request = http.getRequest<FastifyRequest>();
     const reply = http.getResponse<FastifyReply>();
     applyRateDecision(reply, await this.limiter.countAuthFailure(request.ip, 1));
     const withToken = error.code !== 'missing_api_key';
-    reply.header('www-authenticate', withToken ? `${CHALLENGE}, error="invalid_token"` : CHALLENGE);
+    reply.header('www-authenticate', withToken ? `${BEARER_CHALLENGE}, error="invalid_token"` : BEARER_CHALLENGE);
   }
 }
 
@@ -95,8 +95,4 @@ function sendsBearerToken(request: FastifyRequest): boolean {
   return authorizationsOf(request).some(
     (authorization) => BEARER_SCHEME.test(authorization) && authorization.includes(' '),
   );
-}
-
-function missingApiKey(): PetStoreError {
-  return new PetStoreError('missing_api_key');
 }

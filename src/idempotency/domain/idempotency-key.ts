@@ -1,4 +1,4 @@
-import { PetStoreError } from '../../shared/domain/pet-store-error';
+import { IdempotencyKeyError } from './idempotency-errors';
 
 /** Visible ASCII, 1 to 255 characters; bare, so that it does not begin like a quoted one. */
 const BARE = /^(?!")[\x21-\x7e]{1,255}$/;
@@ -7,7 +7,7 @@ const QUOTED = /^"((?:[\x21\x23-\x5b\x5d-\x7e]|\\["\\]){1,255})"$/;
 
 /**
  * Reads the field value of `Idempotency-Key`; the same key may be sent quoted or bare.
- * @throws PetStoreError `invalid_idempotency_key`
+ * @throws IdempotencyKeyError `invalid_idempotency_key`
  */
 export function parseIdempotencyKey(value: string): string {
   if (BARE.test(value)) {
@@ -15,7 +15,7 @@ export function parseIdempotencyKey(value: string): string {
   }
   const quoted = QUOTED.exec(value)?.[1];
   if (quoted === undefined) {
-    throw new PetStoreError('invalid_idempotency_key');
+    throw new IdempotencyKeyError('invalid_idempotency_key');
   }
   return quoted.replace(/\\(.)/g, '$1');
 }

@@ -1,9 +1,9 @@
 import { hash } from 'node:crypto';
 import { Injectable } from '@nestjs/common';
 import { withoutSecrets } from '../../auth';
-import { PetStoreError } from '../../shared/domain/pet-store-error';
 import { Database } from '../../shared/persistence/database';
 import { orUnavailable } from '../../shared/persistence/unavailable';
+import { IdempotencyKeyError } from '../domain/idempotency-errors';
 import { IdempotencyRecords, type IdempotentRequest, type StoredAnswer } from '../domain/idempotency-records';
 
 /** By PostgreSQL's clock, which all replicas share. */
@@ -40,7 +40,7 @@ export class PostgresIdempotencyRecords extends IdempotencyRecords {
           [...id, fingerprint],
         );
         if (record?.isSame !== true) {
-          throw new PetStoreError('idempotency_key_reused');
+          throw new IdempotencyKeyError('idempotency_key_reused');
         }
         return { answer: { body: record.body, location: record.location }, isReplay: true };
       }

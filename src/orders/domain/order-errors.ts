@@ -1,20 +1,32 @@
 import { PetStoreError } from '../../shared/domain/pet-store-error';
 
+export const ORDER_ERRORS = {
+  order_not_found: 'No order of the account has this orderId.',
+  unknown_pet: 'No animal has the petId of the order.',
+  pet_not_available: 'The animal is not available any more.',
+} as const;
+
+declare module '../../shared/domain/error-codes' {
+  interface ErrorCodes {
+    readonly orders: keyof typeof ORDER_ERRORS;
+  }
+}
+
 /** No order of the account has the id; one of another account is no different. */
-export class OrderNotFound extends PetStoreError {
+export class OrderNotFoundError extends PetStoreError {
   constructor() {
-    super('order_not_found');
+    super('order_not_found', ORDER_ERRORS.order_not_found);
   }
 }
 
-export class UnknownPet extends PetStoreError {
+export class UnknownPetError extends PetStoreError {
   constructor() {
-    super('unknown_pet');
+    super('unknown_pet', ORDER_ERRORS.unknown_pet);
   }
 }
 
-export class PetNotAvailable extends PetStoreError {
+export class PetNotAvailableError extends PetStoreError {
   constructor() {
-    super('pet_not_available');
+    super('pet_not_available', ORDER_ERRORS.pet_not_available);
   }
 }

@@ -19,7 +19,7 @@ import { filtersOf, linkNext, startOf } from '../../shared/http/pages';
 import { AccountId } from '../../shared/http/principal-of';
 import { QueryPipe } from '../../shared/http/query.pipe';
 import { Stability } from '../../versioning';
-import { OrderNotFound } from '../domain/order-errors';
+import { OrderNotFoundError } from '../domain/order-errors';
 import { OrdersService } from '../orders.service';
 import { ListOrdersRequest } from './list-orders.request';
 import { NewOrderRequest } from './new-order.request';
@@ -117,7 +117,7 @@ export class OrdersController {
   async get(@AccountId() accountId: bigint, @Param('orderId') orderId: string): Promise<OrderResponse> {
     const id = parsePositiveInt64(orderId);
     if (id === undefined) {
-      throw new OrderNotFound();
+      throw new OrderNotFoundError();
     }
     return new OrderResponse(await this.orders.get(accountId, id));
   }

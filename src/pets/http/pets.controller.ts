@@ -19,7 +19,7 @@ import { JsonBody } from '../../shared/http/json-body';
 import { filtersOf, linkNext, startOf } from '../../shared/http/pages';
 import { QueryPipe } from '../../shared/http/query.pipe';
 import { Deprecated } from '../../versioning';
-import { PetNotFound } from '../domain/pet-not-found';
+import { PetNotFoundError } from '../domain/pet-errors';
 import { PetsService } from '../pets.service';
 import { ListPetsRequest } from './list-pets.request';
 import { NewPetRequest } from './new-pet.request';
@@ -110,7 +110,7 @@ export class PetsController {
   async get(@Param('petId') petId: string): Promise<PetResponse> {
     const id = parsePositiveInt64(petId);
     if (id === undefined) {
-      throw new PetNotFound();
+      throw new PetNotFoundError();
     }
     return new PetResponse(await this.pets.get(id));
   }

@@ -1,18 +1,18 @@
 import type { FastifyReply } from 'fastify';
-import { PetStoreError } from '../../shared/domain/pet-store-error';
+import { RateLimitError } from '../domain/rate-limit-errors';
 import type { RateDecision, Refusal } from '../domain/rate-limiter';
 
 /** Made once: capturing a stack, which a refusal tells nobody, was 15% of the CPU time of a flood of refused requests. */
-const REFUSALS: Readonly<Record<Refusal, PetStoreError>> = {
-  rate_limit_exceeded: new PetStoreError('rate_limit_exceeded'),
-  daily_quota_exceeded: new PetStoreError('daily_quota_exceeded'),
-  key_temporarily_banned: new PetStoreError('key_temporarily_banned'),
-  too_many_auth_failures: new PetStoreError('too_many_auth_failures'),
+const REFUSALS: Readonly<Record<Refusal, RateLimitError>> = {
+  rate_limit_exceeded: new RateLimitError('rate_limit_exceeded'),
+  daily_quota_exceeded: new RateLimitError('daily_quota_exceeded'),
+  key_temporarily_banned: new RateLimitError('key_temporarily_banned'),
+  too_many_auth_failures: new RateLimitError('too_many_auth_failures'),
 };
 
 /**
  * Says in the headers what was decided, see setRateLimitHeaders.
- * @throws PetStoreError when the request is refused
+ * @throws RateLimitError when the request is refused
  */
 export function applyRateDecision(reply: FastifyReply, decision: RateDecision): void {
   setRateLimitHeaders(reply, decision);

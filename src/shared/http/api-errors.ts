@@ -1,5 +1,6 @@
-import { ApiResponse, schemaPath } from './openapi-decorators';
-import { type ErrorCode, ERRORS, statusOf } from '../domain/error-codes';
+import { ApiExtension, schemaPath } from './openapi-decorators';
+import type { ErrorCode } from '../domain/error-codes';
+import type { ErrorCatalog } from './error-catalog';
 
 const DESCRIPTIONS: Readonly<Record<number, string>> = {
   400: 'Something in the request is missing or invalid.',
@@ -17,6 +18,8 @@ const DESCRIPTIONS: Readonly<Record<number, string>> = {
 };
 
 const CODES = 'petstore:error-codes';
+/** Where the document has the codes until it has their responses. */
+export const CODES_EXTENSION = 'x-error-codes';
 
 /** Documents errors of an operation, an example for each code; may be given more than once. */
 export function ApiErrors(...codes: ErrorCode[]): MethodDecorator {
@@ -24,20 +27,19 @@ export function ApiErrors(...codes: ErrorCode[]): MethodDecorator {
     const handler = descriptor.value as object;
     const all = [...((Reflect.getMetadata(CODES, handler) as ErrorCode[] | undefined) ?? []), ...codes];
     Reflect.defineMetadata(CODES, all, handler);
-    for (const [status, response] of Object.entries(errorResponses(...all))) {
-      ApiResponse({ status: Number(status), ...response })(target, name, descriptor);
-    }
+    ApiExtension(CODES_EXTENSION, all)(target, name, descriptor);
   };
 }
 
 /** The OpenAPI response objects of these codes, by status. */
-export function errorResponses(...codes: ErrorCode[]) {
-  const statuses = [...new Set(codes.map(statusOf))];
+export function errorResponses(catalog: ErrorCatalog, codes: readonly ErrorCode[]) {
+  const entries = codes.map((code) => [code, catalog.get(code)] as const);
+  const statuses = [...new Set(entries.map(([, { status }]) => status))];
   return Object.fromEntries(
     statuses.map((status) => {
-      const examples = codes
-        .filter((code) => statusOf(code) === status)
-        .map((code) => [code, { value: { code, message: ERRORS[code][1], status } }] as const);
+      const examples = entries
+        .filter(([, entry]) => entry.status === status)
+        .map(([code, { message }]) => [code, { value: { code, message, status } }] as const);
       return [
         status,
         {

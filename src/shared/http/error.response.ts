@@ -1,6 +1,5 @@
 import { ApiProperty, ApiSchema } from './openapi-decorators';
-import { type ErrorCode, ERRORS } from '../domain/error-codes';
-import type { PetStoreError } from '../domain/pet-store-error';
+import type { ErrorCode } from '../domain/error-codes';
 
 /** The body of every error, from every layer (interface, Errors). */
 @ApiSchema({ name: 'Error', description: 'The body of every error.' })
@@ -10,7 +9,6 @@ export class ErrorResponse {
     type: 'string',
     maxLength: 64,
     pattern: '^[a-z][a-z_]*$',
-    examples: Object.keys(ERRORS),
   })
   readonly code: ErrorCode;
 
@@ -33,7 +31,7 @@ export class ErrorResponse {
   })
   readonly status: number;
 
-  constructor({ code, message, status }: Pick<PetStoreError, 'code' | 'message' | 'status'>) {
+  constructor(code: ErrorCode, message: string, status: number) {
     this.code = code;
     this.message = message;
     this.status = status;

@@ -1,0 +1,9 @@
+import { HttpStatus } from '@nestjs/common';
+import { errorEntries } from '../../shared/http/error-catalog';
+import { AUTH_ERRORS } from '../domain/auth-errors';
+
+export const AUTH_ERROR_ENTRIES = errorEntries(AUTH_ERRORS, {
+  missing_api_key: HttpStatus.UNAUTHORIZED,
+  invalid_api_key: HttpStatus.UNAUTHORIZED,
+  expired_api_key: HttpStatus.UNAUTHORIZED,
+});

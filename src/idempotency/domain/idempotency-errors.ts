@@ -1,0 +1,19 @@
+import { PetStoreError } from '../../shared/domain/pet-store-error';
+
+export const IDEMPOTENCY_ERRORS = {
+  invalid_idempotency_key: 'Idempotency-Key must be 1 to 255 visible ASCII characters, quoted or bare, sent once.',
+  idempotency_key_reused: 'This Idempotency-Key came with another request before. Use a new key for a new request.',
+} as const;
+
+declare module '../../shared/domain/error-codes' {
+  interface ErrorCodes {
+    readonly idempotency: keyof typeof IDEMPOTENCY_ERRORS;
+  }
+}
+
+/** The `Idempotency-Key` of a request cannot be used. */
+export class IdempotencyKeyError extends PetStoreError {
+  constructor(code: keyof typeof IDEMPOTENCY_ERRORS) {
+    super(code, IDEMPOTENCY_ERRORS[code]);
+  }
+}

@@ -1,0 +1,9 @@
+import { HttpStatus } from '@nestjs/common';
+import { errorEntries } from '../../shared/http/error-catalog';
+import { ORDER_ERRORS } from '../domain/order-errors';
+
+export const ORDER_ERROR_ENTRIES = errorEntries(ORDER_ERRORS, {
+  order_not_found: HttpStatus.NOT_FOUND,
+  unknown_pet: HttpStatus.BAD_REQUEST,
+  pet_not_available: HttpStatus.CONFLICT,
+});

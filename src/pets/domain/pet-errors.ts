@@ -1,0 +1,15 @@
+import { PetStoreError } from '../../shared/domain/pet-store-error';
+
+export const PET_ERRORS = { pet_not_found: 'No animal has this petId.' } as const;
+
+declare module '../../shared/domain/error-codes' {
+  interface ErrorCodes {
+    readonly pets: keyof typeof PET_ERRORS;
+  }
+}
+
+export class PetNotFoundError extends PetStoreError {
+  constructor() {
+    super('pet_not_found', PET_ERRORS.pet_not_found);
+  }
+}

@@ -1,0 +1,24 @@
+import { PetStoreError } from '../../shared/domain/pet-store-error';
+import type { Refusal } from './rate-limiter';
+
+export const RATE_LIMIT_ERRORS = {
+  rate_limit_exceeded: "The plan's requests for this minute are used up. Wait for the time in Retry-After.",
+  daily_quota_exceeded: "The plan's requests for this day (UTC) are used up. Wait for the time in Retry-After.",
+  key_temporarily_banned:
+    'This API key is banned for a while, because it kept sending requests after 429. Wait for the time in Retry-After.',
+  too_many_auth_failures:
+    'Too many requests without a valid API key came from this address. Wait for the time in Retry-After, or send a valid key.',
+} as const satisfies Readonly<Record<Refusal, string>>;
+
+declare module '../../shared/domain/error-codes' {
+  interface ErrorCodes {
+    readonly rateLimiting: keyof typeof RATE_LIMIT_ERRORS;
+  }
+}
+
+/** The request exceeds a limit. */
+export class RateLimitError extends PetStoreError {
+  constructor(code: Refusal) {
+    super(code, RATE_LIMIT_ERRORS[code]);
+  }
+}
