@@ -12,6 +12,7 @@ import { createLog, type Log, Metrics, MetricsEndpoint, NestLogger, RequestObser
 import type * as OpenApi from './openapi';
 import { RateLimiter, rateLimitHeaders, setRateLimitHeaders } from './rate-limiting';
 import { type Clock, SystemClock } from './shared/domain/clock';
+import { clientAddress } from './shared/http/client-address';
 import { preflightHeaders } from './shared/http/cors';
 import { Drain } from './shared/http/drain';
 import { ErrorCatalog } from './shared/http/error-catalog';
@@ -83,7 +84,8 @@ export async function createApp(
     abortOnError: false,
   });
   const observer = new RequestObserver(log, app.get(Metrics));
-  app.get(RouteTable).observe(fastify);
+  const routes = app.get(RouteTable);
+  routes.observe(fastify);
   const drain = app.get(Drain);
   fastify.addHook('onRequest', (request, reply, done) => {
     if (drain.turnsAway(request.method)) {
@@ -93,7 +95,7 @@ export async function createApp(
     }
     observer.watch(request, reply);
     reply.headers(initialHeaders(request.url)).header('x-request-id', request.id);
-    const preflight = preflightHeaders(request.method, request.headers);
+    const preflight = preflightHeaders(request.method, request.headers, routes);
     if (preflight !== undefined) {
       void reply.status(HttpStatus.NO_CONTENT).headers(preflight).send();
       return;
@@ -154,7 +156,7 @@ async function addMissingRateLimitHeaders(
   limiter: RateLimiter,
 ): Promise<void> {
   if (isUnderV1(request.url) && !reply.hasHeader('x-ratelimit-limit')) {
-    setRateLimitHeaders(reply, await limiter.countAuthFailure(request.ip, 0));
+    setRateLimitHeaders(reply, await limiter.countAuthFailure(clientAddress(request), 0));
   }
 }
 

@@ -31,20 +31,24 @@ export class DeprecationInterceptor implements NestInterceptor {
     const handler = context.getHandler();
     const headers =
       this.headers.get(handler) ??
-      deprecationHeaders(this.reflector.get<Deprecation>(DEPRECATION, handler), this.settings.baseUrl);
+      deprecationHeaders(this.reflector.get<Deprecation>(DEPRECATION, handler), this.settings);
     this.headers.set(handler, headers);
     context.switchToHttp().getResponse<FastifyReply>().headers(headers);
     return next.handle();
   }
 }
 
-function deprecationHeaders({ since, sunset, successor, documentation }: Deprecation, baseUrl: string) {
+function deprecationHeaders(
+  { since, sunset, successor, documentation }: Deprecation,
+  { baseUrl, docsEnabled }: Settings,
+) {
   const documentationPage = `${baseUrl.slice(0, -'/v1'.length)}/docs`;
   return {
     deprecation: `@${Date.parse(since) / 1_000}`,
     sunset: new Date(sunset).toUTCString(),
     link: [
-      `<${documentationPage}${documentation}>; rel="deprecation"; type="text/html"`,
+      // Without the documentation it would lead nowhere.
+      ...(docsEnabled ? [`<${documentationPage}${documentation}>; rel="deprecation"; type="text/html"`] : []),
       `<${baseUrl}${successor}>; rel="successor-version"`,
     ].join(', '),
   };

@@ -366,6 +366,26 @@ describe('The gateway, in front of two replicas,', () => {
     });
     expect(await log()).not.toContain(key);
   });
+
+  it('keeps a key that is misplaced in a path or a query out of both logs, while no replica responds too', async () => {
+    const misplaced = [`/v1/pets/${key}`, `/v1/${key.replace('_', '%5F')}?a=${key}`, `/v1/pets?api_key=${key}`];
+    for (const path of misplaced) {
+      await call(port, path, { headers: { 'x-request-id': 'misplaced' } });
+    }
+    const unreachable = await mkdtemp(join(tmpdir(), 'petstore-gateway-'));
+    const other = await startGateway([Number(await freePort())], unreachable);
+    started.push(other);
+    for (const path of misplaced) {
+      expect((await call(other.port, path, { headers: { 'x-request-id': 'misplaced' } })).status).toBe(503);
+    }
+    for (const home of [directory, unreachable]) {
+      const read = async (name: string) => readFile(join(home, name), 'utf8');
+      await eventually(5_000, async () => (await read('access.log')).split('"misplaced"').length === 4);
+      const logs = (await read('access.log')) + (await read('error.log'));
+      expect(logs).toContain('"request":"GET -"');
+      expect(logs).not.toContain(key.slice(-20));
+    }
+  });
 });
 
 it('The gateway uses the codes of docs/errors.md for its errors', () => {

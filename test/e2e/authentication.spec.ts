@@ -165,6 +165,14 @@ describe('Too many failed authentications from one address', () => {
     expect(rate(second).remaining).toBe(rate(first).remaining - 1);
   });
 
+  it.each(['192.0.2.9:4711', '[2001:db8::9]:4711', '192.0.2.009', '0xc0000209', '192.0.2', 'unknown', '_hidden', 'a'])(
+    'count by the peer where X-Forwarded-For has %s, which is no IP address',
+    async (junk) => {
+      const before = rate(await from('none'));
+      expect(rate(await from(junk)).remaining).toBe(before.remaining - 1);
+    },
+  );
+
   it('count by /64 for IPv6, and together for both spellings of IPv4', async () => {
     expect(rate(await from('2001:db8::1')).remaining).toBe(59);
     expect(rate(await from('2001:db8::ffff:1')).remaining).toBe(58);

@@ -4,6 +4,7 @@ import { AuthGuard } from '@nestjs/passport';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { applyRateDecision, RateLimiter } from '../../rate-limiting';
 import type { Principal } from '../../shared/domain/principal';
+import { clientAddress } from '../../shared/http/client-address';
 import { BEARER_CHALLENGE } from '../../shared/http/error.filter';
 import { isPublic } from '../../shared/http/public';
 import { Authenticator } from '../authenticator';
@@ -73,7 +74,7 @@ export class ApiKeyGuard extends AuthGuard('bearer') {
     const http = context.switchToHttp();
     const request = http.getRequest<FastifyRequest>();
     const reply = http.getResponse<FastifyReply>();
-    applyRateDecision(reply, await this.limiter.countAuthFailure(request.ip, 1));
+    applyRateDecision(reply, await this.limiter.countAuthFailure(clientAddress(request), 1));
     const withToken = error.code !== 'missing_api_key';
     reply.header('www-authenticate', withToken ? `${BEARER_CHALLENGE}, error="invalid_token"` : BEARER_CHALLENGE);
   }

@@ -87,7 +87,7 @@ export const DEPRECATION_HEADERS: HeadersObject = {
   ),
   Link: text(
     'Where the deprecation is explained (`rel="deprecation"`) and what replaces the operation (`rel="successor-version"`).',
-    '^<[^<>]+>; rel="deprecation".*; rel="successor-version"$',
+    '^(<[^<>]+>; rel="deprecation".*, )?<[^<>]+>; rel="successor-version"$',
     MAX_URL_LENGTH,
     '<https://api.example.com/docs#/pets/getPet>; rel="deprecation"; type="text/html", <https://api.example.com/v1/pets>; rel="successor-version"',
     false,

@@ -1,4 +1,5 @@
 import type { IncomingHttpHeaders } from 'node:http';
+import type { RouteTable } from './route-table';
 
 const EXPOSED_HEADERS = [
   'Deprecation',
@@ -13,7 +14,6 @@ const EXPOSED_HEADERS = [
   'X-RateLimit-Reset',
   'X-Request-Id',
 ];
-const METHODS = 'GET, HEAD, POST';
 const DAY_SECONDS = '86400';
 
 /** Lets pages of any origin call the service and read its answers (Fetch standard, CORS protocol). */
@@ -26,16 +26,19 @@ export const CORS_HEADERS = {
  * What a CORS preflight is answered, without a key; undefined for every other request. An OPTIONS that the Fetch standard
  * does not call a preflight is for the guards.
  */
-export function preflightHeaders(method: string, headers: IncomingHttpHeaders): Record<string, string> | undefined {
+export function preflightHeaders(
+  method: string,
+  headers: IncomingHttpHeaders,
+  routes: RouteTable,
+): Record<string, string> | undefined {
   if (method !== 'OPTIONS' || !headers.origin || !headers['access-control-request-method']) {
     return undefined;
   }
   const requested = headers['access-control-request-headers'];
   return {
-    'access-control-allow-methods': METHODS,
+    'access-control-allow-methods': routes.methodsOfOperations.join(', '),
     'access-control-max-age': DAY_SECONDS,
     vary: 'Access-Control-Request-Headers',
-    'content-length': '0',
     ...(requested !== undefined && { 'access-control-allow-headers': requested }),
   };
 }

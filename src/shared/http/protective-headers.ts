@@ -29,6 +29,8 @@ const PROTECTIVE_HEADERS = headersOf({
 
 /** For an answer that no cache may keep. */
 export const UNCACHED_HEADERS = { ...CORS_HEADERS, ...PROTECTIVE_HEADERS, 'cache-control': 'no-store' };
+const FOR_OPERATORS = { ...PROTECTIVE_HEADERS, 'cache-control': 'no-store' };
+
 /** An answer belongs to one account: no shared cache may keep it, nor the client give it out for another key. */
 const OF_ONE_ACCOUNT = {
   ...CORS_HEADERS,
@@ -39,7 +41,15 @@ const OF_ONE_ACCOUNT = {
 
 /** The protective and caching headers an answer begins with; a route may replace them. */
 export function initialHeaders(url: string): Readonly<Record<string, string>> {
-  return isUnderV1(url) ? OF_ONE_ACCOUNT : UNCACHED_HEADERS;
+  if (isUnderV1(url)) {
+    return OF_ONE_ACCOUNT;
+  }
+  return isForOperators(url) ? FOR_OPERATORS : UNCACHED_HEADERS;
+}
+
+/** No page of another origin has to read metrics. */
+function isForOperators(url: string): boolean {
+  return /^\/metrics(\?|$)/.test(url);
 }
 
 function headersOf(options: Parameters<typeof helmet>[0]): Record<string, string> {

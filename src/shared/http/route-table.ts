@@ -1,4 +1,5 @@
 import type { FastifyInstance, RouteOptions } from 'fastify';
+import { isUnderV1 } from './url-check';
 
 /** The methods that each path answers to; the HTTP layer's router only knows whether one method of a path does. */
 export class RouteTable {
@@ -17,6 +18,11 @@ export class RouteTable {
   /** The methods of the routes that match a path, for the `Allow` header. */
   methodsAt(path: string): string[] {
     return [...new Set(this.routes.filter((route) => route.path.test(path)).map(({ method }) => method))].sort();
+  }
+
+  /** The methods of all operations. */
+  get methodsOfOperations(): string[] {
+    return [...new Set(this.routes.filter(({ url }) => isUnderV1(url)).map(({ method }) => method))].sort();
   }
 
   /** Every method and path pattern, for the test that walks them. */

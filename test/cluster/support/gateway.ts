@@ -21,7 +21,7 @@ export async function startGateway(ports: readonly number[], directory?: string)
     [/server petstore:3000 resolve (.*;)/, ports.map((replica) => `server 127.0.0.1:${replica} $1`).join('\n    ')],
     [/ \/tmp\//g, ` ${home}/`],
     ['/dev/stdout', join(home, 'access.log')],
-    ['/dev/stderr', join(home, 'error.log')],
+    [/\/dev\/stderr/g, join(home, 'error.log')],
   ] as const;
   const adapted = replacements.reduce((text, [original, replacement]) => {
     if (text.search(original) === -1) {
