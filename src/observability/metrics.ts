@@ -1,9 +1,9 @@
 import { Injectable } from '@nestjs/common';
+import { collectDefaultMetrics, Counter, Gauge, Histogram, Registry } from 'prom-client';
 import { VERSION } from '../config/version';
 import { Readiness } from '../health';
 import { RateLimiter } from '../rate-limiting';
 import { Database } from '../shared/persistence/database';
-import { addEventLoopMetrics, addMemoryMetrics, Counter, Gauge, Histogram, Registry } from './prom-client';
 
 const LATENCY_BUCKETS = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5];
 /** The limiter waits for Redis up to 0.05 s. */
@@ -104,8 +104,7 @@ export class Metrics {
       labelNames: ['version', 'node'],
       registers,
     }).set({ version: VERSION, node: process.versions.node }, 1);
-    addEventLoopMetrics(this.registry);
-    addMemoryMetrics(this.registry);
+    collectDefaultMetrics({ register: this.registry });
   }
 
   get contentType(): string {

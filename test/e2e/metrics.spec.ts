@@ -75,6 +75,15 @@ describe('/metrics', () => {
     expect([all.get(of('1')), all.get(of('1000')), all.get(of('other'))]).toEqual([2, 1, 2]);
   });
 
+  it('has the default metrics of prom-client, which dashboards for Node.js expect', async () => {
+    await start();
+    const found = await samples();
+    for (const name of ['process_cpu_seconds_total', 'process_resident_memory_bytes', 'process_start_time_seconds']) {
+      expect([name, found.get(name)]).toEqual([name, expect.any(Number)]);
+    }
+    expect(found.get('nodejs_heap_size_used_bytes')).toBeGreaterThan(0);
+  });
+
   it('tells of readiness, the database pool, Redis, the event loop and the build', async () => {
     await start();
     const found = await samples();
@@ -100,9 +109,12 @@ describe('/metrics', () => {
     const before = await samples();
     await strange('two');
     const after = await samples();
-    const isNew = (name: string) => !before.has(name) && !name.includes('route="/metrics"');
+    // Node.js names the labels of its own metrics.
+    const isNew = (name: string) =>
+      name.startsWith('petstore_') && !before.has(name) && !name.includes('route="/metrics"');
     expect([...after.keys()].filter(isNew)).toEqual([]);
     expect([...after.keys()].join()).not.toContain(key.slice(10, 14));
+    expect([...after.keys()].join()).not.toMatch(/["/](one|two)\b/);
     expect(
       after.get('petstore_http_request_duration_seconds_count{method="other",route="unmatched",status="405"}') ??
         after.get('petstore_http_request_duration_seconds_count{method="other",route="unmatched",status="404"}'),
