@@ -21,6 +21,19 @@ export default tseslint.config(
       '@typescript-eslint/no-extraneous-class': ['error', { allowWithDecorator: true }],
     },
   },
+  {
+    files: ['src/**/*.ts', 'ormconfig.ts'],
+    rules: {
+      'no-restricted-imports': [
+        'error',
+        {
+          patterns: [
+            { regex: '^(@[^/]+/)?[^./@][^/]*/(cjs|dist|esm|lib)(/|$)', message: 'A private path of a package.' },
+          ],
+        },
+      ],
+    },
+  },
   { files: ['**/*.{mjs,cjs}'], ...tseslint.configs.disableTypeChecked },
   {
     files: ['**/*.cjs'],

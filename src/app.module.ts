@@ -1,5 +1,5 @@
 import { type DynamicModule, Module } from '@nestjs/common';
-import { APP_FILTER, APP_GUARD } from '@nestjs/core';
+import { APP_FILTER, APP_GUARD, APP_PIPE, DiscoveryModule } from '@nestjs/core';
 import { ormConfig } from '../ormconfig';
 import { ApiKeyGuard, AuthModule } from './auth';
 import type { Settings } from './config/settings';
@@ -13,6 +13,7 @@ import { PlanGuard, RateLimitingModule } from './rate-limiting';
 import type { Clock } from './shared/domain/clock';
 import { ErrorCatalog } from './shared/http/error-catalog';
 import { ErrorFilter } from './shared/http/error.filter';
+import { RequestValidationPipe } from './shared/http/request-validation.pipe';
 import { RouteTable } from './shared/http/route-table';
 import { UnmatchedController } from './shared/http/unmatched.controller';
 import { SharedModule } from './shared/shared.module';
@@ -25,7 +26,15 @@ const OPERATIONS = [
 ];
 
 @Module({
-  imports: [AuthModule, HealthModule, IdempotencyModule, ObservabilityModule, RateLimitingModule, ...OPERATIONS],
+  imports: [
+    DiscoveryModule,
+    AuthModule,
+    HealthModule,
+    IdempotencyModule,
+    ObservabilityModule,
+    RateLimitingModule,
+    ...OPERATIONS,
+  ],
   controllers: [UnmatchedController],
   providers: [
     RouteTable,
@@ -33,6 +42,7 @@ const OPERATIONS = [
     // In this order: who is it, and is there any allowance left.
     { provide: APP_GUARD, useClass: ApiKeyGuard },
     { provide: APP_GUARD, useClass: PlanGuard },
+    { provide: APP_PIPE, useClass: RequestValidationPipe },
     { provide: APP_FILTER, useClass: ErrorFilter },
   ],
 })

@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { type IncomingMessage, METHODS, type Server } from 'node:http';
+import type { IncomingMessage, Server } from 'node:http';
 import type { Socket } from 'node:net';
 import { HttpStatus, type INestApplication, VersioningType } from '@nestjs/common';
 import { NestFactory } from '@nestjs/core';
@@ -9,7 +9,7 @@ import { AppModule } from './app.module';
 import type { Settings } from './config/settings';
 import { serveDocumentation } from './documentation/documentation';
 import { createLog, type Log, Metrics, MetricsEndpoint, NestLogger, RequestObserver } from './observability';
-import type * as OpenApi from './openapi';
+import { createOpenApiDocument } from './openapi';
 import { RateLimiter, rateLimitHeaders, setRateLimitHeaders } from './rate-limiting';
 import { type Clock, SystemClock } from './shared/domain/clock';
 import { clientAddress } from './shared/http/client-address';
@@ -18,6 +18,7 @@ import { Drain } from './shared/http/drain';
 import { ErrorCatalog } from './shared/http/error-catalog';
 import { toErrorResponse } from './shared/http/error.filter';
 import { stringifyJson } from './shared/http/json';
+import { deferBodies } from './shared/http/json-body';
 import { asksForV1, protocolError, type ProtocolFailure, writeError } from './shared/http/protocol-errors';
 import { initialHeaders } from './shared/http/protective-headers';
 import { RouteTable } from './shared/http/route-table';
@@ -69,10 +70,7 @@ export async function createApp(
     },
   });
   const fastify = adapter.getInstance<FastifyInstance>();
-  // Every method reaches the guards, and the HTTP layer reads no body before them (see json-body.ts).
-  METHODS.forEach((method) => {
-    fastify.addHttpMethod(method, { hasBody: false, overrideExisting: true });
-  });
+  deferBodies(fastify);
   for (const property of ['principal', 'rateOutcome', 'traceId']) {
     fastify.decorateRequest(property, undefined);
   }
@@ -123,11 +121,7 @@ export async function createApp(
   app.get(MetricsEndpoint).serveOn(fastify);
   app.enableVersioning({ type: VersioningType.URI });
   if (settings.docsEnabled) {
-    serveDocumentation(fastify, () => {
-      // eslint-disable-next-line @typescript-eslint/no-require-imports -- loaded when first asked for, see openapi-decorators.ts
-      const { createOpenApiDocument } = require('./openapi') as typeof OpenApi;
-      return createOpenApiDocument(app, settings);
-    });
+    serveDocumentation(fastify, () => createOpenApiDocument(app, settings));
   }
   return app;
 }

@@ -1,5 +1,5 @@
 import type { INestApplication } from '@nestjs/common';
-import * as swagger from '@nestjs/swagger';
+import { DiscoveryService, MetadataScanner, Reflector } from '@nestjs/core';
 import {
   DocumentBuilder,
   type OpenAPIObject,
@@ -10,8 +10,10 @@ import {
 } from '@nestjs/swagger';
 import type { Settings } from './config/settings';
 import { VERSION } from './config/version';
+import { IDEMPOTENT } from './idempotency';
 import type { ErrorCode } from './shared/domain/error-codes';
-import { CODES_EXTENSION, errorResponses } from './shared/http/api-errors';
+import { ERROR_CODES, errorResponses } from './shared/http/api-errors';
+import { API_GROUP, type ApiGroupMetadata } from './shared/http/api-group.decorator';
 import {
   CHALLENGE_HEADER,
   COMMON_HEADERS,
@@ -20,15 +22,16 @@ import {
   RETRY_AFTER_HEADER,
 } from './shared/http/api-headers';
 import { ErrorCatalog } from './shared/http/error-catalog';
-import { ErrorResponse } from './shared/http/error.response';
-import { applyDeclarations, groupDescription } from './shared/http/openapi-decorators';
+import { ErrorDto } from './shared/http/error.dto';
+import { DEPRECATION, type Deprecation } from './versioning';
 
 const VERSION_PREFIX = '/v1';
 const KEY_DESCRIPTION = 'An API key, which the operator issues: `pets_live_…` in production, `pets_test_…` elsewhere.';
 
+type Handler = () => unknown;
+
 /** The OpenAPI document of version 1: what the controllers declare, and what holds for every operation. */
 export function createOpenApiDocument(app: INestApplication, settings: Settings): OpenAPIObject {
-  applyDeclarations(swagger);
   const builder = new DocumentBuilder()
     .setOpenAPIVersion('3.1.0')
     .setTitle('Pet store')
@@ -42,7 +45,10 @@ export function createOpenApiDocument(app: INestApplication, settings: Settings)
     .addBearerAuth({ type: 'http', scheme: 'bearer', bearerFormat: 'API key', description: KEY_DESCRIPTION }, 'apiKey')
     .addSecurityRequirements('apiKey');
   serversOf(settings).forEach(([url, description]) => builder.addServer(url, description));
-  const document = SwaggerModule.createDocument(app, builder.build(), { extraModels: [ErrorResponse] });
+  const document = SwaggerModule.createDocument(app, builder.build(), {
+    extraModels: [ErrorDto],
+    operationIdFactory: (_controller, method) => method,
+  });
   document.servers = document.servers?.map((server) => ({ ...server, 'x-internal': false }));
   const schemas = (document.components ??= {}).schemas ?? {};
   document.paths = Object.fromEntries(
@@ -50,19 +56,35 @@ export function createOpenApiDocument(app: INestApplication, settings: Settings)
       .filter(([path]) => path.startsWith(`${VERSION_PREFIX}/`))
       .map(([path, item]) => [path.slice(VERSION_PREFIX.length), item]),
   );
-  const operations = operationsOf(document);
-  document.tags = [...new Set(operations.flatMap(({ tags = [] }) => tags))].sort().map((name) => ({
-    name,
-    description: groupDescription(name) ?? '',
-  }));
   const { code } = (schemas.Error as SchemaObject).properties as Record<'code', SchemaObject>;
   code.examples = [...app.get(ErrorCatalog).codes];
-  for (const operation of operations) {
-    operation.deprecated = 'x-deprecated-sunset' in operation || undefined;
-    addCommonResponses(operation, app.get(ErrorCatalog));
+  const { groups, handlers } = readControllers(app);
+  document.tags = groups;
+  for (const operation of operationsOf(document)) {
+    const { operationId = '' } = operation;
+    const handler = handlers.get(operationId);
+    if (handler === undefined) {
+      throw new Error(`No handler is called ${operationId}: an operation has the name of its handler.`);
+    }
+    addDeclarations(operation, app, handler);
     nameTitledSchemas(operation, schemas);
   }
   return document;
+}
+
+/** The groups that the controllers declare, and their handlers by name, which is the id of the operation. */
+function readControllers(app: INestApplication) {
+  const [scanner, reflector] = [app.get(MetadataScanner), app.get(Reflector)];
+  const controllers = app.get(DiscoveryService).getControllers();
+  const prototypes = controllers.map(({ instance }) => Object.getPrototypeOf(instance) as Record<string, Handler>);
+  return {
+    groups: prototypes
+      .flatMap(({ constructor }) => reflector.get<ApiGroupMetadata | undefined>(API_GROUP, constructor) ?? [])
+      .sort((one, other) => one.name.localeCompare(other.name)),
+    handlers: new Map(
+      prototypes.flatMap((prototype) => scanner.getAllMethodNames(prototype).map((name) => [name, prototype[name]])),
+    ),
+  };
 }
 
 function serversOf({ environment, publicBaseUrl, stagingBaseUrl, baseUrl }: Settings): [string, string][] {
@@ -81,11 +103,16 @@ function operationsOf(document: OpenAPIObject): OperationObject[] {
   );
 }
 
-/** What every operation can answer, and the headers every answer carries. */
-function addCommonResponses(operation: OperationObject, catalog: ErrorCatalog): void {
-  const { [CODES_EXTENSION]: declared = [] } = operation as { [CODES_EXTENSION]?: ErrorCode[] };
-  const common = errorResponses(catalog, [
-    ...declared,
+/** Adds what the handler declares with the service's own decorators, and what holds for every operation. */
+function addDeclarations(operation: OperationObject, app: INestApplication, handler: Handler): void {
+  const reflector = app.get(Reflector);
+  const deprecation = reflector.get<Deprecation | undefined>(DEPRECATION, handler);
+  const isIdempotent = reflector.get<boolean | undefined>(IDEMPOTENT, handler);
+  if (deprecation !== undefined) {
+    Object.assign(operation, { deprecated: true, 'x-deprecated-sunset': deprecation.sunset });
+  }
+  const errors = errorResponses(app.get(ErrorCatalog), [
+    ...(reflector.get<ErrorCode[] | undefined>(ERROR_CODES, handler) ?? []),
     'malformed_url',
     'malformed_request',
     'missing_api_key',
@@ -101,13 +128,8 @@ function addCommonResponses(operation: OperationObject, catalog: ErrorCatalog): 
     'internal_error',
     'service_unavailable',
   ]);
-  Reflect.deleteProperty(operation, CODES_EXTENSION);
-  const responses = { ...operation.responses, ...common };
-  const isIdempotent = operation.parameters?.some(
-    (parameter) => 'in' in parameter && parameter.name === 'Idempotency-Key',
-  );
   operation.responses = Object.fromEntries(
-    Object.entries(responses).map(([status, response]) => {
+    Object.entries({ ...operation.responses, ...errors }).map(([status, response]) => {
       const { headers, ...rest } = response as ResponseObject;
       return [
         status,
@@ -119,7 +141,7 @@ function addCommonResponses(operation: OperationObject, catalog: ErrorCatalog): 
             ...(status === '401' && CHALLENGE_HEADER),
             ...((status === '429' || status === '503') && RETRY_AFTER_HEADER),
             ...(isIdempotent && status.startsWith('2') && REPLAYED_HEADER),
-            ...(operation.deprecated && !['401', '408', '429', '431'].includes(status) && DEPRECATION_HEADERS),
+            ...(deprecation && !['401', '408', '429', '431'].includes(status) && DEPRECATION_HEADERS),
           },
         },
       ];

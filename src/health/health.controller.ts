@@ -1,6 +1,6 @@
 import { Controller, Get, VERSION_NEUTRAL } from '@nestjs/common';
 import { RouteConfig } from '@nestjs/platform-fastify';
-import { ApiExcludeController } from '../shared/http/openapi-decorators';
+import { ApiExcludeController } from '@nestjs/swagger';
 import { Public } from '../shared/http/public';
 import { Readiness } from './readiness';
 

@@ -1,12 +1,7 @@
 import { applyDecorators, SetMetadata, UseInterceptors } from '@nestjs/common';
-import { ApiExtension } from '../shared/http/openapi-decorators';
 import { DEPRECATION, type Deprecation, DeprecationInterceptor } from './deprecation.interceptor';
 
 /** Announces the removal of an operation: in the headers of its answers, and in the OpenAPI document. */
 export function Deprecated(deprecation: Deprecation): MethodDecorator {
-  return applyDecorators(
-    SetMetadata(DEPRECATION, deprecation),
-    UseInterceptors(DeprecationInterceptor),
-    ApiExtension('x-deprecated-sunset', deprecation.sunset),
-  );
+  return applyDecorators(SetMetadata(DEPRECATION, deprecation), UseInterceptors(DeprecationInterceptor));
 }

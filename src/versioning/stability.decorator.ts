@@ -1,4 +1,4 @@
-import { ApiExtension } from '../shared/http/openapi-decorators';
+import { ApiExtension } from '@nestjs/swagger';
 
 /** Marks an operation that is not stable yet; docs/versioning.md says what each level promises. */
 export function Stability(level: 'experimental' | 'beta'): MethodDecorator {

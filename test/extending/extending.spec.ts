@@ -19,19 +19,24 @@ import {
 } from '@nestjs/common';
 import { APP_GUARD } from '@nestjs/core';
 import { FastifyAdapter, type NestFastifyApplication } from '@nestjs/platform-fastify';
+import type { OperationObject, ResponseObject } from '@nestjs/swagger';
 import { Test } from '@nestjs/testing';
 import { SkipThrottle } from '@nestjs/throttler';
 import { DataSource } from 'typeorm';
 import { AppModule } from '../../src/app.module';
 import { AccountsService, KeysService } from '../../src/auth';
 import { ApiKeyRepository } from '../../src/auth/domain/api-key.repository';
-import { loadSettings } from '../../src/config/settings';
+import { loadSettings, type Settings } from '../../src/config/settings';
+import { createOpenApiDocument } from '../../src/openapi';
 import { RateLimiter } from '../../src/rate-limiting';
 import { stringifyJson } from '../../src/shared/http/json';
+import { deferBodies } from '../../src/shared/http/json-body';
+import { RequestValidationPipe } from '../../src/shared/http/request-validation.pipe';
 import { TestClock } from '../support/test-clock';
 import { AddPlanTeam1795292000000 } from './add-plan-team.migration';
 import { EqualRateLimiter } from './equal-rate-limiter';
 import { MemoryApiKeyRepository } from './memory-api-key.repository';
+import { ListNotesQueryDto, NotesController } from './notes.controller';
 import { ReadOnlyGuard } from './read-only.guard';
 
 @Controller({ path: 'opening-hours', version: '1' })
@@ -167,6 +172,98 @@ describe('A team that extends the service', () => {
     await migration.down(runner);
     await expect(add('team')).rejects.toThrow('accounts_plan_check');
     await runner.release();
+  });
+});
+
+describe("A team's own controller", () => {
+  let app: NestFastifyApplication;
+  let settings: Settings;
+  let key: string;
+
+  beforeAll(async () => {
+    settings = loadSettings({
+      DATABASE_URL: process.env[`WORKER_${process.env.JEST_WORKER_ID ?? '1'}_DATABASE_URL`],
+    });
+    const module = await Test.createTestingModule({
+      imports: [AppModule.forRoot(settings, new TestClock())],
+      controllers: [NotesController],
+    }).compile();
+    const adapter = new FastifyAdapter();
+    deferBodies(adapter.getInstance());
+    adapter.getInstance().setReplySerializer((payload) => stringifyJson(payload));
+    app = module.createNestApplication<NestFastifyApplication>(adapter, { logger: false });
+    app.enableVersioning({ type: VersioningType.URI });
+    await app.init();
+    const { id } = await app.get(AccountsService).create('Acme', 'business');
+    key = (await app.get(KeysService).create(id)).secret;
+  });
+  afterAll(() => app.close());
+
+  const post = async (payload: string, headers: Record<string, string> = { authorization: `Bearer ${key}` }) => {
+    const answer = await app.inject({
+      method: 'POST',
+      url: '/v1/notes',
+      headers: { 'content-type': 'application/json', ...headers },
+      payload,
+    });
+    return { status: answer.statusCode, body: JSON.parse(answer.body) as { code?: string; message?: string } };
+  };
+
+  it('gets a body as a DTO of its own, with defaults and without unknown fields, from @Body() alone', async () => {
+    expect(await post('{"title":"Feed Rex","lines":[{"text":"twice","more":1}],"more":[{"constructor":1}]}')).toEqual({
+      status: 200,
+      body: { isDto: true, note: { title: 'Feed Rex', isPinned: false, lines: [{ text: 'twice' }] } },
+    });
+  });
+
+  it('has its bodies checked behind the key, by media type, syntax and the rules of class-validator', async () => {
+    expect(await post('{', { authorization: 'Bearer wrong' })).toMatchObject({ status: 401 });
+    expect(await post('{', { authorization: `Bearer ${key}`, 'content-type': 'text/plain' })).toMatchObject({
+      status: 415,
+      body: { code: 'unsupported_media_type' },
+    });
+    expect(await post('{')).toMatchObject({ status: 400, body: { code: 'invalid_json' } });
+    expect(await post('{"title":"Feed Rex today","lines":[{"text":1}]}')).toEqual({
+      status: 400,
+      body: {
+        code: 'invalid_body',
+        message: 'title must be shorter than or equal to 10 characters; lines.0.text must be a string.',
+        status: 400,
+      },
+    });
+  });
+
+  it('gets its query checked too', async () => {
+    const list = async (url: string) => JSON.parse((await app.inject({ method: 'GET', url })).body) as unknown;
+    expect(await list('/v1/notes?more=1')).toEqual({ year: '2026' });
+    expect(await list('/v1/notes?year=x')).toMatchObject({ code: 'invalid_parameter' });
+  });
+
+  it('never spends time on unknown fields, however many there are', async () => {
+    const pipe = new RequestValidationPipe();
+    const query = { year: '2027' };
+    Object.defineProperty(query, 'more', {
+      enumerable: true,
+      get: () => {
+        throw new Error('An unknown field was read.');
+      },
+    });
+    await expect(pipe.transform(query, { type: 'query', metatype: ListNotesQueryDto })).resolves.toEqual({
+      year: '2027',
+    });
+  });
+
+  it('is documented as deprecated and as idempotent by the decorators for that, whatever its headers are called', () => {
+    const { paths } = createOpenApiDocument(app, settings);
+    const once = paths['/notes/once']?.post;
+    const tagged = paths['/notes/tagged']?.post;
+    const headersOf = (operation: OperationObject | undefined, status: string) =>
+      Object.keys((operation?.responses[status] as ResponseObject).headers ?? {});
+    expect(headersOf(once, '201')).toContain('Idempotent-Replayed');
+    expect(headersOf(tagged, '201')).not.toContain('Idempotent-Replayed');
+    const old = paths['/notes/old']?.get;
+    expect(old).toMatchObject({ operationId: 'listOldNotes', deprecated: true, 'x-deprecated-sunset': '2031-01-01' });
+    expect(headersOf(old, '200')).toEqual(expect.arrayContaining(['Deprecation', 'Sunset', 'Link']));
   });
 });
 

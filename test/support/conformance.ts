@@ -33,8 +33,9 @@ export class Conformance {
   constructor(document: OpenAPIObject) {
     // Validators count in doubles. Clients must accept fields that they do not know; the tests do not.
     const plain = JSON.parse(stringifyJson(document)) as OpenAPIObject;
+    const requests = requestSchemas(plain);
     for (const [name, schema] of Object.entries((plain.components?.schemas ?? {}) as Record<string, SchemaObject>)) {
-      if (schema.type === 'object' && !name.startsWith('New')) {
+      if (schema.type === 'object' && !requests.has(name)) {
         schema.additionalProperties = false;
       }
     }
@@ -130,4 +131,13 @@ export class Conformance {
     }
     return validator;
   }
+}
+
+/** The names of the schemas that operations take as their body. */
+function requestSchemas({ paths }: OpenAPIObject): ReadonlySet<string> {
+  const operations = Object.values(paths).flatMap((item) => Object.values(item) as OperationObject[]);
+  const bodies = operations.flatMap(({ requestBody }) =>
+    Object.values((requestBody as RequestBodyObject | undefined)?.content ?? {}),
+  );
+  return new Set(bodies.map(({ schema }) => (schema as { $ref?: string } | undefined)?.$ref?.split('/').at(-1) ?? ''));
 }

@@ -3,10 +3,12 @@ import { type CallHandler, type ExecutionContext, Injectable, type NestIntercept
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { from, lastValueFrom, type Observable } from 'rxjs';
 import { parseJson, stringifyJson } from '../../shared/http/json';
-import { readBody } from '../../shared/http/json-body';
+import type { RequestBody } from '../../shared/http/json-body';
 import { principalOf } from '../../shared/http/principal-of';
 import { parseIdempotencyKey } from '../domain/idempotency-key';
 import { IdempotencyRecords } from '../domain/idempotency-records';
+
+type RequestWithBody = FastifyRequest<{ Body: RequestBody }>;
 
 /** Executes a request that carries an `Idempotency-Key` once, and answers its repetitions from the record. */
 @Injectable()
@@ -15,18 +17,18 @@ export class IdempotencyInterceptor implements NestInterceptor {
 
   intercept(context: ExecutionContext, next: CallHandler): Observable<unknown> {
     const http = context.switchToHttp();
-    const request = http.getRequest<FastifyRequest>();
+    const request = http.getRequest<RequestWithBody>();
     const sent = request.headers['idempotency-key'];
     return sent === undefined
       ? next.handle()
       : from(this.once(String(sent), request, http.getResponse<FastifyReply>(), next));
   }
 
-  private async once(sent: string, request: FastifyRequest, reply: FastifyReply, next: CallHandler): Promise<unknown> {
+  private async once(sent: string, request: RequestWithBody, reply: FastifyReply, next: CallHandler): Promise<unknown> {
     const key = parseIdempotencyKey(sent);
     const { accountId } = principalOf(request);
     // Read before the transaction begins, which must not wait for a slow client.
-    const body = await readBody(request);
+    const body = await request.body.text();
     const [path] = request.url.split('?', 1);
     const fingerprint = hash('sha256', `${request.method} ${path}\n${body}`, 'buffer');
     const { answer, isReplay } = await this.records.once({ accountId, key, fingerprint }, async () => {

@@ -1,7 +1,9 @@
-import { applyDecorators, UseInterceptors } from '@nestjs/common';
-import { ApiHeader } from '../../shared/http/openapi-decorators';
+import { applyDecorators, SetMetadata, UseInterceptors } from '@nestjs/common';
+import { ApiHeader } from '@nestjs/swagger';
 import { ApiErrors } from '../../shared/http/api-errors';
 import { IdempotencyInterceptor } from './idempotency.interceptor';
+
+export const IDEMPOTENT = 'petstore:idempotent';
 
 /**
  * Makes an operation with a JSON body safe to retry: a client that sends `Idempotency-Key` gets the answer to the first
@@ -10,6 +12,7 @@ import { IdempotencyInterceptor } from './idempotency.interceptor';
  */
 export function Idempotent(): MethodDecorator {
   return applyDecorators(
+    SetMetadata(IDEMPOTENT, true),
     UseInterceptors(IdempotencyInterceptor),
     ApiHeader({
       name: 'Idempotency-Key',

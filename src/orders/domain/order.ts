@@ -33,14 +33,14 @@ export function placeOrder(accountId: bigint, wish: OrderWish, now: number): New
 }
 
 /** What keeps a value from being a quantity, in words that follow "quantity"; undefined for a good one. */
-export function quantityProblem(value: unknown): string | undefined {
+export function validateQuantity(value: unknown): string | undefined {
   return Number.isInteger(value) && (value as number) >= 1 && (value as number) <= MAX_QUANTITY
     ? undefined
     : `must be an integer from 1 to ${MAX_QUANTITY}`;
 }
 
 /** What keeps a value from being a ship date, in words that follow "shipDate"; undefined for a good one, or none. */
-export function shipDateProblem(value: unknown): string | undefined {
+export function validateShipDate(value: unknown): string | undefined {
   const isGood =
     value === null ||
     (value instanceof Date && value.getTime() >= FIRST_SHIP_DATE && value.getTime() <= LAST_SHIP_DATE);

@@ -1,29 +1,21 @@
-import { Controller, Get, HttpStatus, Param, Post, Query, Res } from '@nestjs/common';
+import { Body, Controller, Get, Param, Post, Query, Res } from '@nestjs/common';
+import { ApiCreatedResponse, ApiOkResponse, ApiOperation, ApiParam, getSchemaPath } from '@nestjs/swagger';
 import type { FastifyReply } from 'fastify';
 import { Settings } from '../../config/settings';
 import { Idempotent } from '../../idempotency';
-import { parsePositiveInt64 } from '../../shared/domain/int64';
 import { ApiErrors } from '../../shared/http/api-errors';
+import { ApiGroup } from '../../shared/http/api-group.decorator';
 import { LINK_NEXT_HEADER, LOCATION_HEADER } from '../../shared/http/api-headers';
 import { int64Schema } from '../../shared/http/int64-schema';
-import { JsonBody } from '../../shared/http/json-body';
-import {
-  ApiBody,
-  ApiGroup,
-  ApiOperation,
-  ApiParam,
-  ApiResponse,
-  schemaPath,
-} from '../../shared/http/openapi-decorators';
 import { filtersOf, linkNext, startOf } from '../../shared/http/pages';
+import { ParseInt64Pipe } from '../../shared/http/parse-int64.pipe';
 import { AccountId } from '../../shared/http/principal-of';
-import { QueryPipe } from '../../shared/http/query.pipe';
 import { Stability } from '../../versioning';
 import { OrderNotFoundError } from '../domain/order-errors';
 import { OrdersService } from '../orders.service';
-import { ListOrdersRequest } from './list-orders.request';
-import { NewOrderRequest } from './new-order.request';
-import { OrderResponse } from './order.response';
+import { CreateOrderDto } from './create-order.dto';
+import { ListOrdersQueryDto } from './list-orders.dto';
+import { OrderDto } from './order.dto';
 
 @ApiGroup('orders', "The account's orders for animals.")
 @Controller({ path: 'store/orders', version: '1' })
@@ -36,52 +28,43 @@ export class OrdersController {
   @Get()
   @Stability('experimental')
   @ApiOperation({
-    operationId: 'listOrders',
     summary: 'List orders',
     description:
       "Answers with the account's own orders in ascending order of `id`, one page at a time. When more follow, the `Link` " +
       'header names the next page: follow its address as it is, until there is none.',
   })
-  @ApiResponse({
-    status: HttpStatus.OK,
+  @ApiOkResponse({
     description: 'A page of orders.',
     headers: LINK_NEXT_HEADER,
-    schema: { title: 'Orders', type: 'array', maxItems: 100, items: { $ref: schemaPath('Order') } },
+    schema: { title: 'Orders', type: 'array', maxItems: 100, items: { $ref: getSchemaPath(OrderDto) } },
   })
   @ApiErrors('invalid_parameter', 'invalid_cursor')
-  async list(
+  async listOrders(
     @AccountId() accountId: bigint,
-    @Query(QueryPipe) query: ListOrdersRequest,
+    @Query() query: ListOrdersQueryDto,
     @Res({ passthrough: true }) reply: FastifyReply,
-  ): Promise<OrderResponse[]> {
+  ): Promise<OrderDto[]> {
     const { status, petId } = query;
     const filters = filtersOf({ status, petId });
     const after = startOf(query, filters);
-    const { orders, next } = await this.orders.page({ accountId, status, petId, after, limit: Number(query.limit) });
+    const { orders, next } = await this.orders.page({ accountId, status, petId, after, limit: query.limit });
     if (next !== undefined) {
       linkNext(reply, this.address, query, filters, next);
     }
-    return orders.map((order) => new OrderResponse(order));
+    return orders.map((order) => new OrderDto(order));
   }
 
   @Post()
   @Stability('experimental')
   @Idempotent()
   @ApiOperation({
-    operationId: 'createOrder',
     summary: 'Place an order',
     description:
       'Places an order for an `available` animal, which is `pending` from then on, and answers with the order and its ' +
       'address in `Location`. Of several orders for one animal, exactly one is placed. ' +
       'Unknown fields are ignored. Send an `Idempotency-Key` to be able to repeat the request safely.',
   })
-  @ApiBody({ type: NewOrderRequest })
-  @ApiResponse({
-    status: HttpStatus.CREATED,
-    description: 'The order as it was placed.',
-    headers: LOCATION_HEADER,
-    type: OrderResponse,
-  })
+  @ApiCreatedResponse({ description: 'The order as it was placed.', headers: LOCATION_HEADER, type: OrderDto })
   @ApiErrors(
     'invalid_json',
     'invalid_body',
@@ -90,20 +73,19 @@ export class OrdersController {
     'body_too_large',
     'unsupported_media_type',
   )
-  async create(
+  async createOrder(
     @AccountId() accountId: bigint,
-    @JsonBody() body: NewOrderRequest,
+    @Body() body: CreateOrderDto,
     @Res({ passthrough: true }) reply: FastifyReply,
-  ): Promise<OrderResponse> {
+  ): Promise<OrderDto> {
     const order = await this.orders.place(accountId, body);
     reply.header('location', `${this.address}/${order.id}`);
-    return new OrderResponse(order);
+    return new OrderDto(order);
   }
 
   @Get(':orderId')
   @Stability('experimental')
   @ApiOperation({
-    operationId: 'getOrder',
     summary: 'Get an order',
     description: "Answers with one of the account's own orders, by its `id`.",
   })
@@ -112,14 +94,13 @@ export class OrdersController {
     description: 'Identifier of the order.',
     schema: { ...int64Schema(1n), example: 1 },
   })
-  @ApiResponse({ status: HttpStatus.OK, description: 'The order.', type: OrderResponse })
+  @ApiOkResponse({ description: 'The order.', type: OrderDto })
   @ApiErrors('order_not_found')
-  async get(@AccountId() accountId: bigint, @Param('orderId') orderId: string): Promise<OrderResponse> {
-    const id = parsePositiveInt64(orderId);
-    if (id === undefined) {
-      throw new OrderNotFoundError();
-    }
-    return new OrderResponse(await this.orders.get(accountId, id));
+  async getOrder(
+    @AccountId() accountId: bigint,
+    @Param('orderId', new ParseInt64Pipe({ exceptionFactory: () => new OrderNotFoundError() })) orderId: bigint,
+  ): Promise<OrderDto> {
+    return new OrderDto(await this.orders.get(accountId, orderId));
   }
 
   private get address(): string {

@@ -19,7 +19,7 @@ export class Pet {
 export type NewPet = Omit<Pet, 'id'>;
 
 /** What keeps a value from being an animal's name, in words that follow "name"; undefined for a good one. */
-export function petNameProblem(value: unknown): string | undefined {
+export function validatePetName(value: unknown): string | undefined {
   if (typeof value !== 'string') {
     return 'must be a string';
   }

@@ -1,29 +1,21 @@
-import { Controller, Get, HttpStatus, Param, Post, Query, Res } from '@nestjs/common';
-import {
-  ApiBody,
-  ApiGroup,
-  ApiOperation,
-  ApiParam,
-  ApiResponse,
-  schemaPath,
-} from '../../shared/http/openapi-decorators';
+import { Body, Controller, Get, Param, Post, Query, Res } from '@nestjs/common';
+import { ApiCreatedResponse, ApiOkResponse, ApiOperation, ApiParam, getSchemaPath } from '@nestjs/swagger';
 import type { FastifyReply } from 'fastify';
 import { Settings } from '../../config/settings';
 import { Idempotent } from '../../idempotency';
 import { ApiErrors } from '../../shared/http/api-errors';
+import { ApiGroup } from '../../shared/http/api-group.decorator';
 import { LINK_NEXT_HEADER, LOCATION_HEADER } from '../../shared/http/api-headers';
-import { parsePositiveInt64 } from '../../shared/domain/int64';
 import { int64Schema } from '../../shared/http/int64-schema';
 import { JsonText } from '../../shared/http/json';
-import { JsonBody } from '../../shared/http/json-body';
 import { filtersOf, linkNext, startOf } from '../../shared/http/pages';
-import { QueryPipe } from '../../shared/http/query.pipe';
+import { ParseInt64Pipe } from '../../shared/http/parse-int64.pipe';
 import { Deprecated } from '../../versioning';
 import { PetNotFoundError } from '../domain/pet-errors';
 import { PetsService } from '../pets.service';
-import { ListPetsRequest } from './list-pets.request';
-import { NewPetRequest } from './new-pet.request';
-import { PetResponse } from './pet.response';
+import { CreatePetDto } from './create-pet.dto';
+import { ListPetsQueryDto } from './list-pets.dto';
+import { PetDto } from './pet.dto';
 
 @ApiGroup('pets', 'The animals of the store.')
 @Controller({ path: 'pets', version: '1' })
@@ -35,28 +27,23 @@ export class PetsController {
 
   @Get()
   @ApiOperation({
-    operationId: 'listPets',
     summary: 'List animals',
     description:
       'Answers with animals in ascending order of `id`, one page at a time. When more follow, the `Link` header names the ' +
       'next page: follow its address as it is, until there is none; ' +
       'while others are added, a walk from page to page repeats no animal and skips none that was there when it began.',
   })
-  @ApiResponse({
-    status: HttpStatus.OK,
+  @ApiOkResponse({
     description: 'A page of animals.',
     headers: LINK_NEXT_HEADER,
-    schema: { title: 'Pets', type: 'array', maxItems: 100, items: { $ref: schemaPath('Pet') } },
+    schema: { title: 'Pets', type: 'array', maxItems: 100, items: { $ref: getSchemaPath(PetDto) } },
   })
   @ApiErrors('invalid_parameter', 'invalid_cursor')
-  async list(
-    @Query(QueryPipe) query: ListPetsRequest,
-    @Res({ passthrough: true }) reply: FastifyReply,
-  ): Promise<JsonText> {
+  async listPets(@Query() query: ListPetsQueryDto, @Res({ passthrough: true }) reply: FastifyReply): Promise<JsonText> {
     const { status } = query;
     const filters = filtersOf({ status });
     const after = startOf(query, filters);
-    const { json, next } = await this.pets.page({ status, after, limit: Number(query.limit) });
+    const { json, next } = await this.pets.page({ status, after, limit: query.limit });
     if (next !== undefined) {
       linkNext(reply, `${this.settings.baseUrl}/pets`, query, filters, next);
     }
@@ -66,24 +53,17 @@ export class PetsController {
   @Post()
   @Idempotent()
   @ApiOperation({
-    operationId: 'createPet',
     summary: 'Add an animal',
     description:
       'Stores an animal and answers with it as stored, with the `id` that the service gave it and its address in `Location`. ' +
       'Unknown fields, and an `id` in the body, are ignored. Send an `Idempotency-Key` to be able to repeat the request safely.',
   })
-  @ApiBody({ type: NewPetRequest })
-  @ApiResponse({
-    status: HttpStatus.CREATED,
-    description: 'The stored animal.',
-    headers: LOCATION_HEADER,
-    type: PetResponse,
-  })
+  @ApiCreatedResponse({ description: 'The stored animal.', headers: LOCATION_HEADER, type: PetDto })
   @ApiErrors('invalid_json', 'invalid_body', 'body_too_large', 'unsupported_media_type')
-  async create(@JsonBody() body: NewPetRequest, @Res({ passthrough: true }) reply: FastifyReply): Promise<PetResponse> {
+  async createPet(@Body() body: CreatePetDto, @Res({ passthrough: true }) reply: FastifyReply): Promise<PetDto> {
     const pet = await this.pets.add(body);
     reply.header('location', `${this.settings.baseUrl}/pets/${pet.id}`);
-    return new PetResponse(pet);
+    return new PetDto(pet);
   }
 
   @Get(':petId')
@@ -94,7 +74,6 @@ export class PetsController {
     documentation: '#/pets/getPet',
   })
   @ApiOperation({
-    operationId: 'getPet',
     summary: 'Get an animal',
     description:
       'Answers with one animal, by its `id`. Deprecated, to be removed on 2030-12-05: use `GET /pets` with the `status` ' +
@@ -105,13 +84,11 @@ export class PetsController {
     description: 'Identifier of the animal.',
     schema: { ...int64Schema(1n), example: 1 },
   })
-  @ApiResponse({ status: HttpStatus.OK, description: 'The animal.', type: PetResponse })
+  @ApiOkResponse({ description: 'The animal.', type: PetDto })
   @ApiErrors('pet_not_found')
-  async get(@Param('petId') petId: string): Promise<PetResponse> {
-    const id = parsePositiveInt64(petId);
-    if (id === undefined) {
-      throw new PetNotFoundError();
-    }
-    return new PetResponse(await this.pets.get(id));
+  async getPet(
+    @Param('petId', new ParseInt64Pipe({ exceptionFactory: () => new PetNotFoundError() })) petId: bigint,
+  ): Promise<PetDto> {
+    return new PetDto(await this.pets.get(petId));
   }
 }

@@ -1,6 +1,7 @@
-import { ApiExtension, schemaPath } from './openapi-decorators';
+import { getSchemaPath } from '@nestjs/swagger';
 import type { ErrorCode } from '../domain/error-codes';
 import type { ErrorCatalog } from './error-catalog';
+import { ErrorDto } from './error.dto';
 
 const DESCRIPTIONS: Readonly<Record<number, string>> = {
   400: 'Something in the request is missing or invalid.',
@@ -17,17 +18,14 @@ const DESCRIPTIONS: Readonly<Record<number, string>> = {
   503: 'The service cannot answer for the moment. Wait for the time in `Retry-After`.',
 };
 
-const CODES = 'petstore:error-codes';
-/** Where the document has the codes until it has their responses. */
-export const CODES_EXTENSION = 'x-error-codes';
+export const ERROR_CODES = 'petstore:error-codes';
 
 /** Documents errors of an operation, an example for each code; may be given more than once. */
 export function ApiErrors(...codes: ErrorCode[]): MethodDecorator {
-  return (target, name, descriptor) => {
+  return (_target, _name, descriptor) => {
     const handler = descriptor.value as object;
-    const all = [...((Reflect.getMetadata(CODES, handler) as ErrorCode[] | undefined) ?? []), ...codes];
-    Reflect.defineMetadata(CODES, all, handler);
-    ApiExtension(CODES_EXTENSION, all)(target, name, descriptor);
+    const earlier = (Reflect.getMetadata(ERROR_CODES, handler) as ErrorCode[] | undefined) ?? [];
+    Reflect.defineMetadata(ERROR_CODES, [...earlier, ...codes], handler);
   };
 }
 
@@ -46,7 +44,7 @@ export function errorResponses(catalog: ErrorCatalog, codes: readonly ErrorCode[
           description: DESCRIPTIONS[status] ?? '',
           content: {
             'application/json': {
-              schema: { $ref: schemaPath('Error') },
+              schema: { $ref: getSchemaPath(ErrorDto) },
               examples: Object.fromEntries(examples),
             },
           },

@@ -1,7 +1,7 @@
 import { HttpStatus } from '@nestjs/common';
 import { type ErrorCode, SHARED_ERRORS } from '../domain/error-codes';
 import type { PetStoreError } from '../domain/pet-store-error';
-import { ErrorResponse } from './error.response';
+import { ErrorDto } from './error.dto';
 
 /** The message of an error code, or an example of it, and the HTTP status of its responses. */
 export interface ErrorEntry {
@@ -65,7 +65,7 @@ export class ErrorCatalog {
     return this.entries[code];
   }
 
-  toResponse({ code, message }: PetStoreError): ErrorResponse {
-    return new ErrorResponse(code, message, this.entries[code].status);
+  toResponse({ code, message }: PetStoreError): ErrorDto {
+    return new ErrorDto(code, message, this.entries[code].status);
   }
 }

@@ -3,7 +3,7 @@ import type { FastifyReply } from 'fastify';
 import type { ErrorCodes } from '../domain/error-codes';
 import { PetStoreError } from '../domain/pet-store-error';
 import { ErrorCatalog } from './error-catalog';
-import { ErrorResponse } from './error.response';
+import { ErrorDto } from './error.dto';
 
 /** What every 401 asks for (RFC 6750 section 3). */
 export const BEARER_CHALLENGE = 'Bearer realm="petstore"';
@@ -74,7 +74,7 @@ export class ErrorFilter implements ExceptionFilter {
 }
 
 /** What a client is told about something thrown; what it is not told about is logged. */
-export function toErrorResponse(thrown: unknown, requestId: string, catalog: ErrorCatalog): ErrorResponse {
+export function toErrorResponse(thrown: unknown, requestId: string, catalog: ErrorCatalog): ErrorDto {
   if (thrown instanceof PetStoreError) {
     return catalog.toResponse(thrown);
   }
@@ -96,10 +96,10 @@ export function toErrorResponse(thrown: unknown, requestId: string, catalog: Err
 }
 
 /** Keeps the status, and the message unless it is the service that failed. */
-function fromHttpException(exception: HttpException, catalog: ErrorCatalog): ErrorResponse {
+function fromHttpException(exception: HttpException, catalog: ErrorCatalog): ErrorDto {
   const status = exception.getStatus();
   const code = GENERIC_CODES[status] ?? (status < 500 ? 'bad_request' : 'internal_error');
-  return new ErrorResponse(code, status < 500 ? messageOf(exception) : catalog.get(code).message, status);
+  return new ErrorDto(code, status < 500 ? messageOf(exception) : catalog.get(code).message, status);
 }
 
 /** A ValidationPipe of Nest's has a list of messages. */

@@ -1,47 +1,36 @@
-import type { IncomingMessage } from 'node:http';
-import {
-  type ArgumentMetadata,
-  createParamDecorator,
-  type ExecutionContext,
-  Injectable,
-  type PipeTransform,
-} from '@nestjs/common';
-import type { FastifyRequest } from 'fastify';
+import { type IncomingMessage, METHODS } from 'node:http';
+import type { FastifyInstance } from 'fastify';
 import { PetStoreError } from '../domain/pet-store-error';
 import { JsonDepthError, MAX_JSON_DEPTH, parseJson } from './json';
-import { type RequestClass, validated } from './validated';
 
 export const MAX_BODY_BYTES = 65_536;
 
-/**
- * Reads and checks a JSON body. It is read here, behind the guards, and not by the HTTP layer, so that nobody without a
- * key, or over its limit, is told anything about a body.
- */
-@Injectable()
-class JsonBodyPipe implements PipeTransform<FastifyRequest, Promise<object>> {
-  async transform(request: FastifyRequest, { metatype }: ArgumentMetadata): Promise<object> {
-    const body = parseObject(await readBody(request));
-    return validated(metatype as RequestClass, body, 'invalid_body');
+/** The JSON body of a request, which is read when it is first asked for and not by the HTTP layer. */
+export class RequestBody {
+  private content: Promise<string> | undefined;
+
+  constructor(private readonly request: IncomingMessage) {}
+
+  /** @throws PetStoreError `unsupported_media_type`, `body_too_large`, `invalid_json` or `malformed_request` */
+  text(): Promise<string> {
+    return (this.content ??= readText(this.request));
+  }
+
+  /** The object in it. @throws PetStoreError as `text` does */
+  async json(): Promise<object> {
+    return parseObject(await this.text());
   }
 }
 
-const Request = createParamDecorator((_: unknown, context: ExecutionContext) =>
-  context.switchToHttp().getRequest<FastifyRequest>(),
-);
-
-/** The JSON object in the request's body, checked by the class of the handler's parameter; unknown fields are ignored. */
-export function JsonBody(): ParameterDecorator {
-  return Request(JsonBodyPipe);
-}
-
-/**
- * The text of a request's JSON body, read when it is first asked for.
- * @throws PetStoreError `unsupported_media_type`, `body_too_large`, `invalid_json` or `malformed_request`
- */
-export async function readBody(request: FastifyRequest): Promise<string> {
-  const text = (request.body as string | undefined) ?? (await readText(request.raw));
-  request.body = text;
-  return text;
+/** Lets requests of every method reach the guards with their body unread: a `RequestBody`. */
+export function deferBodies(fastify: FastifyInstance): void {
+  METHODS.forEach((method) => {
+    fastify.addHttpMethod(method, { hasBody: false, overrideExisting: true });
+  });
+  fastify.addHook('onRequest', (request, _reply, done) => {
+    request.body = new RequestBody(request.raw);
+    done();
+  });
 }
 
 async function readText(request: IncomingMessage): Promise<string> {

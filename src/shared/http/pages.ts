@@ -1,6 +1,6 @@
 import type { FastifyReply } from 'fastify';
 import { decodeCursor, encodeCursor } from './cursor';
-import type { PageRequest } from './page.request';
+import type { PageQueryDto } from './page-query.dto';
 
 /** The filters of a list that are set, as its URL has them. Their values must need no encoding. */
 export function filtersOf(filters: Readonly<Record<string, string | bigint | undefined>>): string {
@@ -11,7 +11,7 @@ export function filtersOf(filters: Readonly<Record<string, string | bigint | und
 }
 
 /** The id after which the page begins, 0 for the first page. @throws PetStoreError `invalid_cursor` */
-export function startOf({ cursor }: PageRequest, filters: string): bigint {
+export function startOf({ cursor }: PageQueryDto, filters: string): bigint {
   return cursor === undefined ? 0n : decodeCursor(cursor, filters);
 }
 
@@ -19,7 +19,7 @@ export function startOf({ cursor }: PageRequest, filters: string): bigint {
 export function linkNext(
   reply: FastifyReply,
   address: string,
-  { limit }: PageRequest,
+  { limit }: PageQueryDto,
   filters: string,
   next: bigint,
 ): void {

@@ -1,7 +1,7 @@
 import { STATUS_CODES } from 'node:http';
 import type { Socket } from 'node:net';
 import { PetStoreError } from '../domain/pet-store-error';
-import type { ErrorResponse } from './error.response';
+import type { ErrorDto } from './error.dto';
 import { UNCACHED_HEADERS } from './protective-headers';
 import { isUnderV1, MAX_URL_LENGTH } from './url-check';
 
@@ -33,7 +33,7 @@ function firstLine(bytes: unknown): string {
 }
 
 /** Writes an Error to a connection without the HTTP layer's help, and ends the connection. */
-export function writeError(socket: Socket, error: ErrorResponse, headers: Readonly<Record<string, string>>): void {
+export function writeError(socket: Socket, error: ErrorDto, headers: Readonly<Record<string, string>>): void {
   if (!socket.writable) {
     socket.destroy();
     return;

@@ -1,10 +1,10 @@
-import { ApiProperty, ApiSchema } from '../../shared/http/openapi-decorators';
+import { ApiProperty, ApiSchema } from '@nestjs/swagger';
 import { int64Schema } from '../../shared/http/int64-schema';
 import { type Pet, PET_NAME_MAX_LENGTH, PET_STATUSES, type PetStatus } from '../domain/pet';
 
 /** What clients see of an animal: a field of the domain stays private until it is added here. */
 @ApiSchema({ name: 'Pet', description: 'An animal of the store.' })
-export class PetResponse {
+export class PetDto {
   @ApiProperty({
     description: 'Unique identifier, assigned by the service on creation.',
     ...int64Schema(1n),

@@ -1,12 +1,12 @@
+import { ApiProperty, ApiPropertyOptional, ApiSchema } from '@nestjs/swagger';
 import { int64Schema } from '../../shared/http/int64-schema';
-import { ApiProperty, ApiPropertyOptional, ApiSchema } from '../../shared/http/openapi-decorators';
 import { MAX_QUANTITY, type Order, ORDER_STATUSES, type OrderStatus } from '../domain/order';
 
 const DATE_TIME_LENGTH = '2026-12-24T09:00:00.000Z'.length;
 
 /** What clients see of an order: a field of the domain stays private until it is added here. */
 @ApiSchema({ name: 'Order', description: 'An order of the account.' })
-export class OrderResponse {
+export class OrderDto {
   @ApiProperty({
     description: 'Unique identifier, assigned by the service on creation.',
     ...int64Schema(1n),

@@ -1,9 +1,9 @@
-import { ApiProperty, ApiSchema } from './openapi-decorators';
+import { ApiProperty, ApiSchema } from '@nestjs/swagger';
 import type { ErrorCode } from '../domain/error-codes';
 
-/** The body of every error, from every layer (interface, Errors). */
+/** The body of every error, from every layer. */
 @ApiSchema({ name: 'Error', description: 'The body of every error.' })
-export class ErrorResponse {
+export class ErrorDto {
   @ApiProperty({
     description: 'Machine-readable error code. Codes may be added.',
     type: 'string',

@@ -1,0 +1,38 @@
+import { ApiProperty, ApiPropertyOptional, ApiSchema } from '@nestjs/swagger';
+import { Transform } from 'class-transformer';
+import { parseDateTime } from '../../shared/domain/date-time';
+import { IsInt64 } from '../../shared/http/is-int64.decorator';
+import { ValidateWith } from '../../shared/http/validate-with.decorator';
+import { MAX_QUANTITY, type OrderWish, validateQuantity, validateShipDate } from '../domain/order';
+
+@ApiSchema({ name: 'NewOrder', description: 'An order to place.' })
+export class CreateOrderDto implements OrderWish {
+  @ApiProperty({ description: 'Identifier of the animal; it must be `available`.', example: 1 })
+  @IsInt64()
+  readonly petId!: bigint;
+
+  @ApiPropertyOptional({
+    description: 'How many are ordered.',
+    type: 'integer',
+    format: 'int32',
+    minimum: 1,
+    maximum: MAX_QUANTITY,
+    default: 1,
+    example: 1,
+  })
+  // A body with a long number in it has all its integers as bigint.
+  @Transform(({ value }: { value: unknown }) => (typeof value === 'bigint' ? Number(value) : value))
+  @ValidateWith(validateQuantity)
+  readonly quantity: number = 1;
+
+  @ApiPropertyOptional({
+    description: 'When it is to be shipped (RFC 3339), from 1970 to 9999; kept to the millisecond.',
+    type: 'string',
+    format: 'date-time',
+    maxLength: 35,
+    example: '2026-12-24T09:00:00Z',
+  })
+  @Transform(({ value }: { value: unknown }) => (typeof value === 'string' ? parseDateTime(value) : undefined) ?? NaN)
+  @ValidateWith(validateShipDate)
+  readonly shipDate: Date | null = null;
+}

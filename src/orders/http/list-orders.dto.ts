@@ -1,0 +1,22 @@
+import { ApiPropertyOptional } from '@nestjs/swagger';
+import { IsIn, IsOptional } from 'class-validator';
+import { IsPositiveInt64String } from '../../shared/http/is-int64.decorator';
+import { PageQueryDto } from '../../shared/http/page-query.dto';
+import { ORDER_STATUSES, type OrderStatus } from '../domain/order';
+
+export class ListOrdersQueryDto extends PageQueryDto {
+  @ApiPropertyOptional({
+    description: 'Only orders with this status are listed.',
+    enum: ORDER_STATUSES,
+    enumName: 'OrderStatus',
+    example: 'placed',
+  })
+  @IsOptional()
+  @IsIn(ORDER_STATUSES, { message: `status must be one of ${ORDER_STATUSES.join(', ')}, given once` })
+  readonly status?: OrderStatus;
+
+  @ApiPropertyOptional({ description: 'Only orders for this animal are listed.', example: 1 })
+  @IsOptional()
+  @IsPositiveInt64String()
+  readonly petId?: bigint;
+}

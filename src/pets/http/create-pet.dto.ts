@@ -1,0 +1,32 @@
+import { ApiProperty, ApiPropertyOptional, ApiSchema } from '@nestjs/swagger';
+import { IsIn } from 'class-validator';
+import { IsInt64 } from '../../shared/http/is-int64.decorator';
+import { ValidateWith } from '../../shared/http/validate-with.decorator';
+import { type NewPet, PET_NAME_MAX_LENGTH, PET_STATUSES, type PetStatus, validatePetName } from '../domain/pet';
+
+@ApiSchema({ name: 'NewPet', description: 'An animal to add.' })
+export class CreatePetDto implements NewPet {
+  @ApiProperty({
+    description: "The animal's name; not only white space. It is kept as sent.",
+    minLength: 1,
+    maxLength: PET_NAME_MAX_LENGTH,
+    pattern: '\\S',
+    example: 'Rex',
+  })
+  @ValidateWith(validatePetName)
+  readonly name!: string;
+
+  @ApiProperty({ description: 'Identifier of the category the animal belongs to.', example: 3 })
+  @IsInt64()
+  readonly categoryId!: bigint;
+
+  @ApiPropertyOptional({
+    description: 'Availability of the animal.',
+    enum: PET_STATUSES,
+    enumName: 'PetStatus',
+    default: 'available',
+    example: 'available',
+  })
+  @IsIn(PET_STATUSES, { message: `status must be one of ${PET_STATUSES.join(', ')}` })
+  readonly status: PetStatus = 'available';
+}

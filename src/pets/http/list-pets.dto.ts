@@ -1,0 +1,16 @@
+import { ApiPropertyOptional } from '@nestjs/swagger';
+import { IsIn, IsOptional } from 'class-validator';
+import { PageQueryDto } from '../../shared/http/page-query.dto';
+import { PET_STATUSES, type PetStatus } from '../domain/pet';
+
+export class ListPetsQueryDto extends PageQueryDto {
+  @ApiPropertyOptional({
+    description: 'Only animals with this status are listed.',
+    enum: PET_STATUSES,
+    enumName: 'PetStatus',
+    example: 'available',
+  })
+  @IsOptional()
+  @IsIn(PET_STATUSES, { message: `status must be one of ${PET_STATUSES.join(', ')}, given once` })
+  readonly status?: PetStatus;
+}

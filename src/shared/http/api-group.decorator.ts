@@ -1,0 +1,14 @@
+import { applyDecorators, SetMetadata } from '@nestjs/common';
+import { ApiTags } from '@nestjs/swagger';
+
+export const API_GROUP = 'petstore:api-group';
+
+export interface ApiGroupMetadata {
+  readonly name: string;
+  readonly description: string;
+}
+
+/** Puts the operations of a controller under a tag of the OpenAPI document, with its description. */
+export function ApiGroup(name: string, description: string): ClassDecorator {
+  return applyDecorators(ApiTags(name), SetMetadata(API_GROUP, { name, description } satisfies ApiGroupMetadata));
+}

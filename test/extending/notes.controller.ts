@@ -1,0 +1,65 @@
+import { Body, Controller, Get, HttpCode, Post, Query } from '@nestjs/common';
+import { ApiHeader } from '@nestjs/swagger';
+import { Type } from 'class-transformer';
+import { IsBoolean, IsNumberString, IsOptional, IsString, MaxLength, ValidateNested } from 'class-validator';
+import { Idempotent } from '../../src/idempotency';
+import { Public } from '../../src/shared/http/public';
+import { Deprecated } from '../../src/versioning';
+
+class LineDto {
+  @IsString()
+  readonly text!: string;
+}
+
+class CreateNoteDto {
+  @IsString()
+  @MaxLength(10)
+  readonly title!: string;
+
+  @IsBoolean()
+  readonly isPinned: boolean = false;
+
+  @IsOptional()
+  @ValidateNested()
+  @Type(() => LineDto)
+  readonly lines?: LineDto[];
+}
+
+export class ListNotesQueryDto {
+  @IsNumberString()
+  readonly year: string = '2026';
+}
+
+/** A controller as the documentation of Nest and class-validator shows them. */
+@Controller({ path: 'notes', version: '1' })
+export class NotesController {
+  @Post()
+  @HttpCode(200)
+  createNote(@Body() note: CreateNoteDto): { isDto: boolean; note: CreateNoteDto } {
+    return { isDto: note instanceof CreateNoteDto, note };
+  }
+
+  @Get()
+  @Public()
+  listNotes(@Query() query: ListNotesQueryDto): ListNotesQueryDto {
+    return query;
+  }
+
+  @Post('once')
+  @Idempotent()
+  createNoteOnce(@Body() note: CreateNoteDto): CreateNoteDto {
+    return note;
+  }
+
+  @Post('tagged')
+  @ApiHeader({ name: 'Idempotency-Key' })
+  createTaggedNote(@Body() note: CreateNoteDto): CreateNoteDto {
+    return note;
+  }
+
+  @Get('old')
+  @Deprecated({ since: '2026-01-01', sunset: '2031-01-01', successor: '/notes', documentation: '#/notes' })
+  listOldNotes(): [] {
+    return [];
+  }
+}
