@@ -63,7 +63,9 @@ function buildProgram(env: NodeJS.ProcessEnv, terminal: Terminal): Command {
     .description('bring the database schema up to date')
     .option('--json', 'print one JSON value')
     .action(async ({ json }: JsonOption) => {
-      const migrations = await runMigrations(env);
+      const migrations = await runMigrations(env, (reason) => {
+        printer.note(`The migration waits: ${reason}.`);
+      });
       printer.list(
         json,
         migrations.map((migration) => ({ migration })),

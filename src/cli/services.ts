@@ -1,11 +1,15 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import { NestFactory } from '@nestjs/core';
 import { ormConfig } from '../../ormconfig';
 import { AccountsModule, AccountsService, AuditTrail, KeysService } from '../auth';
 import { loadSettings, type Settings } from '../config/settings';
 import { Clock, SystemClock } from '../shared/domain/clock';
 import { migrate } from '../shared/persistence/migrate';
+import { MigrationLockedError } from '../shared/persistence/startup-errors';
 import { SharedModule } from '../shared/shared.module';
 import { CommandDatabase, openUnlessInUse } from './command-database';
+
+const MIGRATION_RETRY_MS = 1_000;
 
 /** What a command may ask. */
 export interface Services {
@@ -40,12 +44,30 @@ export async function withServices(env: NodeJS.ProcessEnv, run: (services: Servi
   }
 }
 
-/** @returns the names of the migrations that ran */
-export async function runMigrations(env: NodeJS.ProcessEnv): Promise<string[]> {
+/**
+ * Brings the schema up to date, and waits for the locks of other sessions as long as it takes.
+ * @param onWait called with the reason, once for each
+ * @returns the names of the migrations that ran
+ */
+export async function runMigrations(env: NodeJS.ProcessEnv, onWait: (reason: string) => void): Promise<string[]> {
   const settings = loadSettings(env);
   const embedded = settings.databaseUrl === undefined ? await openUnlessInUse(settings.dataDir) : undefined;
+  const reasons = new Set<string>();
   try {
-    return await migrate(ormConfig(settings));
+    for (;;) {
+      try {
+        return await migrate(ormConfig(settings));
+      } catch (error) {
+        if (!(error instanceof MigrationLockedError)) {
+          throw error;
+        }
+        if (!reasons.has(error.message)) {
+          reasons.add(error.message);
+          onWait(error.message);
+        }
+      }
+      await sleep(MIGRATION_RETRY_MS);
+    }
   } finally {
     await embedded?.close();
   }

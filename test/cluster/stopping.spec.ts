@@ -1,9 +1,12 @@
 import { connect } from 'node:net';
+import { join } from 'node:path';
 import pg from 'pg';
 import { Client, type Reply } from './support/client';
 import { eventually, Replica } from './support/replica';
 import { Server } from './support/servers';
 import { Store } from './support/store';
+
+const THROW_ON_SIGNAL = join(__dirname, 'support/throw-on-signal.cjs');
 
 describe('A replica that gets SIGTERM', () => {
   let redis: Server;
@@ -65,6 +68,31 @@ describe('A replica that gets SIGTERM', () => {
     const reply = await inFlight;
     expect([reply.status, reply.headers.connection]).toEqual([201, 'close']);
     expect((await stopped).code).toBe(0);
+  });
+
+  it('ignores a second signal within a second, and ends at once on a later one', async () => {
+    const replica = await start({ DRAIN_SECONDS: '60' });
+    process.kill(replica.program.pid, 'SIGTERM');
+    process.kill(replica.program.pid, 'SIGINT');
+    await eventually(1_000, async () => !(await replica.isReady()));
+    expect((await client.call(replica.port)).status).toBe(200);
+    const again = setInterval(() => process.kill(replica.program.pid, 'SIGTERM'), 100);
+    const { code, stdout } = await replica.program.exit;
+    clearInterval(again);
+    expect([code, stdout.match(/"event":"stop\w+"/g)]).toEqual([143, ['"event":"stopping"']]);
+  });
+
+  it('logs an unhandled error as one line of JSON, fails readiness, drains, and ends with 1', async () => {
+    const replica = await start({ DRAIN_SECONDS: '1', NODE_OPTIONS: `--require ${THROW_ON_SIGNAL}` });
+    process.kill(replica.program.pid, 'SIGUSR2');
+    await eventually(500, async () => !(await replica.isReady()));
+    expect((await client.call(replica.port)).status).toBe(200);
+    const { code, stdout, stderr } = await replica.program.exit;
+    expect([code, stderr]).toEqual([1, '']);
+    const lines = stdout.split('\n').filter((line) => line.includes('unhandled_error'));
+    expect(lines.map((line) => JSON.parse(line) as unknown)).toMatchObject([
+      { level: 'fatal', event: 'unhandled_error', stack: expect.stringMatching(/^Error: unexpected\n/) as string },
+    ]);
   });
 
   it('exits with 0 within 10 s also when a client keeps it busy, and PostgreSQL and Redis are frozen', async () => {

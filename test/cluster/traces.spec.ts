@@ -1,3 +1,5 @@
+import { once } from 'node:events';
+import { type AddressInfo, createServer } from 'node:net';
 import { join } from 'node:path';
 import { freePort } from '../support/process';
 import { Client } from './support/client';
@@ -94,6 +96,29 @@ describe('A replica', () => {
       [400, TRACE_ID],
       [200, TRACE_ID],
     ]);
+  });
+
+  it('sends traces to their own endpoint, nothing with OTEL_SDK_DISABLED, and does not wait for a dead collector', async () => {
+    const deadCollector = createServer().listen(0, '127.0.0.1');
+    await once(deadCollector, 'listening');
+    const { port } = deadCollector.address() as AddressInfo;
+    const endOf = async (env: Record<string, string>) => {
+      const replica = await start({ OTEL_EXPORTER_OTLP_PROTOCOL: 'http/json', ...env });
+      await fetch(`${replica.url}/v1/pets`, { headers: { authorization: `Bearer ${key}` } });
+      const startedAt = performance.now();
+      const { code, stderr, stdout } = await replica.program.kill('SIGTERM');
+      const ms = performance.now() - startedAt;
+      return { code, loaded: !stderr.includes('OpenTelemetry: 0 files'), stopped: stdout.includes('"stopped"'), ms };
+    };
+    const before = collector.spans.length;
+    const own = { OTEL_EXPORTER_OTLP_TRACES_ENDPOINT: `${collector.url}/own/traces` };
+    expect(await endOf(own)).toMatchObject({ code: 0, loaded: true, stopped: true });
+    expect([collector.spans.length > before, collector.received.includes('"/own/traces"')]).toEqual([true, true]);
+    expect(await endOf({ ...own, OTEL_SDK_DISABLED: 'true' })).toMatchObject({ code: 0, loaded: false, stopped: true });
+    const dead = await endOf({ OTEL_EXPORTER_OTLP_ENDPOINT: `http://127.0.0.1:${port}` });
+    deadCollector.close();
+    expect(dead).toMatchObject({ code: 0, loaded: true, stopped: true });
+    expect(dead.ms).toBeLessThan(5_000);
   });
 
   it('loads nothing of OpenTelemetry otherwise, and logs its start, the migrations, the breaker and its end', async () => {

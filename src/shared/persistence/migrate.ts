@@ -22,7 +22,7 @@ export function migrate(options: DataSourceOptions): Promise<string[]> {
     await runner.startTransaction();
     try {
       await runner.query(`SET LOCAL lock_timeout = ${LOCK_TIMEOUT_MS}`);
-      await orLocked('another process is migrating its schema', () =>
+      await orLocked('another process is migrating the schema', () =>
         runner.query('SELECT pg_advisory_xact_lock($1)', [MIGRATION_LOCK]),
       );
       executor.transaction = 'all';
@@ -54,8 +54,8 @@ async function withExecutor<T>(
   options: DataSourceOptions,
   work: (executor: MigrationExecutor, runner: QueryRunner) => Promise<T>,
 ): Promise<T> {
-  // Without the time-outs of requests: a migration may take longer.
-  const dataSource = new DataSource({ ...options, extra: { keepAlive: true } });
+  // Without the time-outs of requests: a migration may take longer. TypeORM's other logger writes to the console.
+  const dataSource = new DataSource({ ...options, extra: { keepAlive: true }, logger: 'debug' });
   await dataSource.initialize();
   const runner = dataSource.createQueryRunner();
   try {

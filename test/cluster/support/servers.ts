@@ -1,6 +1,6 @@
 import { type ChildProcess, execFileSync, spawn } from 'node:child_process';
 import { chownSync, existsSync, readdirSync, readFileSync } from 'node:fs';
-import { mkdtemp, rm } from 'node:fs/promises';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { connect } from 'node:net';
 import { tmpdir } from 'node:os';
 import { delimiter, join } from 'node:path';
@@ -52,6 +52,37 @@ export class Server {
       'postgres://postgres@',
       directory,
       'SIGQUIT',
+    );
+    await server.start();
+    return server;
+  }
+
+  /** PgBouncer in transaction mode, in front of a PostgreSQL server. */
+  static async pgbouncer({ port: target }: Server): Promise<Server> {
+    const binary = find('pgbouncer', ['/usr/sbin'], 'pgbouncer');
+    const [directory, port] = await Promise.all([temporary(), freePort()]);
+    const user = serverUser('postgres', directory);
+    const configuration = join(directory, 'pgbouncer.ini');
+    await writeFile(join(directory, 'users.txt'), '"postgres" ""\n');
+    await writeFile(
+      configuration,
+      `[databases]
+* = host=127.0.0.1 port=${target}
+[pgbouncer]
+listen_addr = 127.0.0.1
+listen_port = ${port}
+unix_socket_dir =
+auth_type = trust
+auth_file = ${join(directory, 'users.txt')}
+pool_mode = transaction
+`,
+    );
+    const server = new Server(
+      () => spawn(binary, ['-q', configuration], { ...user, cwd: directory, stdio: 'ignore' }),
+      port,
+      'postgres://postgres@',
+      directory,
+      'SIGKILL',
     );
     await server.start();
     return server;

@@ -1,0 +1,177 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import pg from 'pg';
+import { generateSecret } from '../../src/auth/api-key-secret';
+import { freePort, petstore, Program } from '../support/process';
+import { eventually, Replica } from './support/replica';
+import { Server } from './support/servers';
+import { Store } from './support/store';
+
+const MAIN = join(__dirname, '../../dist/src/main.js');
+const WORST_STALL_MS = 900;
+
+describe('A replica that starts', () => {
+  let postgres: Server;
+  let operator: pg.Client;
+  const replicas: Replica[] = [];
+
+  beforeEach(async () => {
+    postgres = await Server.postgres();
+    // It listens before it takes connections.
+    await eventually(10_000, () => {
+      operator = new pg.Client(postgres.url);
+      return operator.connect().then(
+        () => true,
+        () => false,
+      );
+    });
+  });
+  afterEach(async () => {
+    await Promise.all(replicas.splice(0).map(({ program }) => program.kill('SIGKILL')));
+    await operator.end();
+    await postgres.remove();
+  });
+
+  const start = async (env: Record<string, string>) => {
+    const replica = await Replica.start({ DRAIN_SECONDS: '0', ...env });
+    replicas.push(replica);
+    return replica;
+  };
+  const events = ({ stdout }: { readonly stdout: string }) =>
+    stdout
+      .split('\n')
+      .filter(Boolean)
+      .map((line) => JSON.parse(line) as Record<string, unknown>);
+  const eventOf = (program: { readonly stdout: string }, name: string) =>
+    events(program).find(({ event }) => event === name);
+  const reasons = ({ program }: Replica) =>
+    events(program).flatMap(({ event, reason }) => (event === 'database_unavailable' ? [String(reason)] : []));
+  const urlOf = (user: string, database: string) => `postgres://${user}@127.0.0.1:${postgres.port}/${database}`;
+
+  /** Takes back the newest migration, and holds a lock on the table that it changes, as a backup does. */
+  const lockAgainstMigration = async () => {
+    const store = await Store.open(postgres.url);
+    await store.query(`DELETE FROM migrations WHERE name LIKE 'AddKeyUnbans%'`);
+    await store.query('ALTER TABLE api_keys DROP COLUMN unbans');
+    await store.close();
+    const backup = new pg.Client(postgres.url);
+    await backup.connect();
+    await backup.query('BEGIN; LOCK TABLE api_keys IN ACCESS SHARE MODE');
+    return backup;
+  };
+
+  it('keeps trying while the login, the database or a privilege is missing, logs each reason once, and becomes ready', async () => {
+    await operator.query(`CREATE ROLE app LOGIN PASSWORD 'right'`);
+    const { rows } = await operator.query<{ hba_file: string }>('SHOW hba_file');
+    await operator.query(
+      `COPY (VALUES ('host all app 127.0.0.1/32 scram-sha-256'), ('host all all 127.0.0.1/32 trust'))
+       TO '${rows[0]?.hba_file ?? ''}'`,
+    );
+    await operator.query('SELECT pg_reload_conf()');
+    const replica = await start({ DATABASE_URL: urlOf('app:wrong', 'later') });
+    const meets = (reason: string) => eventually(10_000, () => reasons(replica).at(-1)?.includes(reason) ?? false);
+    await meets('password authentication failed');
+    await operator.query(`ALTER ROLE app PASSWORD 'wrong'`);
+    await meets('database "later" does not exist');
+    expect([(await fetch(`${replica.url}/healthz`)).status, await replica.isReady()]).toEqual([200, false]);
+    await operator.query('CREATE DATABASE later');
+    await meets('permission denied');
+    await operator.query('ALTER DATABASE later OWNER TO app');
+    await eventually(10_000, () => replica.isReady());
+    expect(reasons(replica)).toHaveLength(3);
+    await eventually(1_000, () => replica.program.stdout.includes('"event":"database_opened"'));
+
+    // A rotated password is met by the next connection.
+    await operator.query(`ALTER ROLE app PASSWORD 'rotated'`);
+    await operator.query(`SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE usename = 'app'`);
+    const headers = { authorization: `Bearer ${generateSecret('production')}` };
+    const statuses = new Set<number>();
+    const call = async () => {
+      const { status } = await fetch(`${replica.url}/v1/pets`, { headers });
+      statuses.add(status);
+      return status;
+    };
+    await eventually(10_000, async () => (await call()) === 503);
+    await operator.query(`ALTER ROLE app PASSWORD 'wrong'`);
+    await eventually(10_000, async () => (await call()) === 401);
+    expect([...statuses]).not.toContain(500);
+  });
+
+  it('ends with 1 and the reason when the encoding of the database is not UTF8, also when it is found out later', async () => {
+    const database = `ENCODING 'LATIN1' LC_COLLATE 'C' LC_CTYPE 'C' TEMPLATE template0`;
+    const msg = expect.stringMatching(
+      /^The database cannot be used: its encoding is LATIN1, and must be UTF8/,
+    ) as string;
+    await operator.query(`CREATE DATABASE latin ${database}`);
+    const env = { APP_ENV: 'production', PORT: await freePort(), DATABASE_URL: urlOf('postgres', 'latin') };
+    const ended = await new Program('main.js', [], env).exit;
+    expect([ended.code, eventOf(ended, 'start_failed')]).toMatchObject([1, { level: 'fatal', msg }]);
+
+    const replica = await start({ DATABASE_URL: urlOf('postgres', 'later') });
+    await operator.query(`CREATE DATABASE later ${database}`);
+    const { code } = await replica.program.exit;
+    expect([code, eventOf(replica.program, 'database_failed')]).toMatchObject([1, { level: 'fatal', msg }]);
+  });
+
+  it('with MIGRATE_ON_START=false, changes nothing, names what is missing, and becomes ready when it is there', async () => {
+    const replica = await start({ DATABASE_URL: postgres.url, MIGRATE_ON_START: 'false' });
+    expect(await replica.isReady()).toBe(false);
+    expect(reasons(replica)).toEqual([
+      expect.stringMatching(/lacks migrations: CreateAccountsAndKeys\d+, CreatePets\d+, /),
+    ]);
+    expect((await operator.query(`SELECT FROM pg_tables WHERE schemaname = 'public'`)).rowCount).toBe(0);
+    expect(await petstore(['migrate'], { DATABASE_URL: postgres.url })).toMatchObject({ code: 0, stderr: '' });
+    await eventually(5_000, () => replica.isReady());
+  });
+
+  it('waits for the lock of a backup, says so, and does not block other sessions meanwhile', async () => {
+    const backup = await lockAgainstMigration();
+    const replica = await start({ DATABASE_URL: postgres.url });
+    const command = petstore(['migrate'], { DATABASE_URL: postgres.url });
+    let worstMs = 0;
+    for (const until = performance.now() + 5_000; performance.now() < until;) {
+      const startedAt = performance.now();
+      await operator.query('SELECT count(*) FROM api_keys');
+      worstMs = Math.max(worstMs, performance.now() - startedAt);
+    }
+    expect(worstMs).toBeLessThan(WORST_STALL_MS);
+    expect(await replica.isReady()).toBe(false);
+    expect(reasons(replica)).toContain('another session, such as a backup, locks a table that a migration changes');
+    await backup.end();
+    await eventually(10_000, () => replica.isReady());
+    expect((await command).stderr).toMatch(/^(note: The migration waits: another .+\.\n){1,2}$/);
+    const { rowCount } = await operator.query(`SELECT FROM migrations WHERE name LIKE 'AddKeyUnbans%'`);
+    expect(rowCount).toBe(1);
+  });
+
+  it('obeys SIGTERM while it waits for a lock, also as process 1', async () => {
+    const backup = await lockAgainstMigration();
+    const env = { PATH: process.env.PATH, APP_ENV: 'production', PORT: await freePort(), DATABASE_URL: postgres.url };
+    const isRoot = process.getuid?.() === 0;
+    const command = isRoot ? ['unshare', '--pid', '--fork', process.execPath, MAIN] : [process.execPath, MAIN];
+    const child = spawn(command[0] ?? '', command.slice(1), { env, stdio: ['ignore', 'pipe', 'inherit'] });
+    let stdout = '';
+    child.stdout.on('data', (data: Buffer) => (stdout += data.toString()));
+    await eventually(20_000, () => stdout.includes('locks a table'));
+    const pid = child.pid ?? 0;
+    const inner = isRoot ? Number(readFileSync(`/proc/${pid}/task/${pid}/children`, 'utf8')) : pid;
+    const exit = once(child, 'exit') as Promise<[number]>;
+    process.kill(inner, 'SIGTERM');
+    expect(await exit).toEqual([0, null]);
+    expect(stdout).toContain('"event":"stopped"');
+    await backup.end();
+  });
+
+  it('leaves no lock behind in PgBouncer in transaction mode, where several migrate at once', async () => {
+    const pooler = await Server.pgbouncer(postgres);
+    const migrate = () => petstore(['migrate', '--json'], { DATABASE_URL: `${pooler.url}/postgres` });
+    const results = await Promise.all([migrate(), migrate(), migrate()]);
+    expect(results.map(({ code }) => code)).toEqual([0, 0, 0]);
+    expect(results.filter(({ stdout }) => stdout.includes('CreatePets'))).toHaveLength(1);
+    const { rowCount } = await operator.query(`SELECT FROM pg_locks WHERE locktype = 'advisory'`);
+    expect(rowCount).toBe(0);
+    await pooler.remove();
+  });
+});
