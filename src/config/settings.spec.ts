@@ -73,6 +73,16 @@ describe('Settings', () => {
     expect(() => loadSettings(env)).not.toThrow(/\n/);
   });
 
+  it.each([
+    'postgres://a:5432,b:5432/db?target_session_attrs=read-write',
+    'postgres://a,b/db',
+    'postgres:///db?host=a,b',
+  ])('say what to do instead of naming several database servers (%s)', (url) => {
+    expect(() => loadSettings({ DATABASE_URL: url })).toThrow(
+      /^DATABASE_URL must be a PostgreSQL address with one host, .+ must lead to the primary: a proxy such as HAProxy, /,
+    );
+  });
+
   it('name every wrong setting, one line each, and repeat no value', () => {
     expect(() => loadSettings({ PORT: 'x', DATABASE_URL: 'secret', TRUST_PROXY: 'y' })).toThrow(
       /^PORT .+\nDATABASE_URL .+\nTRUST_PROXY .+$/,

@@ -67,8 +67,11 @@ export const SETTINGS = {
   PORT: [integer(1, 65_535), 3000],
   DATA_DIR: [matching(/./, 'be a directory'), '.data'],
   DATABASE_URL: [
-    url('be a PostgreSQL address, such as postgres://user:password@host:5432/petstore', ({ protocol }) =>
-      /^postgres(ql)?:$/.test(protocol),
+    url(
+      'be a PostgreSQL address with one host, such as postgres://user:password@host:5432/petstore; ' +
+        'for several servers, the host must lead to the primary: a proxy such as HAProxy, a virtual IP or a managed writer endpoint',
+      ({ protocol, host, searchParams }) =>
+        /^postgres(ql)?:$/.test(protocol) && !`${host}${searchParams.get('host') ?? ''}`.includes(','),
     ),
     undefined,
   ],
