@@ -12,7 +12,7 @@ import { CreateOrders1795291200000 } from './src/orders/persistence/create-order
 import { OrderSchema } from './src/orders/persistence/order.schema';
 import { CreatePets1795219200001 } from './src/pets/persistence/create-pets.migration';
 import { embeddedDatabaseHost } from './src/shared/persistence/embedded-database';
-import { ImpatientClient } from './src/shared/persistence/impatient-client';
+import { PostgresClient, requirePrimary } from './src/shared/persistence/postgres-client';
 
 /** How TypeORM reaches the database, the schemas it maps, and the migrations, in the order they run. */
 export function ormConfig(settings: Pick<Settings, 'databaseUrl' | 'dataDir'>): DataSourceOptions {
@@ -39,15 +39,27 @@ export function ormConfig(settings: Pick<Settings, 'databaseUrl' | 'dataDir'>): 
     synchronize: false,
     applicationName: 'petstore',
     ...(databaseUrl === undefined
-      ? { host: embeddedDatabaseHost(dataDir), port: 5432, username: 'postgres', database: 'postgres', poolSize: 2 }
-      : { url: databaseUrl, poolSize: 10 }),
+      ? { host: embeddedDatabaseHost(dataDir), port: 5432, username: 'postgres', database: 'postgres' }
+      : { url: databaseUrl }),
+    poolSize: 10,
     // Together these answer 503 within 2 s when the database is down, frozen or overloaded.
     connectTimeoutMS: 700,
     extra: {
       // Connections are kept: to open them in the middle of a burst is what would make it too slow.
       idleTimeoutMillis: 0,
+      maxLifetimeSeconds: 600,
       pipeline: true,
-      ...(databaseUrl !== undefined && { statement_timeout: 1_000, query_timeout: 1_100, Client: ImpatientClient }),
+      Client: PostgresClient,
+      ...(databaseUrl !== undefined && {
+        statement_timeout: 1_000,
+        lock_timeout: 500,
+        query_timeout: 1_100,
+        // What a replica that vanished in a transaction had locked is free again after this.
+        idle_in_transaction_session_timeout: 3_000,
+        keepAlive: true,
+        keepAliveInitialDelayMillis: 10_000,
+        onConnect: requirePrimary,
+      }),
     },
   };
 }

@@ -1,5 +1,5 @@
 import { Injectable } from '@nestjs/common';
-import { PetStoreError, ServiceUnavailable } from '../shared/domain/pet-store-error';
+import { PetStoreError } from '../shared/domain/pet-store-error';
 import { Drain } from '../shared/http/drain';
 import { Database } from '../shared/persistence/database';
 
@@ -13,14 +13,12 @@ export class Readiness {
 
   /**
    * Resolves if the replica is ready; it takes no longer than the timeouts of a statement.
-   * @throws PetStoreError while this replica is stopping, or while the database is unreachable
+   * @throws PetStoreError while this replica is stopping, or while the database is unreachable or takes no writes
    */
   async check(): Promise<void> {
     if (this.drain.isDraining) {
       throw new PetStoreError('service_unavailable', 'This replica is stopping. Send the request to another one.');
     }
-    if (!(await this.database.isReady())) {
-      throw new ServiceUnavailable();
-    }
+    await this.database.checkReadiness();
   }
 }

@@ -20,7 +20,7 @@ import { ERROR_CATALOG } from '../../src/error-catalog';
 import type { ErrorCode } from '../../src/shared/domain/error-codes';
 import { toErrorResponse } from '../../src/shared/http/error.filter';
 import { protocolError } from '../../src/shared/http/protocol-errors';
-import { Pipeline } from '../../src/shared/persistence/statements';
+import { ReadPipeline } from '../../src/shared/persistence/read-pipeline';
 import type { ErrorCases } from '../support/documented-errors';
 import { type Answer, codeOf } from '../support/service';
 
@@ -110,7 +110,7 @@ export const errorCases: ErrorCases = (service, key) => {
     gateway_timeout: fromNest(new GatewayTimeoutException()),
     service_unavailable: () => {
       const refused = Object.assign(new Error('refused'), { code: 'ECONNREFUSED' });
-      jest.spyOn(Pipeline.prototype, 'query').mockRejectedValueOnce(refused);
+      jest.spyOn(ReadPipeline.prototype, 'query').mockRejectedValueOnce(refused);
       return get('/v1/pets');
     },
   };

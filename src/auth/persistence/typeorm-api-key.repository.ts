@@ -3,9 +3,32 @@ import type { Repository } from 'typeorm';
 import { insertedId } from '../../shared/persistence/bigint-column';
 import { Database } from '../../shared/persistence/database';
 import { orUnavailable } from '../../shared/persistence/unavailable';
-import { Account } from '../domain/account';
+import { Account, type Plan } from '../domain/account';
 import { ApiKey, type NewApiKey } from '../domain/api-key';
 import { ApiKeyRepository, type KeyOfAccount, type KeyUse } from '../domain/api-key.repository';
+
+/** Prepared, and apart from other reads: no request is served before its key is looked up. */
+const FIND_BY_HASH = {
+  name: 'api_keys_by_hash',
+  table: 'api_keys',
+  text: `
+    SELECT key.id, account_id, first_characters, key.created_at, expires_at, revoked_at, replaced_by, last_used_at, unbans,
+      account.name, plan, per_minute, per_day, account.created_at
+    FROM api_keys AS key JOIN accounts AS account ON account.id = account_id WHERE hash = $1`,
+};
+type KeyColumns = [
+  id: string,
+  accountId: string,
+  firstCharacters: string,
+  createdAt: Date,
+  expiresAt: Date | null,
+  revokedAt: Date | null,
+  replacedBy: string | null,
+  lastUsedAt: Date | null,
+  unbans: number,
+];
+const KEY_COLUMNS = 9;
+type AccountColumns = [name: string, plan: Plan, perMinute: number | null, perDay: number | null, createdAt: Date];
 
 @Injectable()
 export class TypeOrmApiKeyRepository extends ApiKeyRepository {
@@ -31,15 +54,26 @@ export class TypeOrmApiKeyRepository extends ApiKeyRepository {
     });
   }
 
-  findByHash(hash: Buffer): Promise<KeyOfAccount | null> {
-    return orUnavailable(async () => {
-      const found = await this.keys
-        .createQueryBuilder('key')
-        .innerJoinAndMapOne('key.account', Account, 'account', 'account.id = key.account_id')
-        .where('key.hash = :hash', { hash })
-        .getOne();
-      return found === null ? null : { key: found, account: (found as ApiKey & { account: Account }).account };
-    });
+  async findByHash(hash: Buffer): Promise<KeyOfAccount | null> {
+    const [row] = (await this.database.read(FIND_BY_HASH, [hash])) as [...KeyColumns, ...AccountColumns][];
+    if (row === undefined) {
+      return null;
+    }
+    const [id, accountId, firstCharacters, createdAt, expiresAt, revokedAt, replacedBy, lastUsedAt, unbans] = row;
+    const [name, plan, perMinute, perDay, accountCreatedAt] = row.slice(KEY_COLUMNS) as AccountColumns;
+    const key = new ApiKey(
+      BigInt(id),
+      BigInt(accountId),
+      hash,
+      firstCharacters,
+      createdAt,
+      expiresAt,
+      revokedAt,
+      replacedBy === null ? null : BigInt(replacedBy),
+      lastUsedAt,
+      unbans,
+    );
+    return { key, account: new Account(key.accountId, name, plan, perMinute, perDay, accountCreatedAt) };
   }
 
   listOf(accountId: bigint): Promise<ApiKey[]> {

@@ -8,6 +8,7 @@ import { PetPages, type PetPage, type PetQuery } from '../domain/pet-pages';
  */
 const page = (name: string, condition: string, order: string) => ({
   name,
+  table: 'pets',
   text: `
     SELECT count(*), string_agg(
       concat('{"id":', id, ',"name":', to_json(name), ',"categoryId":', category_id, ',"status":"', status, '"}'), ','

@@ -12,7 +12,11 @@ const INSERT = {
     FROM unnest($1::text[], $2::bigint[], $3::text[]) WITH ORDINALITY AS pet (name, category_id, status, turn)
     ORDER BY turn RETURNING id`,
 };
-const SELECT = { name: 'pets_select', text: 'SELECT name, category_id, status FROM pets WHERE id = $1' };
+const SELECT = {
+  name: 'pets_select',
+  table: 'pets',
+  text: 'SELECT name, category_id, status FROM pets WHERE id = $1',
+};
 const RESERVE = {
   name: 'pets_reserve',
   text: `
@@ -22,10 +26,11 @@ const RESERVE = {
 
 @Injectable()
 export class PostgresPetRepository extends PetRepository {
-  private readonly batches = new Batches((pets: readonly NewPet[]) => this.insert(pets));
+  private readonly batches: Batches<NewPet, bigint>;
 
   constructor(private readonly database: Database) {
     super();
+    this.batches = new Batches((pets) => this.insert(pets), database.writers);
   }
 
   async add(pet: NewPet): Promise<Pet> {

@@ -10,18 +10,23 @@ import { ServiceUnavailable } from '../domain/pet-store-error';
 import { reasonOf } from '../domain/reason';
 import { EmbeddedDatabase } from './embedded-database';
 import { checkSchema, migrate } from './migrate';
+import { ReadPipeline } from './read-pipeline';
+import { Semaphore } from './semaphore';
 import { DatabaseSetupError, mayHeal } from './startup-errors';
-import { type Parameter, Pipeline, query, type Row, type Statement } from './statements';
+import { type Parameter, query, type ReadStatement, type Row, type Statement } from './statements';
 import { orUnavailable } from './unavailable';
 
 const RETRY_MS = 1_000;
 /** How often the log repeats why the database cannot be used yet. */
 const REMINDER_MS = 60_000;
 
-interface Connections {
-  readonly pool: Pool;
-  readonly pipeline: Pipeline;
-}
+/** Half of the pool: the other half reads while all that writes waits for a lock. */
+const MAX_WRITERS = 5;
+/** With the second that a statement may take, less than 2 s. */
+const MAX_WAIT_FOR_WRITING_MS = 850;
+
+/** Beside look-ups of API keys, without which no request can be served either: it is not held up by other tables. */
+const IN_RECOVERY = { name: 'in_recovery', table: 'api_keys', text: 'SELECT pg_is_in_recovery()' };
 
 /**
  * Opens the database when the application starts (the embedded one where no `DATABASE_URL` is set), migrates it, and
@@ -33,7 +38,10 @@ export class Database implements OnModuleInit, OnApplicationShutdown {
   private readonly logger = new Logger(Database.name);
   protected embedded: EmbeddedDatabase | undefined;
   private readonly stopping = new AbortController();
-  private connections: Connections | undefined;
+  private pool: Pool | undefined;
+  /** Bounds how many connections write at once. */
+  readonly writers = new Semaphore(MAX_WRITERS, MAX_WAIT_FOR_WRITING_MS);
+  private readonly pipelines = new Map<string, ReadPipeline>();
   private opening: Promise<void> | undefined;
   private readonly transactions = new AsyncLocalStorage<EntityManager>();
 
@@ -64,7 +72,9 @@ export class Database implements OnModuleInit, OnApplicationShutdown {
   async onApplicationShutdown(): Promise<void> {
     this.stopping.abort();
     await this.opening;
-    await this.connections?.pipeline.close();
+    this.pipelines.forEach((pipeline) => {
+      pipeline.close();
+    });
     if (this.dataSource.isInitialized) {
       await this.dataSource.destroy();
     }
@@ -73,6 +83,10 @@ export class Database implements OnModuleInit, OnApplicationShutdown {
 
   /** Where a repository sends its queries: the transaction under way, if there is one. */
   get manager(): EntityManager {
+    if (this.dataSource.entityMetadatas.length === 0) {
+      // TypeORM reads its schemas with the first connection, and would not know any before.
+      throw notConnectedYet();
+    }
     return this.transactions.getStore() ?? this.dataSource.manager;
   }
 
@@ -86,7 +100,9 @@ export class Database implements OnModuleInit, OnApplicationShutdown {
       return work(underWay);
     }
     return orUnavailable(() =>
-      this.dataSource.transaction((manager) => this.transactions.run(manager, () => work(manager))),
+      this.writers.run(() =>
+        this.dataSource.transaction((manager) => this.transactions.run(manager, () => work(manager))),
+      ),
     );
   }
 
@@ -99,16 +115,16 @@ export class Database implements OnModuleInit, OnApplicationShutdown {
    * Runs a statement that reads, in the transaction under way if there is one.
    * @throws ServiceUnavailable
    */
-  read(statement: Statement, parameters: Parameter[]): Promise<Row[]> {
-    return this.run(statement, parameters, ({ pipeline }) => pipeline.query(statement, parameters));
+  read(statement: ReadStatement, parameters: Parameter[]): Promise<Row[]> {
+    return this.run(statement, parameters, (pool) => this.pipeline(pool, statement.table).query(statement, parameters));
   }
 
   /**
-   * Runs a statement that writes, in the transaction under way or in one of its own.
+   * Runs a statement that writes, in the transaction under way or in one of its own, which `writers` should bound.
    * @throws ServiceUnavailable
    */
   write(statement: Statement, parameters: Parameter[]): Promise<Row[]> {
-    return this.run(statement, parameters, async ({ pool }) => {
+    return this.run(statement, parameters, async (pool) => {
       const client = await pool.connect();
       try {
         return await query(client, statement, parameters);
@@ -121,40 +137,50 @@ export class Database implements OnModuleInit, OnApplicationShutdown {
   private run(
     statement: Statement,
     parameters: Parameter[],
-    outsideTransaction: (connections: Connections) => Promise<Row[]>,
+    outsideTransaction: (pool: Pool) => Promise<Row[]>,
   ): Promise<Row[]> {
     return orUnavailable(async () => {
       const runner = this.transactions.getStore()?.queryRunner as PostgresQueryRunner | undefined;
       if (runner !== undefined) {
         return query((await runner.connect()) as PoolClient, statement, parameters);
       }
-      if (this.connections === undefined) {
-        throw new ServiceUnavailable();
+      if (this.pool === undefined) {
+        throw notConnectedYet();
       }
-      return outsideTransaction(this.connections);
+      return outsideTransaction(this.pool);
     });
   }
 
-  /** Whether the database answers. */
-  async isReady(): Promise<boolean> {
-    try {
-      await this.dataSource.query('SELECT 1');
-      return true;
-    } catch {
-      return false;
+  private pipeline(pool: Pool, table: string): ReadPipeline {
+    let pipeline = this.pipelines.get(table);
+    if (pipeline === undefined) {
+      pipeline = new ReadPipeline(pool);
+      this.pipelines.set(table, pipeline);
+    }
+    return pipeline;
+  }
+
+  /**
+   * Checks that the database responds, and that it is a primary: a standby takes no writes.
+   * @throws ServiceUnavailable
+   */
+  async checkReadiness(): Promise<void> {
+    const [row] = await this.read(IN_RECOVERY, []);
+    if (row?.[0] !== false) {
+      throw new ServiceUnavailable(new Error('The database is a standby'));
     }
   }
 
   /** How many connections of the pool are in use and how many are not, and how much waits for one. */
   get poolState(): { readonly busy: number; readonly idle: number; readonly waiting: number } {
-    const { totalCount = 0, idleCount = 0, waitingCount = 0 } = this.connections?.pool ?? {};
+    const { totalCount = 0, idleCount = 0, waitingCount = 0 } = this.pool ?? {};
     return { busy: totalCount - idleCount, idle: idleCount, waiting: waitingCount };
   }
 
   /** Opens all connections of the pool, so that the first burst of requests need not wait for them. */
   private async openConnections(): Promise<void> {
     const { poolSize = 1 } = this.dataSource.options as { poolSize?: number };
-    await Promise.all(Array.from({ length: poolSize }, () => this.isReady()));
+    await Promise.allSettled(Array.from({ length: poolSize }, () => this.dataSource.query('SELECT 1')));
   }
 
   private async open(): Promise<void> {
@@ -169,8 +195,7 @@ export class Database implements OnModuleInit, OnApplicationShutdown {
     }
     await this.dataSource.initialize();
     await this.openConnections();
-    const pool = (this.dataSource.driver as PostgresDriver).master as Pool;
-    this.connections = { pool, pipeline: new Pipeline(pool) };
+    this.pool = (this.dataSource.driver as PostgresDriver).master as Pool;
   }
 
   /** Tries again until the database is open, the replica stops, or it fails in a way that cannot heal. */
@@ -205,4 +230,8 @@ export class Database implements OnModuleInit, OnApplicationShutdown {
 
 function asSetupError(error: unknown): DatabaseSetupError {
   return error instanceof DatabaseSetupError ? error : new DatabaseSetupError(reasonOf(error), { cause: error });
+}
+
+function notConnectedYet(): ServiceUnavailable {
+  return new ServiceUnavailable(new Error('The database has not been reached since the start'));
 }

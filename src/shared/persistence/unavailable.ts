@@ -1,33 +1,47 @@
-import { CannotExecuteNotConnectedError, ConnectionIsNotSetError, EntityMetadataNotFoundError } from 'typeorm';
+import {
+  CannotExecuteNotConnectedError,
+  ConnectionIsNotSetError,
+  QueryRunnerAlreadyReleasedError,
+  QueryRunnerProviderAlreadyReleasedError,
+  TransactionNotStartedError,
+} from 'typeorm';
 import { ServiceUnavailable } from '../domain/pet-store-error';
+import { sqlState } from './postgres-client';
 
 /**
- * Network failures, and the SQLSTATE of a server that is full (53), goes down or comes up (57P), or lets nobody in: a
- * rotated password (28) or a database that is being restored (3D000).
+ * Network failures, and SQLSTATEs: of a server that is full (53), going down or coming up (57P), slow (57014), locked (55P03) or read-only
+ * (25006), of a connection that the server ended (25P03) or that lost its
+ * prepared statements (26000), and of a server that lets nobody in: a rotated password (28) or a database that is being restored
+ * (3D000).
  */
 const UNAVAILABLE =
-  /^(ECONN\w+|EPIPE|ENOENT|ENOTFOUND|EAI_AGAIN|ETIMEDOUT|EHOST\w+|ENET\w+|28\w{3}|3D000|53\w{3}|57P\w{2}|57014|08\w{3})$/;
+  /^(ECONN\w+|EPIPE|ENOENT|ENOTFOUND|EAI_AGAIN|ETIMEDOUT|EHOST\w+|ENET\w+|28\w{3}|3D000|53\w{3}|57P\w{2}|57014|55P03|08\w{3}|25006|25P03|26000)$/;
 const UNAVAILABLE_MESSAGE =
   /^(timeout exceeded when trying to connect|Connection terminated|Query read timeout|Client (was closed|has encountered)|Driver not Connected)/;
+/** A value that PostgreSQL does not take, or a constraint that it breaks. */
+const REJECTED_ROW = /^2[23]\w{3}$/;
 
 /** Whether the failure says that the database cannot be reached or does not answer, rather than that a query is wrong. */
 export function isDatabaseUnavailable(error: unknown): boolean {
   if (
     error instanceof CannotExecuteNotConnectedError ||
     error instanceof ConnectionIsNotSetError ||
-    // Before the first connection TypeORM has not read its schemas either.
-    error instanceof EntityMetadataNotFoundError
+    // What TypeORM says in the middle of a transaction whose connection was lost.
+    error instanceof QueryRunnerAlreadyReleasedError ||
+    error instanceof QueryRunnerProviderAlreadyReleasedError ||
+    error instanceof TransactionNotStartedError
   ) {
     return true;
   }
   if (error instanceof AggregateError) {
     return error.errors.some(isDatabaseUnavailable);
   }
-  if (!(error instanceof Error)) {
-    return false;
-  }
-  const code = (error as NodeJS.ErrnoException).code;
-  return UNAVAILABLE.test(code ?? '') || UNAVAILABLE_MESSAGE.test(error.message);
+  return error instanceof Error && (UNAVAILABLE.test(sqlState(error) ?? '') || UNAVAILABLE_MESSAGE.test(error.message));
+}
+
+/** Whether PostgreSQL executed the statement and rejected what it was given, so that nothing was changed. */
+export function isRejectedRow(error: unknown): boolean {
+  return REJECTED_ROW.test(sqlState(error) ?? '');
 }
 
 /**
