@@ -2,6 +2,9 @@ import { request as httpRequest } from 'node:http';
 import { Readiness } from '../../src/health';
 import { ServiceUnavailable } from '../../src/shared/domain/pet-store-error';
 import { eventually } from '../cluster/support/replica';
+import { DataSource } from 'typeorm';
+import { Order } from '../../src/orders/domain/order';
+import { ReadPipeline } from '../../src/shared/persistence/read-pipeline';
 import { codeOf, TestService } from '../support/service';
 
 describe('The log', () => {
@@ -141,6 +144,34 @@ describe('The log', () => {
     expect(requests()).toHaveLength(6);
     expect(lines.join('')).not.toContain(key.slice(10, 20));
     expect(lines.join('')).not.toContain(secret);
+  });
+
+  it('says why requests got 503: the first at once, the others of a second as a number', async () => {
+    await start({});
+    await service.get('/v1/pets', { key });
+    lines.length = 0;
+    const failure = Object.assign(new Error('connect ECONNREFUSED 192.0.2.1:5432'), { code: 'ECONNREFUSED' });
+    const query = jest.spyOn(ReadPipeline.prototype, 'query').mockRejectedValue(failure);
+    const answers = await Promise.all([1, 2, 3].map(() => service.get('/v1/pets', { key })));
+    query.mockRestore();
+    expect(answers.map(({ status }) => status)).toEqual([503, 503, 503]);
+    const reasons = () => logged().filter(({ event }) => event === 'service_unavailable');
+    await eventually(5_000, () => reasons().length > 1);
+    const [reason, code] = [failure.message, failure.code];
+    expect(reasons()).toEqual([
+      expect.objectContaining({ level: 'warn', id: expect.any(String) as string, reason, code }),
+      expect.objectContaining({ level: 'warn', reason, unlogged: 2 }),
+    ]);
+  });
+
+  it('has the cause of a mistake in the code, such as a forgotten schema, which is 500', async () => {
+    await start({});
+    service.app.get(DataSource).entityMetadatasMap.delete(Order);
+    const answer = await service.get('/v1/store/orders', { key });
+    expect([answer.status, codeOf(answer)]).toEqual([500, 'internal_error']);
+    expect(logged().filter(({ event }) => event === 'request_failed')).toEqual([
+      expect.objectContaining({ level: 'error', stack: expect.stringContaining('No metadata for "Order"') as string }),
+    ]);
   });
 
   it('is for people in development', async () => {

@@ -1,9 +1,10 @@
 import { type ArgumentsHost, Catch, type ExceptionFilter, HttpException, HttpStatus, Logger } from '@nestjs/common';
 import type { FastifyReply } from 'fastify';
 import type { ErrorCodes } from '../domain/error-codes';
-import { PetStoreError } from '../domain/pet-store-error';
+import { PetStoreError, ServiceUnavailable } from '../domain/pet-store-error';
 import { ErrorCatalog } from './error-catalog';
 import { ErrorDto } from './error.dto';
+import { UnavailableLog } from './unavailable-log';
 
 /** What every 401 asks for (RFC 6750 section 3). */
 export const BEARER_CHALLENGE = 'Bearer realm="petstore"';
@@ -45,6 +46,7 @@ const GENERIC_CODES: Readonly<Record<number, ErrorCodes['shared']>> = {
 };
 
 const logger = new Logger('ErrorFilter');
+const unavailableLog = new UnavailableLog();
 
 /** Turns whatever was thrown into the Error body: domain errors by their code, Nest's exceptions by their status, the rest as 500. */
 @Catch()
@@ -75,6 +77,9 @@ export class ErrorFilter implements ExceptionFilter {
 
 /** What a client is told about something thrown; what it is not told about is logged. */
 export function toErrorResponse(thrown: unknown, requestId: string, catalog: ErrorCatalog): ErrorDto {
+  if (thrown instanceof ServiceUnavailable) {
+    unavailableLog.note(thrown.cause, requestId);
+  }
   if (thrown instanceof PetStoreError) {
     return catalog.toResponse(thrown);
   }
