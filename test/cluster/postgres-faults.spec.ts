@@ -1,7 +1,11 @@
+import { readdirSync, readlinkSync } from 'node:fs';
+import { readFile } from 'node:fs/promises';
 import pg from 'pg';
 import { generateSecret } from '../../src/auth/api-key-secret';
 import { REMOVAL_LOCK } from '../../src/idempotency/persistence/postgres-idempotency-records';
+import { freePort } from '../support/process';
 import { Client, codeOf, concurrently, passed, type Reply } from './support/client';
+import { PrimaryCheck } from './support/primary-check';
 import { Proxy } from './support/proxy';
 import { eventually, Replica } from './support/replica';
 import { Server } from './support/servers';
@@ -111,6 +115,411 @@ describe('While PostgreSQL is at fault', () => {
     );
     // The pool's ten, beside those of the test itself.
     expect(Number(row?.count)).toBeLessThanOrEqual(20);
+  });
+});
+
+describe('While connections to PostgreSQL are cut under 16 writers', () => {
+  const WRITERS = 16;
+  const LOAD_MS = 4_000;
+  const FAULT_EVERY_MS = 300;
+  let postgres: Server;
+  let proxy: Proxy;
+  let store: Store;
+  let replica: Replica;
+  let client: Client;
+
+  beforeAll(async () => {
+    postgres = await Server.postgres();
+    proxy = await Proxy.to(postgres.port);
+    store = await Store.open(postgres.url);
+    replica = await Replica.start({ DATABASE_URL: `postgres://postgres@127.0.0.1:${proxy.port}/postgres` });
+    client = new Client(await store.createUnlimitedKey());
+  });
+  afterAll(async () => {
+    client.close();
+    await replica.program.kill('SIGKILL');
+    await store.close();
+    proxy.close();
+    await postgres.remove();
+  });
+
+  const retried = async (call: () => Promise<Reply>, replies: Reply[]): Promise<void> => {
+    for (let attempt = 0; attempt < 50; attempt++) {
+      const reply = await call();
+      replies.push(reply);
+      if (reply.status !== 503) {
+        return;
+      }
+    }
+  };
+
+  it.each<[string, number, () => Promise<void>]>([
+    ['by RST', FAULT_EVERY_MS, () => proxy.cut('RST')],
+    ['by FIN', FAULT_EVERY_MS, () => proxy.cut('FIN')],
+    ['by pg_terminate_backend', FAULT_EVERY_MS, () => store.terminateReplicas()],
+    ['by restarts of the server', 1_500, () => postgres.stop().then(() => postgres.start())],
+  ])('(%s) clients get 200, 201, 409 or 503, nothing is lost or created twice', async (fault, everyMs, cut) => {
+    const rows = await store.query<{ id: string }[]>(
+      `INSERT INTO pets (name, category_id, status) SELECT 'Tom', 1, 'available' FROM generate_series(1, 2000) RETURNING id`,
+    );
+    const available = rows.map(({ id }) => Number(id));
+    const until = performance.now() + LOAD_MS;
+    const creations: Reply[] = [];
+    const keyed: Reply[] = [];
+    const reads: Reply[] = [];
+    const orders: Reply[] = [];
+    const writer = async (_: unknown, index: number) => {
+      for (let turn = 0; performance.now() < until; turn++) {
+        const name = `${fault} ${index} ${turn}`;
+        switch (turn % 4) {
+          case 0:
+            creations.push(await client.add(replica.port, `keyless ${name}`));
+            break;
+          case 1:
+            await retried(
+              () => client.add(replica.port, `keyed ${name}`, { 'idempotency-key': name.replaceAll(' ', '-') }),
+              keyed,
+            );
+            break;
+          case 2:
+            reads.push(await client.call(replica.port, { path: `/v1/pets?limit=${1 + (turn % 20)}` }));
+            break;
+          default: {
+            const body = { petId: available.pop() };
+            await retried(() => client.call(replica.port, { method: 'POST', path: '/v1/store/orders', body }), orders);
+          }
+        }
+      }
+    };
+    const load = Promise.all(Array.from({ length: WRITERS }, writer));
+    while (performance.now() < until) {
+      const cutAt = performance.now();
+      await cut();
+      await eventually(everyMs * 2, () => performance.now() - cutAt >= everyMs);
+    }
+    await load;
+
+    expect((await client.add(replica.port, 'Mia')).status).toBe(201);
+    expect(await replica.isReady()).toBe(true);
+    expect(replica.program.stdout.split('\n').filter((line) => line.includes('request_failed'))).toEqual([]);
+    const statuses = (replies: readonly Reply[]) => [...new Set(replies.map(({ status }) => status))].sort();
+    for (const [replies, expected] of [
+      [creations, [201, 503]],
+      [keyed, [201, 503]],
+      [reads, [200, 503]],
+      [orders, [201, 409, 503]],
+    ] as const) {
+      expect(replies.length).toBeGreaterThan(20);
+      expect(passed(replies).length).toBeGreaterThan(10);
+      expect(expected).toEqual(expect.arrayContaining(statuses(replies)));
+    }
+    const stored = await store.query<{ id: string; name: string }[]>(
+      `SELECT id, name FROM pets WHERE name LIKE 'key%' || $1 || '%'`,
+      [fault],
+    );
+    const ids = new Set(stored.map(({ id }) => Number(id)));
+    const acknowledged = passed([...creations, ...keyed]).map(({ body }) => (JSON.parse(body) as { id: number }).id);
+    expect(acknowledged.filter((id) => !ids.has(id))).toEqual([]);
+    const names = stored.map(({ name }) => name).filter((name) => name.startsWith('keyed'));
+    expect(new Set(names).size).toBe(names.length);
+    const ordered = await store.query<{ id: string; pet_id: string }[]>('SELECT id, pet_id FROM orders');
+    const orderIds = new Set(ordered.map(({ id }) => Number(id)));
+    const placed = passed(orders).map(({ body }) => (JSON.parse(body) as { id: number }).id);
+    expect(placed.filter((id) => !orderIds.has(id))).toEqual([]);
+    expect(new Set(ordered.map((order) => order.pet_id)).size).toBe(ordered.length);
+  });
+});
+
+describe('While PostgreSQL lets some statements wait', () => {
+  let postgres: Server;
+  let store: Store;
+  let another: pg.Client;
+  let replica: Replica;
+  let client: Client;
+
+  beforeEach(async () => {
+    postgres = await Server.postgres();
+    store = await Store.open(postgres.url);
+    another = new pg.Client(postgres.url);
+    await another.connect();
+    replica = await Replica.start({ DATABASE_URL: postgres.url });
+    client = new Client(await store.createUnlimitedKey());
+  });
+  afterEach(async () => {
+    client.close();
+    await replica.program.kill('SIGKILL');
+    await another.end();
+    await store.close();
+    await postgres.remove();
+  });
+
+  it('a lock on pets for 5 s fails no look-up of a key, no read of orders and no readiness probe', async () => {
+    // No statement that reads animals has been planned yet: the first ones wait for the lock as well.
+    await another.query('BEGIN; LOCK TABLE pets IN ACCESS EXCLUSIVE MODE');
+    const until = performance.now() + 5_000;
+    const during = async (call: (turn: number) => Promise<Reply>) => {
+      const replies: Reply[] = [];
+      while (performance.now() < until) {
+        replies.push(await call(replies.length));
+      }
+      return replies;
+    };
+    const many = async (count: number, call: (turn: number) => Promise<Reply>) =>
+      (await Promise.all(Array.from({ length: count }, () => during(call)))).flat();
+    const stranger = () => {
+      const unknown = new Client(generateSecret('production'));
+      return unknown.call(replica.port).finally(() => {
+        unknown.close();
+      });
+    };
+    const [lookUps, orders, probes, animals] = await Promise.all([
+      many(1, stranger),
+      many(4, () => client.call(replica.port, { path: '/v1/store/orders' })),
+      many(1, () => client.call(replica.port, { path: '/readyz' })),
+      many(32, (turn) => {
+        switch (turn % 4) {
+          case 0:
+            return client.call(replica.port);
+          case 1:
+            return client.call(replica.port, { path: '/v1/pets/1' });
+          case 2:
+            return client.add(replica.port, 'Rex');
+          default:
+            return client.add(replica.port, 'Rex', { 'idempotency-key': generateSecret('production').slice(11) });
+        }
+      }),
+    ]);
+    await another.query('ROLLBACK');
+
+    expect(new Set(animals.map(({ status }) => status))).toEqual(new Set([503]));
+    expect(Math.max(...animals.map(({ ms }) => ms))).toBeLessThan(2_000);
+    expect(new Set(orders.map(({ status }) => status))).toEqual(new Set([200]));
+    expect(new Set(probes.map(({ status }) => status))).toEqual(new Set([200]));
+    // After its 60 failures the address is told to wait, without a look-up.
+    expect(new Set(lookUps.map(({ status }) => status))).toEqual(new Set([401, 429]));
+    expect(lookUps.filter(({ status }) => status === 401)).toHaveLength(60);
+    expect(await eventually(1_000, async () => (await client.call(replica.port)).status === 200)).toBeLessThan(1_000);
+  });
+
+  it('slow statements hold up no quick ones that read the same table', async () => {
+    await store.query(
+      `INSERT INTO pets (name, category_id, status) SELECT 'Rex', 1, 'available' FROM generate_series(1, 100)`,
+    );
+    // Reading the first animal takes 0.9 s.
+    await another.query(`
+      ALTER TABLE pets RENAME TO animals;
+      CREATE VIEW pets AS SELECT id, CASE WHEN id = 1 THEN (SELECT animals.name FROM pg_sleep(0.9)) ELSE name END AS name,
+        category_id, status FROM animals`);
+    const slow = () => client.call(replica.port, { path: '/v1/pets/1' });
+    const quick = (index: number) => client.call(replica.port, { path: `/v1/pets/${2 + (index % 99)}` });
+    await quick(0);
+    const [slowOnes, quickOnes] = await Promise.all([
+      concurrently(2, 4, slow),
+      concurrently(8, 800, (index) => quick(index)),
+    ]);
+    expect(slowOnes.map(({ status }) => status)).toEqual([200, 200, 200, 200]);
+    expect(new Set(quickOnes.map(({ status }) => status))).toEqual(new Set([200]));
+    expect(Math.max(...quickOnes.map(({ ms }) => ms))).toBeLessThan(700);
+
+    // More slow ones than connections for one table: they take turns, and none fails the others.
+    const together = await concurrently(12, 12, (index) => (index < 3 ? slow() : quick(index)));
+    expect(new Set(together.map(({ status }) => status))).toEqual(new Set([200]));
+  });
+
+  it('what a replica that vanished in a transaction had locked is free within 5 s', async () => {
+    const second = await Replica.start({ DATABASE_URL: postgres.url });
+    const headers = { 'idempotency-key': 'vanished' };
+    await another.query('BEGIN; LOCK TABLE pets IN ACCESS EXCLUSIVE MODE');
+    const lost = client.add(replica.port, 'Rex', headers).catch(() => undefined);
+    await eventually(1_000, async () => {
+      const [row] = await store.query<{ count: string }[]>(
+        `SELECT count(*) FROM pg_stat_activity WHERE query LIKE '%INSERT INTO pets%' AND wait_event_type = 'Lock'`,
+      );
+      return row?.count === '1';
+    });
+    process.kill(replica.program.pid, 'SIGSTOP');
+    await another.query('ROLLBACK');
+    expect(
+      await eventually(6_000, async () => (await client.add(second.port, 'Rex', headers)).status === 201),
+    ).toBeLessThan(5_000);
+    process.kill(replica.program.pid, 'SIGKILL');
+    await Promise.all([lost, second.program.kill('SIGKILL')]);
+    const [row] = await store.query<{ count: string }[]>('SELECT count(*) FROM pets');
+    expect(row?.count).toBe('1');
+  });
+
+  it('the kernel watches connections, so that one whose server vanished while it was idle is closed', async () => {
+    const port = postgres.port.toString(16).toUpperCase().padStart(4, '0');
+    const timers = async () => {
+      const lines = (await readFile(`/proc/${replica.program.pid}/net/tcp`, 'utf8')).split('\n');
+      const inodes = new Set(
+        readdirSync(`/proc/${replica.program.pid}/fd`)
+          .map((fd) => readlinkSync(`/proc/${replica.program.pid}/fd/${fd}`))
+          .map((link) => /^socket:\[(\d+)\]$/.exec(link)?.[1]),
+      );
+      const fields = lines.map((line) => line.trim().split(/\s+/));
+      return fields
+        .filter(([, , remote, , , , , , , inode]) => remote?.endsWith(`:${port}`) && inodes.has(inode))
+        .map(([, , , , , timer]) => timer?.slice(0, 2));
+    };
+    await client.call(replica.port);
+    // 02 is the timer of keepalive.
+    await eventually(2_000, async () => {
+      const all = await timers();
+      return all.length === 10 && all.every((timer) => timer === '02');
+    });
+  });
+});
+
+describe('With a standby', () => {
+  let primary: Server;
+  let standby: Server;
+  let store: Store;
+  let client: Client;
+  const cleanUp: (() => Promise<unknown> | void)[] = [];
+
+  beforeEach(async () => {
+    primary = await Server.postgres();
+    store = await Store.open(primary.url);
+    client = new Client(await store.createUnlimitedKey());
+    standby = await primary.standby();
+    // Only from here on, and not on the standby once it is promoted: a write is acknowledged when both have it.
+    await store.query(`ALTER SYSTEM SET synchronous_standby_names = '*'`);
+    await store.query('SELECT pg_reload_conf()');
+    await eventually(5_000, async () => {
+      const rows = await store.query<object[]>(`SELECT 1 FROM pg_stat_replication WHERE sync_state = 'sync'`);
+      return rows.length === 1;
+    });
+  });
+  afterEach(async () => {
+    client.close();
+    for (const each of cleanUp.splice(0).reverse()) {
+      await each();
+    }
+    await store.close().catch(() => undefined);
+    await Promise.all([primary.remove(), standby.remove()]);
+  });
+
+  const writesUntil = async (port: number, isOver: () => boolean, replies: Reply[] = []): Promise<Reply[]> => {
+    const write = async () => {
+      while (!isOver()) {
+        const reply = await client.add(
+          port,
+          'Rex',
+          replies.length % 2 === 0 ? { 'idempotency-key': `${Math.random()}` } : {},
+        );
+        replies.push(reply);
+      }
+    };
+    await Promise.all(Array.from({ length: 8 }, write));
+    return replies;
+  };
+
+  it('a name that led to it for 3 s leaves nothing behind: 503 and not ready meanwhile, then all is well at once', async () => {
+    const proxy = await Proxy.to(primary.port);
+    cleanUp.push(() => {
+      proxy.close();
+    });
+    const replica = await Replica.start({ DATABASE_URL: `postgres://postgres@127.0.0.1:${proxy.port}/postgres` });
+    cleanUp.push(() => replica.program.kill('SIGKILL'));
+    expect((await client.add(replica.port, 'Rex')).status).toBe(201);
+
+    await proxy.leadTo(standby.port);
+    await proxy.cut('RST');
+    const until = performance.now() + 3_000;
+    const meanwhile = await writesUntil(replica.port, () => performance.now() > until);
+    const ready = await replica.isReady();
+    await proxy.leadTo(primary.port);
+
+    expect(new Set(meanwhile.map(({ status }) => status))).toEqual(new Set([503]));
+    expect(ready).toBe(false);
+    expect(await eventually(2_000, async () => (await client.add(replica.port, 'Rex')).status === 201)).toBeLessThan(
+      2_000,
+    );
+    const later = await concurrently(32, 200, () => client.add(replica.port, 'Rex'));
+    expect(new Set(later.map(({ status }) => status))).toEqual(new Set([201]));
+    expect(await replica.isReady()).toBe(true);
+  });
+
+  it('a connection that turns read-only is replaced: 503, then writes succeed again', async () => {
+    const replica = await Replica.start({ DATABASE_URL: primary.url });
+    cleanUp.push(() => replica.program.kill('SIGKILL'));
+    await store.query('ALTER SYSTEM SET default_transaction_read_only = on');
+    await store.query('SELECT pg_reload_conf()');
+    await eventually(2_000, async () => {
+      const reply = await client.add(replica.port, 'Rex');
+      expect([201, 503]).toContain(reply.status);
+      return reply.status === 503;
+    });
+    await store.query('ALTER SYSTEM RESET default_transaction_read_only');
+    await store.query('SELECT pg_reload_conf()');
+    await eventually(2_000, async () => {
+      const reply = await client.add(replica.port, 'Rex', { 'idempotency-key': `${Math.random()}` });
+      expect([201, 503]).toContain(reply.status);
+      return reply.status === 201;
+    });
+  });
+
+  it('a failover behind HAProxy under load takes less than 3 s, loses no acknowledged write, and answers no 500', async () => {
+    const checks = await Promise.all([primary, standby].map(({ url }) => PrimaryCheck.start(url)));
+    cleanUp.push(() => {
+      checks.forEach((check) => {
+        check.stop();
+      });
+    });
+    const port = await freePort();
+    const haproxy = await Server.haproxy(
+      port,
+      `
+defaults
+  mode tcp
+  timeout connect 500ms
+  timeout client 1m
+  timeout server 1m
+listen postgres
+  bind 127.0.0.1:${port}
+  option httpchk GET /
+  default-server inter 100ms fall 2 rise 1 on-marked-down shutdown-sessions
+  server a 127.0.0.1:${primary.port} check port ${checks[0]?.port}
+  server b 127.0.0.1:${standby.port} check port ${checks[1]?.port}
+`,
+    );
+    cleanUp.push(() => haproxy.remove());
+    const replica = await Replica.start({ DATABASE_URL: `${haproxy.url}/postgres` });
+    cleanUp.push(() => replica.program.kill('SIGKILL'));
+    await eventually(5_000, async () => (await client.add(replica.port, 'Rex')).status === 201);
+
+    const over = new AbortController();
+    let lastSuccess = performance.now();
+    let outage = 0;
+    const replies: Reply[] = [];
+    const load = writesUntil(replica.port, () => over.signal.aborted, replies);
+    const watch = (async () => {
+      while (!over.signal.aborted) {
+        if ((await client.add(replica.port, 'Watch')).status === 201) {
+          outage = Math.max(outage, performance.now() - lastSuccess);
+          lastSuccess = performance.now();
+        }
+      }
+    })();
+    await eventually(10_000, () => passed(replies).length > 50);
+    await primary.stop();
+    const promoter = new pg.Client(standby.url);
+    await promoter.connect();
+    await promoter.query('SELECT pg_promote()');
+    const promotedAt = performance.now();
+    await eventually(5_000, () => lastSuccess > promotedAt + 500);
+    over.abort();
+    await Promise.all([load, watch]);
+
+    expect([201, 503]).toEqual(expect.arrayContaining([...new Set(replies.map(({ status }) => status))]));
+    expect(outage).toBeLessThan(3_000);
+    expect(await replica.isReady()).toBe(true);
+    const { rows } = await promoter.query<{ id: string }>('SELECT id FROM pets');
+    await promoter.end();
+    const stored = new Set(rows.map(({ id }) => Number(id)));
+    const acknowledged = passed(replies).map(({ body }) => (JSON.parse(body) as { id: number }).id);
+    expect(acknowledged.filter((id) => !stored.has(id))).toEqual([]);
   });
 });
 

@@ -1,5 +1,6 @@
 import { DataSource, type DataSourceOptions, MigrationExecutor, type QueryRunner } from 'typeorm';
-import { DatabaseSetupError, MigrationLockedError, SchemaOutdatedError, sqlStateOf } from './startup-errors';
+import { sqlState } from './postgres-client';
+import { DatabaseSetupError, MigrationLockedError, SchemaOutdatedError } from './startup-errors';
 
 /** Any number, as long as every replica uses the same: the advisory lock under which the schema changes. */
 const MIGRATION_LOCK = 7_383_782;
@@ -77,6 +78,6 @@ async function orLocked<T>(reason: string, work: () => Promise<T>): Promise<T> {
   try {
     return await work();
   } catch (error) {
-    throw sqlStateOf(error) === LOCK_NOT_AVAILABLE ? new MigrationLockedError(reason, { cause: error }) : error;
+    throw sqlState(error) === LOCK_NOT_AVAILABLE ? new MigrationLockedError(reason, { cause: error }) : error;
   }
 }

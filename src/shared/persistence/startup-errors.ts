@@ -1,3 +1,4 @@
+import { sqlState } from './postgres-client';
 import { isDatabaseUnavailable } from './unavailable';
 
 /** The database cannot be used as it is set up; the message says why. */
@@ -26,11 +27,6 @@ export function mayHeal(error: unknown): boolean {
   if (error instanceof MigrationLockedError || error instanceof SchemaOutdatedError || isDatabaseUnavailable(error)) {
     return true;
   }
-  const code = sqlStateOf(error) ?? '';
+  const code = sqlState(error) ?? '';
   return TEMPORARY_STATE.test(code) || TLS_FAILURE.test(code);
-}
-
-/** The SQLSTATE that PostgreSQL gave the failure, or the code that Node.js did. */
-export function sqlStateOf(error: unknown): string | undefined {
-  return error instanceof Error ? (error as NodeJS.ErrnoException).code : undefined;
 }

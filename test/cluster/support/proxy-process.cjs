@@ -2,6 +2,7 @@
 const { connect, createServer } = require('node:net');
 
 const sockets = new Set();
+let target = Number(process.argv[2]);
 let delayMs = 0;
 
 function join(from, to) {
@@ -21,7 +22,7 @@ function join(from, to) {
 }
 
 const server = createServer((client) => {
-  const upstream = connect(Number(process.argv[2]), '127.0.0.1');
+  const upstream = connect(target, '127.0.0.1');
   join(client, upstream);
   join(upstream, client);
 });
@@ -29,6 +30,12 @@ process.on('message', (message) => {
   if (message === 'lose') {
     sockets.forEach((socket) => socket.removeAllListeners('data').removeAllListeners('close').resume());
     sockets.clear();
+  } else if (message === 'RST') {
+    sockets.forEach((socket) => socket.resetAndDestroy());
+  } else if (message === 'FIN') {
+    sockets.forEach((socket) => socket.end());
+  } else if (message.target) {
+    target = message.target;
   } else {
     delayMs = message;
   }

@@ -2,7 +2,7 @@ import { type ChildProcess, fork, type Serializable } from 'node:child_process';
 import { once } from 'node:events';
 import { join } from 'node:path';
 
-/** A network path to a server, which can be made slow, or lose what is sent on it. */
+/** A network path to a server, which can be made slow, lose what is sent on it, be cut, or lead elsewhere. */
 export class Proxy {
   private constructor(
     private readonly child: ChildProcess,
@@ -23,6 +23,16 @@ export class Proxy {
   /** What the connections that are open now carry is lost without a word, as when the machine behind them is gone. */
   loseConnections(): Promise<void> {
     return this.tell('lose');
+  }
+
+  /** Ends the connections that are open now, from both sides. */
+  cut(by: 'RST' | 'FIN'): Promise<void> {
+    return this.tell(by);
+  }
+
+  /** New connections lead to another server, as when a name points elsewhere. */
+  leadTo(target: number): Promise<void> {
+    return this.tell({ target });
   }
 
   close(): void {

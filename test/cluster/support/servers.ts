@@ -36,18 +36,28 @@ export class Server {
   }
 
   static async postgres(): Promise<Server> {
-    const [initdb, postgres] = ['initdb', 'postgres'].map(postgresProgram);
+    const initdb = postgresProgram('initdb');
+    return Server.postgresOn((data) => [initdb, '-D', data, '-U', 'postgres', '-A', 'trust', '--no-sync']);
+  }
+
+  /** A hot standby of this PostgreSQL server. */
+  standby(): Promise<Server> {
+    const source = ['-h', '127.0.0.1', '-p', `${this.port}`, '-U', 'postgres'];
+    return Server.postgresOn((data) => {
+      return [postgresProgram('pg_basebackup'), '-D', data, ...source, '-R', '-c', 'fast', '--no-sync'];
+    });
+  }
+
+  private static async postgresOn(makeData: (data: string) => string[]): Promise<Server> {
+    const postgres = postgresProgram('postgres');
     const [directory, port] = await Promise.all([temporary(), freePort()]);
     const user = serverUser('postgres', directory);
     const data = join(directory, 'data');
-    execFileSync(initdb ?? '', ['-D', data, '-U', 'postgres', '-A', 'trust', '--no-sync'], {
-      ...user,
-      cwd: directory,
-      stdio: 'ignore',
-    });
+    const [make = '', ...makeArgs] = makeData(data);
+    execFileSync(make, makeArgs, { ...user, cwd: directory, stdio: 'ignore' });
     const args = ['-D', data, '-p', port, '-h', '127.0.0.1', '-k', '', '-c', 'fsync=off'];
     const server = new Server(
-      () => spawn(postgres ?? '', args, { ...user, cwd: directory, stdio: 'ignore' }),
+      () => spawn(postgres, args, { ...user, cwd: directory, stdio: 'ignore' }),
       port,
       'postgres://postgres@',
       directory,
@@ -84,6 +94,18 @@ pool_mode = transaction
       directory,
       'SIGKILL',
     );
+    await server.start();
+    return server;
+  }
+
+  /** Starts HAProxy, which listens on the port by its configuration. */
+  static async haproxy(port: string, configuration: string): Promise<Server> {
+    const binary = find('haproxy', ['/usr/sbin'], 'haproxy');
+    const directory = await temporary();
+    const file = join(directory, 'haproxy.cfg');
+    await writeFile(file, configuration);
+    const launch = () => spawn(binary, ['-db', '-f', file], { stdio: 'ignore' });
+    const server = new Server(launch, port, 'postgres://postgres@', directory, 'SIGKILL');
     await server.start();
     return server;
   }

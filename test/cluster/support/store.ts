@@ -45,6 +45,14 @@ export class Store {
     return this.app.get(IdempotencyRecords).removeExpired(1_000);
   }
 
+  /** Ends all connections of replicas to the database, from the server's side. */
+  async terminateReplicas(): Promise<void> {
+    await this.query(
+      `SELECT pg_terminate_backend(pid) FROM pg_stat_activity
+       WHERE application_name = 'petstore' AND pid <> pg_backend_pid()`,
+    );
+  }
+
   query<T>(sql: string, parameters?: unknown[]): Promise<T> {
     return this.dataSource.query<T>(sql, parameters);
   }
