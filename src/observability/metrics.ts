@@ -65,6 +65,15 @@ export class Metrics {
         this.set(events.isDegraded ? 1 : 0);
       },
     });
+    new Counter({
+      name: 'petstore_redis_breaker_openings_total',
+      help: 'How many times this replica began to count requests by itself.',
+      registers,
+      collect() {
+        this.reset();
+        this.inc(events.breakerOpenings);
+      },
+    });
     new Gauge({
       name: 'petstore_database_connections',
       help: 'Connections of the database pool.',
