@@ -40,6 +40,7 @@ describe('Settings', () => {
     [{ DATABASE_URL: 'localhost' }, 'DATABASE_URL must be a PostgreSQL address'],
     [{ REDIS_URL: 'localhost:6379' }, 'REDIS_URL must be a Redis address'],
     [{ REDIS_URL: 'redis://a,,redis://b' }, 'REDIS_URL must be a Redis address'],
+    [{ REDIS_URL: 'redis://a,redis://b/1' }, 'REDIS_URL must be a Redis address'],
     [{ DRAIN_SECONDS: '301' }, 'DRAIN_SECONDS must be a whole number from 0 to 300.'],
     [{ LOG_LEVEL: 'verbose' }, 'LOG_LEVEL must be trace, debug, info, warn, error, fatal or silent.'],
     [{ PORT: '3000', METRICS_PORT: '3000' }, 'METRICS_PORT must be another port than PORT.'],

@@ -78,7 +78,7 @@ export const SETTINGS = {
   MIGRATE_ON_START: [oneOf('true', 'false'), 'true'],
   REDIS_URL: [
     {
-      must: 'be a Redis address, such as redis://user:password@host:6379/0, or nodes of a Redis Cluster, separated by commas',
+      must: 'be a Redis address, such as redis://user:password@host:6379/0, or nodes of a Redis Cluster without a database, separated by commas',
       read: parseRedisUrls,
     },
     [],
@@ -212,7 +212,10 @@ function baseUrl(): Format<string> {
 
 function parseRedisUrls(text: string): string[] | undefined {
   const urls = text.split(',').map((each) => each.trim());
-  return urls.every((each) => URL.canParse(each) && /^rediss?:$/.test(new URL(each).protocol)) ? urls : undefined;
+  const isRedis = (each: string) => URL.canParse(each) && /^rediss?:$/.test(new URL(each).protocol);
+  // A cluster has database 0 alone.
+  const isNode = (each: string) => isRedis(each) && /^\/?0?$/.test(new URL(each).pathname);
+  return urls.every(urls.length === 1 ? isRedis : isNode) ? urls : undefined;
 }
 
 /** Adds the settings whose values are in files, as orchestrators mount secrets. */

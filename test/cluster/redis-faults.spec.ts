@@ -1,3 +1,5 @@
+import { Redis } from 'ioredis';
+import { freePort, Program } from '../support/process';
 import { Client, concurrently, p99, passed, type Reply } from './support/client';
 import { Proxy } from './support/proxy';
 import { eventually, Replica } from './support/replica';
@@ -120,5 +122,60 @@ describe('While Redis is at fault', () => {
       return passed(replies).length === 1;
     };
     expect(await eventually(3_000, sharedWith)).toBeLessThan(3_000);
+  });
+
+  it('a steady 45 ms opens the breaker of a replica at most once', async () => {
+    await eventually(3_000, isShared);
+    const openings = async () =>
+      Promise.all(
+        replicas.slice(0, REPLICAS).map(async ({ url }) => {
+          const text = await (await fetch(`${url}/metrics`)).text();
+          return Number(/^petstore_redis_breaker_openings_total (\d+)$/m.exec(text)?.[1]);
+        }),
+      );
+    const before = await openings();
+    await proxy.delay(22);
+    const key = await newKey(100_000);
+    const startedAt = performance.now();
+    while (performance.now() - startedAt < 5_000) {
+      const replies = await send(key, 200);
+      expect(replies.filter(({ status }) => status !== 200)).toEqual([]);
+    }
+    const after = await openings();
+    await proxy.delay(0);
+    expect(Math.max(...after.map((opened, index) => opened - (before[index] ?? 0)))).toBeLessThanOrEqual(1);
+    await eventually(3_000, isShared);
+  });
+
+  it('a replica does not start with a database that Redis does not have, and says so in one line', async () => {
+    const program = new Program('main.js', [], {
+      ...{ ...env, APP_ENV: 'production', PORT: await freePort() },
+      REDIS_URL: `redis://127.0.0.1:${redis.port}/99`,
+    });
+    const { code, stderr } = await program.exit;
+    expect([code, stderr]).toEqual([
+      1,
+      'REDIS_URL names a database that Redis does not let the service use (ERR DB index is out of range).\n',
+    ]);
+  });
+
+  describe('when the primary is demoted under load, and another server takes over', () => {
+    let other: Server;
+
+    beforeAll(async () => {
+      other = await Server.redis();
+    });
+    afterAll(() => other.remove());
+
+    answersWellWhile(
+      'its connections stay open',
+      async () => {
+        await proxy.leadTo(other.port);
+        const admin = new Redis(redis.url);
+        await admin.replicaof('127.0.0.1', other.port);
+        admin.disconnect();
+      },
+      () => undefined,
+    );
   });
 });

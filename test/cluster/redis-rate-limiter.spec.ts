@@ -1,3 +1,5 @@
+import { type AddressInfo, createServer } from 'node:net';
+import { Logger } from '@nestjs/common';
 import { Redis } from 'ioredis';
 import { RedisCounts } from '../../src/rate-limiting/redis/redis-counts';
 import { RedisRateLimiter } from '../../src/rate-limiting/redis/redis-rate-limiter';
@@ -27,15 +29,19 @@ afterAll(async () => {
   await server.remove();
 });
 
+// Faults are expected here.
+Logger.overrideLogger(false);
+
 const connected = async (
   clock: TestClock,
   settings = LIMITS,
   prefix = `story-${++count}:`,
   urls: readonly string[] = [server.url],
+  // A busy machine must not be taken for a slow Redis here.
+  replyLimitMs = 10_000,
 ) => {
   const counts = new RedisCounts(urls, prefix, settings, () => clock.now());
-  // A busy machine must not be taken for a slow Redis here.
-  const limiter = new RedisRateLimiter(counts, clock, settings, 10_000);
+  const limiter = new RedisRateLimiter(counts, clock, settings, replyLimitMs);
   await limiter.onModuleInit();
   created.push(limiter);
   return limiter;
@@ -98,12 +104,96 @@ describe('The limiter in Redis', () => {
   });
 });
 
+describe('A report of what a replica admitted without Redis', () => {
+  const clock = new TestClock();
+  const day = 86_400_000;
+  const midnight = Math.floor(clock.now() / day) * day + day;
+  const subject = principalOf(7n, 8n, 60, 1_000);
+  const report = {
+    ...{ accountId: 7n, sequence: '1', from: 0, to: 5, acknowledge: () => undefined },
+    ...{ minuteEndsAt: clock.now() + 30_000, minute: 4, dayEndsAt: midnight, day: 5 },
+  };
+  let counts: RedisCounts;
+
+  beforeEach(async () => {
+    counts = new RedisCounts([server.url], `report-${++count}:`, LIMITS, () => clock.now());
+    await counts.connect();
+  });
+  afterEach(() => {
+    counts.close();
+  });
+  const used = async () => {
+    const { windows } = await counts.countRequests(subject, 0);
+    return [windows.minute.used, windows.day.used];
+  };
+
+  it('is counted once, however often it is sent, and whatever follows it', async () => {
+    await counts.countRequests(subject, 2);
+    await counts.merge(report);
+    await counts.merge(report);
+    expect(await used()).toEqual([6, 7]);
+    // The reply to the first one was lost: the next one includes it.
+    await counts.merge({ ...report, to: 8, minute: 7, day: 8 });
+    await counts.merge(report);
+    expect(await used()).toEqual([9, 10]);
+  });
+
+  it('opens the windows that Redis has lost, until they end', async () => {
+    await counts.merge(report);
+    const { windows } = await counts.countRequests(subject, 1);
+    expect(windows).toMatchObject({
+      minute: { used: 5, endsAt: report.minuteEndsAt },
+      day: { used: 6, endsAt: midnight },
+    });
+  });
+
+  it('of a day that has ended leaves the usage of the new day, for as long as that lasts', async () => {
+    await counts.countRequests(subject, 2);
+    await counts.merge({ ...report, minuteEndsAt: clock.now() - 1, dayEndsAt: midnight - day });
+    expect(await used()).toEqual([2, 2]);
+    expect(await admin.pttl(`report-${count}:{7}:windows`)).toBeGreaterThan(midnight - clock.now() - 60_000);
+  });
+});
+
+describe('A connection that fails', () => {
+  const reasonFor = async (url: string) => {
+    const counts = new RedisCounts([url], '', LIMITS);
+    try {
+      await counts.connect();
+      return 'none';
+    } catch (error) {
+      return String(error);
+    } finally {
+      counts.close();
+    }
+  };
+
+  it('says why: refused, the password, TLS', async () => {
+    expect(await reasonFor(`redis://127.0.0.1:${await freePort()}`)).toContain('ECONNREFUSED');
+    await admin.call('ACL', 'SETUSER', 'limited', 'on', '>secret', '~*', '+@all', '-select');
+    expect(await reasonFor(`redis://limited:wrong@127.0.0.1:${server.port}`)).toContain('WRONGPASS');
+    const plain = createServer((socket) => socket.on('error', () => undefined).end('-ERR not TLS\r\n'));
+    await new Promise<void>((listening) => plain.listen(0, '127.0.0.1', listening));
+    expect(await reasonFor(`rediss://127.0.0.1:${(plain.address() as AddressInfo).port}`)).toContain('SSL');
+    plain.close();
+  });
+
+  it('never uses another database than the one that was named', async () => {
+    expect(await reasonFor(`${server.url}/99`)).toBe(
+      'Error: REDIS_URL names a database that Redis does not let the service use (ERR DB index is out of range).',
+    );
+    expect(await reasonFor(`redis://limited:secret@127.0.0.1:${server.port}/1`)).toContain("run the 'select' command");
+    expect(await reasonFor(`redis://limited:secret@127.0.0.1:${server.port}`)).toBe('none');
+  });
+});
+
 describe('The limiter in Redis Cluster', () => {
   let nodes: Server[];
 
   beforeAll(async () => {
     const busPorts = await Promise.all([freePort(), freePort(), freePort()]);
-    nodes = await Promise.all(busPorts.map((port) => Server.redis('--cluster-enabled', 'yes', '--cluster-port', port)));
+    const options = ['--cluster-enabled', 'yes', '--cluster-require-full-coverage', 'no'];
+    nodes = await Promise.all(busPorts.map((port) => Server.redis(...options, '--cluster-port', port)));
     const admins = nodes.map(({ url }) => new Redis(url));
     await Promise.all(
       admins.map((node, index) =>
@@ -153,5 +243,44 @@ describe('The limiter in Redis Cluster', () => {
       }),
     );
     expect(Math.min(...sizes)).toBeGreaterThan(0);
+  });
+
+  it('opens one breaker when a node is down: accounts on other nodes stay exact, those on it get at most their allowance of each replica', async () => {
+    const clock = new TestClock();
+    const urls = nodes.map(({ url }) => url);
+    // No ban stands in the way of what is counted here.
+    const settings = { ...LIMITS, banWindowSeconds: 1, banDurationsSeconds: [1] };
+    const replicas = [
+      await connected(clock, settings, 'down:', urls, 200),
+      await connected(clock, settings, 'down:', urls, 200),
+    ];
+    const accounts = Array.from({ length: 30 }, (_, index) => BigInt(1_000 + index));
+    const passedOf = async (accountId: bigint, perMinute: number) => {
+      const decisions = await Promise.all(
+        Array.from({ length: 3 * perMinute }, async (_, index) =>
+          replicas[index % 2]?.countRequest(principalOf(accountId, accountId, perMinute, 1_000)),
+        ),
+      );
+      return decisions.filter((decision) => decision?.refusal === undefined).length;
+    };
+    expect(await Promise.all(accounts.map((account) => passedOf(account, 4)))).toEqual(accounts.map(() => 4));
+    await nodes[1]?.stop();
+    clock.advance(61_000);
+    const open = () => replicas.every(({ events }) => events.isDegraded);
+    await eventually(5_000, async () => {
+      await Promise.all(accounts.map((account) => passedOf(account, 4)));
+      return open();
+    });
+    for (let round = 0; round < 5; round++) {
+      clock.advance(61_000);
+      const passed = await Promise.all(accounts.map((account) => passedOf(account, 4)));
+      expect(passed.filter((number) => number === 4).length).toBeGreaterThanOrEqual(10);
+      expect(passed.filter((number) => number !== 4 && number !== 8)).toEqual([]);
+    }
+    expect(replicas.map(({ events }) => events.breakerOpenings)).toEqual([1, 1]);
+    await nodes[1]?.start();
+    await eventually(20_000, () => replicas.every(({ events }) => !events.isDegraded));
+    clock.advance(61_000);
+    expect(await Promise.all(accounts.map((account) => passedOf(account, 4)))).toEqual(accounts.map(() => 4));
   });
 });

@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { Cluster, Redis, type RedisOptions } from 'ioredis';
 import { InvalidSettings, type RateLimitSettings, type Settings } from '../../config/settings';
 import type { Principal } from '../../shared/domain/principal';
+import { reasonOf } from '../../shared/domain/reason';
 import type { AccountWindows, Window } from '../domain/windows';
 import type { PendingUsage } from '../memory/account-usage';
 import { hashSlot } from './hash-slot';
@@ -12,7 +13,8 @@ const CONNECT_TIMEOUT_MS = 1_000;
 /** A connection on which a reply is due, and nothing arrives for that long, is given up. */
 const SILENCE_LIMIT_MS = 1_000;
 /** How the client says that a call could not be sent, or its reply not be read. */
-const NO_CONNECTION = /^(Connection is closed|Stream isn't writeable|Reached the max retries|Cluster isn't ready)/;
+const NO_CONNECTION =
+  /^(Connection is closed|Stream isn't writeable|Reached the max retries|Cluster isn't ready|MOVED )/;
 
 /** Whose requests are counted. */
 export type RateLimitSubject = Pick<Principal, 'accountId' | 'keyId' | 'allowance' | 'unbanCount'>;
@@ -56,7 +58,9 @@ export class RedisCounts {
   ) {
     this.redis = connection(urls);
     this.redis.on('error', (error: Error & { readonly lastNodeError?: Error }) => {
-      this.connectionError = error.lastNodeError ?? error;
+      if (!isSelectError(this.connectionError)) {
+        this.connectionError = error.lastNodeError ?? error;
+      }
       if (isSelectError(error)) {
         // The client would continue with database 0, which may be somebody else's.
         this.redis.disconnect(true);
@@ -86,7 +90,9 @@ export class RedisCounts {
       await this.explained(this.redis.connect());
     } catch (error) {
       throw isSelectError(error)
-        ? new InvalidSettings(`REDIS_URL names a database that Redis does not let the service use (${error.message}).`)
+        ? new InvalidSettings(
+            `REDIS_URL names a database that Redis does not let the service use (${reasonOf(error)}).`,
+          )
         : error;
     }
   }
