@@ -1,6 +1,7 @@
 import { execFileSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { delimiter, dirname, join } from 'node:path';
+import { Redis } from 'ioredis';
 import { AccountsService, KeysService } from '../../src/auth';
 import { json } from '../support/command-line';
 import { temporaryDirectory } from '../support/process';
@@ -30,6 +31,7 @@ describe('A database that was backed up, dropped and restored', () => {
   let revoked: Client;
   let before: unknown;
   let lastId: number;
+  let keysLeft: string[];
 
   beforeAll(async () => {
     [postgres, redis, directory] = await Promise.all([Server.postgres(), Server.redis(), temporaryDirectory()]);
@@ -56,8 +58,12 @@ describe('A database that was backed up, dropped and restored', () => {
     late.close();
     await replica.program.kill('SIGTERM');
     await store.close();
+    const others = new Redis(redis.url);
+    await others.set('somebody:else', 'stays');
 
     runCommands(RESTORE);
+    keysLeft = await others.keys('*');
+    others.disconnect();
     store = await Store.open(env.DATABASE_URL);
     replica = await replica.startAgain();
   });
@@ -107,6 +113,10 @@ describe('A database that was backed up, dropped and restored', () => {
     });
     expect(await answers()).toEqual(before);
     expect(await json('migrate', env)).toEqual([]);
+  });
+
+  it('leaves in Redis what belongs to others, and nothing else', () => {
+    expect(keysLeft).toEqual(['somebody:else']);
   });
 
   it('is of the moment of the backup, from which ids go on', async () => {
