@@ -20,6 +20,7 @@ import { toErrorResponse } from './shared/http/error.filter';
 import { stringifyJson } from './shared/http/json';
 import { deferBodies } from './shared/http/json-body';
 import { asksForV1, protocolError, type ProtocolFailure, writeError } from './shared/http/protocol-errors';
+import { limitPipelining } from './shared/http/pipelining';
 import { initialHeaders } from './shared/http/protective-headers';
 import { RouteTable } from './shared/http/route-table';
 import { isUnderV1, rewriteUrl } from './shared/http/url-check';
@@ -117,6 +118,7 @@ export async function createApp(
       },
     );
   });
+  limitPipelining(fastify.server);
   ignoreExpectations(fastify.server);
   app.get(MetricsEndpoint).serveOn(fastify);
   app.enableVersioning({ type: VersioningType.URI });

@@ -1,5 +1,7 @@
+import { readFile } from 'node:fs/promises';
 import { connect, type Socket } from 'node:net';
 import { Client, concurrently, p99 } from './support/client';
+import { startGateway } from './support/gateway';
 import { eventually, Replica } from './support/replica';
 import { Server } from './support/servers';
 import { Store } from './support/store';
@@ -7,20 +9,24 @@ import { Store } from './support/store';
 /** The times after which the service gives a client up (app.setup.ts), and a little more. */
 const HEADERS_LIMIT_MS = 7_000;
 const REQUEST_LIMIT_MS = 12_000;
+const MAX_RESIDENT_MIB = 300;
 
-describe('Clients that send slowly, or nothing', () => {
+describe('Greedy clients', () => {
   let postgres: Server;
   let store: Store;
   let replica: Replica;
+  let gateway: Server;
   let key: string;
 
   beforeAll(async () => {
     postgres = await Server.postgres();
     store = await Store.open(postgres.url);
-    replica = await Replica.start({ DATABASE_URL: postgres.url });
+    replica = await Replica.start({ DATABASE_URL: postgres.url, TRUST_PROXY: '1' });
+    gateway = await startGateway([replica.port]);
     key = await store.createUnlimitedKey();
   });
   afterAll(async () => {
+    await gateway.remove();
     await replica.program.kill('SIGKILL');
     await store.close();
     await postgres.remove();
@@ -36,7 +42,7 @@ describe('Clients that send slowly, or nothing', () => {
     return connection;
   };
 
-  it('are cut off with 408, and a thousand of them slow nobody else', async () => {
+  it('that send slowly, or nothing, are cut off with 408, and a thousand of them slow nobody else', async () => {
     const client = new Client(key);
     await concurrently(10, 300, () => client.call(replica.port));
     const alone = p99(await concurrently(10, 500, () => client.call(replica.port)));
@@ -62,4 +68,53 @@ describe('Clients that send slowly, or nothing', () => {
       new Set(['"code":"request_timeout"']),
     );
   });
+
+  const residentMib = async () => {
+    const status = await readFile(`/proc/${replica.program.pid}/status`, 'utf8');
+    return Number(/VmRSS:\s+(\d+)/.exec(status)?.[1]) / 1_024;
+  };
+
+  it.each([
+    [5, 'that read the responses', 'directly', () => replica.port],
+    [60, 'that read the responses', 'directly', () => replica.port],
+    [60, 'that read no response', 'directly', () => replica.port],
+    [5, 'that read the responses', 'through the gateway', () => gateway.port],
+    [60, 'that read the responses', 'through the gateway', () => gateway.port],
+  ])(
+    'cannot slow others or exhaust memory with %i connections %s and pipeline 20,000 requests each, %s',
+    async (connections, reading, _path, port) => {
+      const client = new Client(key);
+      await concurrently(4, 100, () => client.call(port()));
+      const alone = p99(await concurrently(4, 200, () => client.call(port())));
+      const requests = Buffer.from(
+        `GET /v1/pets HTTP/1.1\r\nHost: x\r\nX-Padding: ${'a'.repeat(150)}\r\n\r\n`.repeat(20_000),
+      );
+      let received = 0;
+      const flood = Array.from({ length: connections }, () => {
+        const socket = connect(port(), '127.0.0.1', () => socket.write(requests));
+        socket.on('error', () => undefined);
+        if (reading === 'that read the responses') {
+          socket.on('data', ({ length }: Buffer) => (received += length));
+        } else {
+          socket.pause();
+        }
+        return socket;
+      });
+      await eventually(5_000, () => flood.every(({ bytesWritten }) => bytesWritten > 0));
+      const sizes: number[] = [];
+      const replies = await concurrently(4, 400, async (index) => {
+        if (index % 20 === 0) {
+          sizes.push(await residentMib());
+        }
+        return client.call(port());
+      });
+      flood.forEach((socket) => socket.destroy());
+      client.close();
+      expect(new Set(replies.map(({ status }) => status))).toEqual(new Set([200]));
+      expect(p99(replies)).toBeLessThan(Math.max(100, 3 * alone));
+      expect(Math.max(...sizes)).toBeLessThan(MAX_RESIDENT_MIB);
+      expect(received > 0).toBe(reading === 'that read the responses');
+    },
+    60_000,
+  );
 });

@@ -1,0 +1,127 @@
+import type { IncomingMessage, Server, ServerResponse } from 'node:http';
+import type { Socket } from 'node:net';
+
+/** How many connections continue with a request that waited, in each event-loop tick. */
+const RESUMED_PER_TICK = 8;
+const END_OF_HEADERS = '\r\n\r\n';
+
+type Parse = (bytes: Buffer) => void;
+
+const connections = new WeakMap<Socket, Connection>();
+
+/**
+ * Bounds what pipelining costs. Node parses all requests that arrive together at once, thousands of them in one read, and
+ * reads on until their responses fill a buffer. Here the requests behind the first few wait as bytes, and the rest in the
+ * client, until responses have been sent and received.
+ */
+export function limitPipelining(server: Server): void {
+  server.on('connection', (socket: Socket) => {
+    connections.set(socket, new Connection(socket));
+  });
+  server.prependListener('request', (request, response) => {
+    connections.get(request.socket)?.start(request, response);
+  });
+}
+
+/** Reads no more from a connection. @returns undefined when that was done before */
+export function stopReading(socket: Socket): Connection | undefined {
+  const connection = connections.get(socket);
+  return connection?.stopReading() ? connection : undefined;
+}
+
+const waiting: Socket[] = [];
+
+/** Lets requests of clients that do not pipeline pass those that waited. */
+function resumeLater(socket: Socket): void {
+  if (waiting.push(socket) === 1) {
+    setImmediate(resumeNext);
+  }
+}
+
+function resumeNext(): void {
+  waiting.splice(0, RESUMED_PER_TICK).forEach((socket) => socket.resume());
+  if (waiting.length > 0) {
+    setImmediate(resumeNext);
+  }
+}
+
+/** The requests of one connection. */
+class Connection {
+  private inProgress = 0;
+  private isReading = true;
+  /** Whether it was paused here, and not by Node, which then resumes it by itself. */
+  private isHeld = false;
+  private last: { readonly request: IncomingMessage; readonly response: ServerResponse } | undefined;
+  private onResponse: () => void = () => undefined;
+
+  constructor(private readonly socket: Socket) {
+    // Those of Node's HTTP parser.
+    const parsers = socket.listeners('data') as Parse[];
+    socket.on('data', (bytes: Buffer) => {
+      this.read(bytes, parsers);
+    });
+    parsers.forEach((parse) => socket.off('data', parse));
+  }
+
+  start(request: IncomingMessage, response: ServerResponse): void {
+    this.inProgress++;
+    this.last = { request, response };
+    response.on('finish', () => {
+      this.inProgress--;
+      this.onResponse();
+      if (this.isHeld) {
+        this.isHeld = false;
+        resumeLater(this.socket);
+      }
+    });
+  }
+
+  /** @returns whether it was still reading */
+  stopReading(): boolean {
+    const wasReading = this.isReading;
+    this.isReading = false;
+    return wasReading;
+  }
+
+  /** Waits for the responses to all requests that arrived whole. @returns the one that did not, without a response */
+  async responses(): Promise<ServerResponse | undefined> {
+    const { last } = this;
+    const broken = last?.request.complete === false ? last.response : undefined;
+    const isDone = () => this.inProgress === (broken === undefined || broken.writableFinished ? 0 : 1);
+    await new Promise<void>((resolve) => {
+      this.onResponse = () => {
+        if (isDone()) {
+          resolve();
+        }
+      };
+      this.onResponse();
+    });
+    return broken;
+  }
+
+  /** Whether the next request has to wait; the body of the one in progress must not. */
+  private get isBusy(): boolean {
+    return this.inProgress > 0 && this.last?.request.complete === true;
+  }
+
+  /** Hands the bytes to the parser, of one request at a time. */
+  private read(bytes: Buffer, parsers: readonly Parse[]): void {
+    this.isHeld = false;
+    let rest = bytes;
+    while (rest.length > 0 && this.isReading && !this.socket.destroyed) {
+      if (this.isBusy || this.socket.isPaused()) {
+        this.isHeld = !this.socket.isPaused();
+        this.socket.pause();
+        this.socket.unshift(rest);
+        return;
+      }
+      const end = rest.indexOf(END_OF_HEADERS);
+      const length = end === -1 ? rest.length : end + END_OF_HEADERS.length;
+      const next = rest.subarray(0, length);
+      rest = rest.subarray(length);
+      parsers.forEach((parse) => {
+        parse(next);
+      });
+    }
+  }
+}
