@@ -44,6 +44,24 @@ describe('Four replicas with one Redis', () => {
     client.close();
     return replies;
   };
+  it('ask Redis about no preflight and no malformed request, and still show the window of the address', async () => {
+    const origin = { origin: 'https://shop.example', 'access-control-request-method': 'GET' };
+    const port = portOf(0);
+    const client = new Client('');
+    const scripts = async () => Number(/cmdstat_evalsha:calls=(\d+)/.exec(await admin.info('commandstats'))?.[1] ?? 0);
+    const counted = Number((await client.call(port)).headers['x-ratelimit-remaining']);
+    const before = await scripts();
+    const preflight = await client.call(port, { method: 'OPTIONS', headers: origin });
+    const malformed = await client.call(port, { headers: { 'x-large': 'a'.repeat(20_000) } });
+    client.close();
+    expect([preflight.status, malformed.status]).toEqual([204, 431]);
+    expect([preflight, malformed].map(({ headers }) => Number(headers['x-ratelimit-remaining']))).toEqual([
+      counted,
+      counted,
+    ]);
+    expect(await scripts()).toBe(before);
+  });
+
   const expectExactlyTheAllowance = (replies: readonly Reply[]) => {
     const [good, refused] = [passed(replies), replies.filter(({ status }) => status >= 300)];
     expect(good.map(({ headers }) => Number(headers['x-ratelimit-remaining'])).sort((a, b) => b - a)).toEqual(

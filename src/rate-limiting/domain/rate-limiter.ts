@@ -46,8 +46,8 @@ export abstract class RateLimiter {
   abstract countRequest(principal: Principal): RateDecision | Promise<RateDecision>;
 
   /**
-   * Counts a failed authentication of an address (cost 1), or only looks at its window (cost 0). IPv6 addresses count by
-   * their /64 network.
+   * Counts a failed authentication of an address (cost 1), or only tells what this replica knows of its window (cost 0).
+   * IPv6 addresses count by their /64 network.
    */
   abstract countAuthFailure(address: string, cost: 0 | 1): RateDecision | Promise<RateDecision>;
 }

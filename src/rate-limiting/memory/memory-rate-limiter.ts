@@ -127,6 +127,11 @@ export class MemoryRateLimiter extends RateLimiter {
     }
   }
 
+  /** Takes over what a shared store knows of an address. */
+  adoptAuthFailures(address: string, { used, endsAt }: Window): void {
+    this.addresses.set(networkOf(address), { failures: used, expiresAt: endsAt }, this.clock.now());
+  }
+
   /** Takes over a ban that a shared store imposed. */
   adoptBan({ keyId, unbanCount }: Principal, banLeftMs: number): void {
     const elapsed = this.clock.monotonic();

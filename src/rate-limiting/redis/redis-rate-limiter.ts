@@ -114,12 +114,17 @@ export class RedisRateLimiter extends RateLimiter implements OnModuleInit, OnApp
     if (full !== undefined) {
       return authFailure(full.window, cost === 1, this.time.now());
     }
+    if (cost === 0) {
+      // Not worth a call: nobody is rejected by it.
+      return this.memory.countAuthFailure(address, 0);
+    }
     const { reply: count } = await this.breakerFor(network).ask(() => this.counts.countAuthFailure(network, cost));
     if (count === undefined) {
       return this.memory.countAuthFailure(address, cost);
     }
     this.time.follow(count.now);
     const { window, isAdmitted } = count;
+    this.memory.adoptAuthFailures(address, window);
     if (!isAdmitted) {
       const elapsed = this.time.monotonic();
       const expiresAt = elapsed + Math.min(window.endsAt - count.now, REMEMBER_MS);
