@@ -14,15 +14,16 @@ import { RateLimiter, rateLimitHeaders, setRateLimitHeaders } from './rate-limit
 import { type Clock, SystemClock } from './shared/domain/clock';
 import { clientAddress } from './shared/http/client-address';
 import { preflightHeaders } from './shared/http/cors';
+import type { PetStoreError } from './shared/domain/pet-store-error';
 import { Drain } from './shared/http/drain';
 import { ErrorCatalog } from './shared/http/error-catalog';
 import { toErrorResponse } from './shared/http/error.filter';
 import { stringifyJson } from './shared/http/json';
 import { deferBodies } from './shared/http/json-body';
-import { asksForV1, protocolError, type ProtocolFailure, writeError } from './shared/http/protocol-errors';
-import { limitPipelining } from './shared/http/pipelining';
+import { asksForV1, isHead, protocolError, type ProtocolFailure, writeError } from './shared/http/protocol-errors';
+import { limitPipelining, stopReading } from './shared/http/pipelining';
 import { initialHeaders } from './shared/http/protective-headers';
-import { RouteTable } from './shared/http/route-table';
+import { methodNotAllowed, RouteTable } from './shared/http/route-table';
 import { isUnderV1, rewriteUrl } from './shared/http/url-check';
 
 /** A request id of a gateway that is worth keeping: short, and harmless in a log line, so no misplaced API key. */
@@ -67,7 +68,7 @@ export async function createApp(
         .send(response);
     },
     clientErrorHandler: (failure, socket) => {
-      void answerProtocolFailure(failure, socket, app, observer);
+      void endWithError(socket, failure, protocolError(failure), app, observer);
     },
   });
   const fastify = adapter.getInstance<FastifyInstance>();
@@ -94,9 +95,15 @@ export async function createApp(
     }
     observer.watch(request, reply);
     reply.headers(initialHeaders(request.url)).header('x-request-id', request.id);
-    const preflight = preflightHeaders(request.method, request.headers, routes);
+    const preflight = preflightHeaders(request.method, request.headers, routes.methods());
     if (preflight !== undefined) {
       void reply.status(HttpStatus.NO_CONTENT).headers(preflight).send();
+      return;
+    }
+    const allowed = request.is404 ? routes.methodsAt(request.url.split('?', 1)[0] ?? '') : [];
+    if (allowed.length > 0) {
+      const error = app.get(ErrorCatalog).toResponse(methodNotAllowed(request.method, allowed));
+      void reply.status(error.status).header('allow', allowed.join(', ')).send(error);
       return;
     }
     done();
@@ -120,6 +127,12 @@ export async function createApp(
   });
   limitPipelining(fastify.server);
   ignoreExpectations(fastify.server);
+  answerHalfClosed(fastify.server);
+  fastify.server.on('connect', ({ method = '', socket }) => {
+    const allowed = routes.methods();
+    const headers = { allow: allowed.join(', ') };
+    void endWithError(socket, undefined, methodNotAllowed(method, allowed), app, observer, headers);
+  });
   app.get(MetricsEndpoint).serveOn(fastify);
   app.enableVersioning({ type: VersioningType.URI });
   if (settings.docsEnabled) {
@@ -156,20 +169,44 @@ async function addMissingRateLimitHeaders(
   }
 }
 
-async function answerProtocolFailure(
-  failure: ProtocolFailure,
+/**
+ * Responds to what never became a request, in its turn, and ends the connection.
+ * @param failure undefined for CONNECT, which asks for no path
+ */
+async function endWithError(
   socket: Socket,
+  failure: ProtocolFailure | undefined,
+  error: PetStoreError,
   app: INestApplication,
   observer: RequestObserver,
+  headers: Readonly<Record<string, string>> = {},
 ): Promise<void> {
-  const [id, error] = [randomUUID(), app.get(ErrorCatalog).toResponse(protocolError(failure))];
-  if (!CLIENT_WENT.has(failure.code)) {
-    observer.noteProtocolFailure(id, error.status, socket);
+  const connection = stopReading(socket);
+  if (connection === undefined) {
+    return;
   }
-  const decision = asksForV1(failure)
-    ? await app.get(RateLimiter).countAuthFailure(socket.remoteAddress ?? '', 0)
-    : undefined;
-  writeError(socket, error, { 'x-request-id': id, ...(decision && rateLimitHeaders(decision)) });
+  // Node removes its own listener when it gives a connection up.
+  socket.on('error', () => undefined);
+  const broken = await connection.responses();
+  const isAnswered = broken?.headersSent === true;
+  if (!isAnswered) {
+    const [id, response] = [randomUUID(), app.get(ErrorCatalog).toResponse(error)];
+    if (!CLIENT_WENT.has(failure?.code)) {
+      observer.noteProtocolFailure(id, response.status, socket);
+    }
+    const decision =
+      failure !== undefined && asksForV1(failure)
+        ? await app.get(RateLimiter).countAuthFailure(socket.remoteAddress ?? '', 0)
+        : undefined;
+    const withBody = broken === undefined ? failure === undefined || !isHead(failure) : broken.req.method !== 'HEAD';
+    writeError(
+      socket,
+      response,
+      { 'x-request-id': id, ...headers, ...(decision && rateLimitHeaders(decision)) },
+      withBody,
+    );
+  }
+  connection.end();
 }
 
 /** RFC 9110 section 10.1.1 allows to ignore an expectation that is not known; Node would answer 417 without a body. */
@@ -177,4 +214,9 @@ function ignoreExpectations(server: Server): void {
   server.on('checkExpectation', (request, response) => {
     server.emit('request', request, response);
   });
+}
+
+/** A client that has ended its side after its request still reads. */
+function answerHalfClosed(server: Server): void {
+  Object.assign(server, { httpAllowHalfOpen: true });
 }

@@ -1,16 +1,13 @@
 import { hash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
-import { METHODS } from 'node:http';
 import { dirname, join } from 'node:path';
 import type { OpenAPIObject } from '@nestjs/swagger';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { version } from 'swagger-ui-dist/package.json';
-import { PetStoreError } from '../shared/domain/pet-store-error';
 import { stringifyJson } from '../shared/http/json';
 
 const SWAGGER_UI_DIRECTORY = dirname(require.resolve('swagger-ui-dist/package.json'));
 const PAGE_DIRECTORY = join(__dirname, 'page');
-const OTHER_METHODS = METHODS.filter((method) => method !== 'GET' && method !== 'HEAD');
 const REVALIDATED = 'no-cache';
 const KEPT_FOR_A_DAY = 'public, max-age=86400';
 
@@ -21,16 +18,12 @@ const KEPT_FOR_A_DAY = 'public, max-age=86400';
  */
 export function serveDocumentation(fastify: FastifyInstance, createDocument: () => OpenAPIObject): void {
   const document = once(createDocument);
-  const serve = (path: string, make: () => Content) => {
-    fastify.get(path, cacheable(once(make)));
-    fastify.route({ method: OTHER_METHODS, url: path, handler: rejectMethod });
-  };
-  const asset = (name: string, type: string, directory: string, caching: string) => {
+  const serve = (path: string, make: () => Content) => fastify.get(path, cacheable(once(make)));
+  const asset = (name: string, type: string, directory: string, caching: string) =>
     serve(`/docs/${name}`, () => ({
       body: readFileSync(join(directory, name)),
       headers: { 'content-type': type, 'cache-control': caching },
     }));
-  };
 
   serve('/docs', () => ({
     // With the version in their addresses, the assets of another one are never taken from a cache.
@@ -65,15 +58,9 @@ function cacheable(content: () => Content) {
     const { body, headers } = content();
     const etag = etagOf();
     void reply.headers({ ...headers, etag });
-    const condition = request.headers['if-none-match'];
-    const isKnown = condition?.trim() === '*' || condition?.includes(etag);
-    return isKnown ? reply.status(304).send() : reply.send(body);
+    const known = request.headers['if-none-match'];
+    return known?.trim() === '*' || known?.includes(etag) ? reply.status(304).send() : reply.send(body);
   };
-}
-
-function rejectMethod({ method }: FastifyRequest, reply: FastifyReply): never {
-  void reply.header('allow', 'GET, HEAD');
-  throw new PetStoreError('method_not_allowed', `${method} is not allowed here. Use GET or HEAD.`);
 }
 
 function once<T>(make: () => T): () => T {

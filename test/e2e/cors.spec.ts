@@ -1,16 +1,4 @@
-import type { FastifyInstance } from 'fastify';
-import { RouteTable } from '../../src/shared/http/route-table';
 import { rate, TestService } from '../support/service';
-
-type OnRoute = (route: { readonly url: string; readonly method: string }) => void;
-
-/** What the table asks the HTTP layer to call for each route. */
-function observed(routes: RouteTable): OnRoute[] {
-  const hooks: OnRoute[] = [];
-  const fastify = { addHook: (_name: string, hook: OnRoute) => hooks.push(hook) };
-  routes.observe(fastify as unknown as FastifyInstance);
-  return hooks;
-}
 
 describe('CORS', () => {
   let service: TestService;
@@ -35,20 +23,6 @@ describe('CORS', () => {
     expect(answer.headers['x-request-id']).toBeDefined();
     expect(rate(answer).remaining).toBe(60);
     expect(rate(await service.call('OPTIONS', path, { headers })).remaining).toBe(60);
-  });
-
-  it('allows the method of every operation under /v1, whatever is added', () => {
-    const routes = new RouteTable();
-    const [onRoute] = observed(routes);
-    ['GET', 'HEAD', 'DELETE', 'PATCH'].forEach((method) => onRoute?.({ url: '/v1/appointments', method }));
-    onRoute?.({ url: '/docs', method: 'PUT' });
-    expect(routes.methodsOfOperations).toEqual(['DELETE', 'GET', 'HEAD', 'PATCH']);
-  });
-
-  it('lets no page of another origin read the metrics', async () => {
-    const { status, headers } = await service.get('/metrics', { headers: { origin: 'https://shop.example' } });
-    expect(status).toBe(200);
-    expect(Object.keys(headers).filter((name) => name.startsWith('access-control'))).toEqual([]);
   });
 
   it('lets a page of another origin read every header, of errors too', async () => {

@@ -20,36 +20,6 @@ describe('Outside /v1', () => {
     },
   );
 
-  it.each(['/docs', '/docs/swagger-ui.css', '/openapi.json'])(
-    '%s allows GET and HEAD, and says so to any other method',
-    async (path) => {
-      for (const method of ['POST', 'PUT', 'DELETE', 'OPTIONS']) {
-        const answer = await service.call(method, path);
-        expect([method, answer.status, answer.headers.allow]).toEqual([method, 405, 'GET, HEAD']);
-        expect(answer.body).toMatchObject({ code: 'method_not_allowed', status: 405 });
-      }
-    },
-  );
-
-  it.each(['/docs', '/openapi.json'])(
-    '%s has not changed for a client that has it, in whatever version',
-    async (path) => {
-      const { headers } = await service.get(path);
-      for (const condition of [headers.etag ?? '', `"other", ${headers.etag}`, '*']) {
-        expect((await service.get(path, { headers: { 'if-none-match': condition } })).status).toBe(304);
-      }
-      expect((await service.get(path, { headers: { 'if-none-match': '"other"' } })).status).toBe(200);
-    },
-  );
-
-  it('no response links to the documentation where it is not served', async () => {
-    const own = await TestService.start({ DOCS_ENABLED: 'false' });
-    const { headers } = await own.get('/v1/pets/1', { key: await own.createKey() });
-    await own.close();
-    expect(headers.link).toBe('<https://api.example.com/v1/pets>; rel="successor-version"');
-    expect(headers.sunset).toBeDefined();
-  });
-
   it('the OpenAPI 3.1 document names the operations, the schemas and the servers', async () => {
     const document = (await service.get('/openapi.json')).body as OpenAPIObject;
     expect(document.openapi).toBe('3.1.0');

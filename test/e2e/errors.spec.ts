@@ -102,8 +102,73 @@ describe('Errors', () => {
       expect(JSON.parse(body)).toEqual({ code, message: expect.any(String) as string, status });
     });
 
+    it('the rate headers on a malformed request in absolute form', async () => {
+      const answer = await service.raw('GET http://api.example.com/v1/pets HTTP/1.1\r\nHost: x\r\nbad header\r\n\r\n');
+      expect(answer).toContain('HTTP/1.1 400 ');
+      expect(answer).toContain('x-ratelimit-limit: 1000000');
+      expect(await service.raw('GET http://x/docs HTTP/1.1\r\nHost: x\r\nbad header\r\n\r\n')).not.toContain(
+        'x-ratelimit',
+      );
+    });
+
+    it('no body on a malformed HEAD request', async () => {
+      const [head, ...body] = (await service.raw('HEAD /v1/pets HTTP/1.1\r\nHost: x\r\nbad header\r\n\r\n')).split(
+        '\r\n\r\n',
+      );
+      expect(head).toContain('HTTP/1.1 400 ');
+      expect(body).toEqual(['']);
+    });
+
+    it('405 on CONNECT', async () => {
+      const answer = await service.raw('CONNECT api.example.com:443 HTTP/1.1\r\nHost: api.example.com\r\n\r\n');
+      expect(answer).toContain('HTTP/1.1 405 ');
+      expect(answer).toContain('\r\nallow: GET, HEAD, POST\r\n');
+      expect(answer).toContain('"code":"method_not_allowed"');
+    });
+
     it('no rate headers where the bytes do not ask for /v1', async () => {
       expect(await service.raw('NONSENSE /docs HTTP/1.1\r\n\r\n')).not.toContain('x-ratelimit');
+    });
+  });
+
+  describe('on one connection', () => {
+    const add = (name: string) => {
+      const body = JSON.stringify({ name, categoryId: 1 });
+      const head = `POST /v1/pets HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${key}\r\nContent-Type: application/json\r\n`;
+      return `${head}Content-Length: ${body.length}\r\n\r\n${body}`;
+    };
+    const statuses = (answer: string) =>
+      [...answer.matchAll(/HTTP\/1\.1 (\d{3})/g)].map(([, status]) => Number(status));
+    const created = (answer: string) => [...answer.matchAll(/"name":"([^"]+)"/g)].map(([, name]) => name);
+
+    it.each([
+      ['malformed bytes', 'NONSENSE\r\n\r\n', 400],
+      ['a malformed header', 'GET /v1/pets HTTP/1.1\r\nbad header\r\n\r\n', 400],
+      ['CONNECT', 'CONNECT x:443 HTTP/1.1\r\nHost: x\r\n\r\n', 405],
+    ])('requests that arrive together with %s get their responses first, in order', async (_, rest, status) => {
+      const names = Array.from({ length: 50 }, (_each, index) => `together-${index}`);
+      const answer = await service.raw(names.map(add).join('') + rest);
+      expect(statuses(answer)).toEqual([...names.map(() => 201), status]);
+      expect(created(answer)).toEqual(names);
+    });
+
+    it('a malformed body gets one 400, after the responses to the requests before it', async () => {
+      const chunked = add('never').replace(
+        /Content-Length: \d+\r\n\r\n.*/,
+        'Transfer-Encoding: chunked\r\n\r\nnonsense\r\n',
+      );
+      expect(statuses(await service.raw(add('before') + chunked + add('after')))).toEqual([201, 400]);
+    });
+
+    it('requests get their responses although the client has closed its side', async () => {
+      const answer = await service.raw(add('one') + add('two'), { halfClose: true });
+      expect(statuses(answer)).toEqual([201, 201]);
+      expect(statuses(await service.raw('GET /v1/pets HTTP/1.1\r\nHo', { halfClose: true }))).toEqual([400]);
+    });
+
+    it('what follows a request that asks to close the connection is ignored', async () => {
+      const last = `GET /v1/pets HTTP/1.1\r\nHost: x\r\nConnection: close\r\nAuthorization: Bearer ${key}\r\n\r\n`;
+      expect(statuses(await service.raw(`${last}NONSENSE\r\n\r\n`))).toEqual([200]);
     });
   });
 

@@ -55,6 +55,13 @@ describe('Headers', () => {
     expectHeaders(refused, OF_ONE_ACCOUNT);
   });
 
+  it.each(['GET', 'OPTIONS'])('let no page of another origin read /metrics (%s)', async (method) => {
+    const headers = { origin: 'https://shop.example', 'access-control-request-method': 'GET' };
+    const { headers: received } = await service.call(method, '/metrics', { headers });
+    expect(received).toMatchObject({ ...PROTECTIVE, 'cache-control': 'no-store' });
+    expect(Object.keys(received).filter((name) => /^access-control-(allow-origin|expose)/.test(name))).toEqual([]);
+  });
+
   it.each(['/healthz', '/readyz', '/nothing', '/v10', '/%'])('keep %s out of every cache', async (path) => {
     expectHeaders(await service.get(path), { ...PROTECTIVE, 'cache-control': 'no-store' });
   });
@@ -72,6 +79,7 @@ describe('Headers', () => {
     expect(text).not.toBe('');
     const known = await service.get(path, { headers: { 'if-none-match': `"other", W/${headers.etag ?? ''}` } });
     expect([known.status, known.text, known.headers.etag]).toEqual([304, '', headers.etag]);
+    expect((await service.get(path, { headers: { 'if-none-match': '*' } })).status).toBe(304);
     const changed = await service.get(path, { headers: { 'if-none-match': '"other"' } });
     expect([changed.status, changed.text]).toEqual([200, text]);
   });
@@ -127,6 +135,21 @@ describe('The documentation', () => {
     }
   });
 
+  it('is only read: other methods get 405 with Allow, here and elsewhere outside /v1', async () => {
+    const service = await TestService.start();
+    try {
+      for (const path of ['/docs', '/docs/swagger-ui.css', '/openapi.json?x=1', '/healthz', '/metrics']) {
+        for (const method of ['POST', 'DELETE', 'OPTIONS', 'PROPFIND']) {
+          const answer = await service.call(method, path);
+          const found = [path, method, answer.status, codeOf(answer), answer.headers.allow];
+          expect(found).toEqual([path, method, 405, 'method_not_allowed', 'GET, HEAD']);
+        }
+      }
+    } finally {
+      await service.close();
+    }
+  });
+
   it('is not there with DOCS_ENABLED=false, while the operations are', async () => {
     const service = await TestService.start({ DOCS_ENABLED: 'false' });
     try {
@@ -134,7 +157,11 @@ describe('The documentation', () => {
         const answer = await service.get(path);
         expect([path, answer.status, codeOf(answer)]).toEqual([path, 404, 'route_not_found']);
       }
-      expect((await service.get('/v1/pets', { key: await service.createKey() })).status).toBe(200);
+      const key = await service.createKey();
+      expect((await service.get('/v1/pets', { key })).status).toBe(200);
+      expect((await service.get('/v1/pets/1', { key })).headers.link).toBe(
+        '<https://api.example.com/v1/pets>; rel="successor-version"',
+      );
     } finally {
       await service.close();
     }

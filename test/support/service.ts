@@ -123,10 +123,15 @@ export class TestService {
   }
 
   /** Sends bytes no HTTP client would, and gives back all that is answered until the connection ends. */
-  raw(bytes: string): Promise<string> {
+  raw(bytes: string, { halfClose = false } = {}): Promise<string> {
     return new Promise((resolve, reject) => {
       let answer = '';
-      const socket = connect(this.port, '127.0.0.1', () => socket.write(bytes, 'latin1'));
+      const socket = connect(this.port, '127.0.0.1', () => {
+        socket.write(bytes, 'latin1');
+        if (halfClose) {
+          socket.end();
+        }
+      });
       socket.setEncoding('latin1');
       socket.on('data', (data: string) => (answer += data));
       socket.on('error', reject);

@@ -3,7 +3,16 @@ import type { Clock } from '../../shared/domain/clock';
 import { ExpiringMap } from '../../shared/domain/expiring-map';
 import type { Principal } from '../../shared/domain/principal';
 import { type RateDecision, RateLimiter } from '../domain/rate-limiter';
-import { type AccountWindows, admitted, authFailure, banned, isExhausted, MINUTE_MS, refused } from '../domain/windows';
+import {
+  type AccountWindows,
+  admitted,
+  authFailure,
+  banned,
+  isExhausted,
+  MINUTE_MS,
+  refused,
+  type Window,
+} from '../domain/windows';
 import { networkOf } from '../network';
 import { AccountUsage, type PendingUsage, type SharedUsage } from './account-usage';
 
@@ -129,7 +138,9 @@ export class MemoryRateLimiter extends RateLimiter {
 
   /** Takes over what a shared store knows of an address. */
   adoptAuthFailures(address: string, { used, endsAt }: Window): void {
-    this.addresses.set(networkOf(address), { failures: used, expiresAt: endsAt }, this.clock.now());
+    const elapsed = this.clock.monotonic();
+    const expiresAt = elapsed + endsAt - this.clock.now();
+    this.addresses.set(networkOf(address), { failures: used, expiresAt }, elapsed);
   }
 
   /** Takes over a ban that a shared store imposed. */

@@ -1,5 +1,4 @@
 import type { IncomingHttpHeaders } from 'node:http';
-import type { RouteTable } from './route-table';
 
 const EXPOSED_HEADERS = [
   'Deprecation',
@@ -29,14 +28,14 @@ export const CORS_HEADERS = {
 export function preflightHeaders(
   method: string,
   headers: IncomingHttpHeaders,
-  routes: RouteTable,
+  allowedMethods: readonly string[],
 ): Record<string, string> | undefined {
   if (method !== 'OPTIONS' || !headers.origin || !headers['access-control-request-method']) {
     return undefined;
   }
   const requested = headers['access-control-request-headers'];
   return {
-    'access-control-allow-methods': routes.methodsOfOperations.join(', '),
+    'access-control-allow-methods': allowedMethods.join(', '),
     'access-control-max-age': DAY_SECONDS,
     vary: 'Access-Control-Request-Headers',
     ...(requested !== undefined && { 'access-control-allow-headers': requested }),

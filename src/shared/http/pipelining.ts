@@ -3,6 +3,8 @@ import type { Socket } from 'node:net';
 
 /** How many connections continue with a request that waited, in each event-loop tick. */
 const RESUMED_PER_TICK = 8;
+/** How long what a client still sends is discarded before its connection is closed. */
+const LINGER_MS = 1_000;
 const END_OF_HEADERS = '\r\n\r\n';
 
 type Parse = (bytes: Buffer) => void;
@@ -83,6 +85,13 @@ class Connection {
     return wasReading;
   }
 
+  /** Sends the end of the connection, and reads what still comes for a while: unread bytes would reset the connection. */
+  end(): void {
+    this.socket.end();
+    this.socket.resume();
+    setTimeout(() => this.socket.destroy(), LINGER_MS).unref();
+  }
+
   /** Waits for the responses to all requests that arrived whole. @returns the one that did not, without a response */
   async responses(): Promise<ServerResponse | undefined> {
     const { last } = this;
@@ -108,7 +117,7 @@ class Connection {
   private read(bytes: Buffer, parsers: readonly Parse[]): void {
     this.isHeld = false;
     let rest = bytes;
-    while (rest.length > 0 && this.isReading && !this.socket.destroyed) {
+    while (rest.length > 0 && this.isReading && this.socket.writable) {
       if (this.isBusy || this.socket.isPaused()) {
         this.isHeld = !this.socket.isPaused();
         this.socket.pause();

@@ -27,10 +27,10 @@ const PROTECTIVE_HEADERS = headersOf({
   xXssProtection: false,
 });
 
-/** For an answer that no cache may keep. */
-export const UNCACHED_HEADERS = { ...CORS_HEADERS, ...PROTECTIVE_HEADERS, 'cache-control': 'no-store' };
+/** For operators: no cache may keep it, and no page of another origin may read it. */
 const FOR_OPERATORS = { ...PROTECTIVE_HEADERS, 'cache-control': 'no-store' };
-
+/** For an answer that no cache may keep. */
+export const UNCACHED_HEADERS = { ...CORS_HEADERS, ...FOR_OPERATORS };
 /** An answer belongs to one account: no shared cache may keep it, nor the client give it out for another key. */
 const OF_ONE_ACCOUNT = {
   ...CORS_HEADERS,
@@ -44,12 +44,7 @@ export function initialHeaders(url: string): Readonly<Record<string, string>> {
   if (isUnderV1(url)) {
     return OF_ONE_ACCOUNT;
   }
-  return isForOperators(url) ? FOR_OPERATORS : UNCACHED_HEADERS;
-}
-
-/** No page of another origin has to read metrics. */
-function isForOperators(url: string): boolean {
-  return /^\/metrics(\?|$)/.test(url);
+  return /^\/metrics(\?|$)/.test(url) ? FOR_OPERATORS : UNCACHED_HEADERS;
 }
 
 function headersOf(options: Parameters<typeof helmet>[0]): Record<string, string> {

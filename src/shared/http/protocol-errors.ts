@@ -3,7 +3,7 @@ import type { Socket } from 'node:net';
 import { PetStoreError } from '../domain/pet-store-error';
 import type { ErrorDto } from './error.dto';
 import { UNCACHED_HEADERS } from './protective-headers';
-import { isUnderV1, MAX_URL_LENGTH } from './url-check';
+import { isUnderV1, MAX_URL_LENGTH, originForm } from './url-check';
 
 /** What Node's HTTP parser reports with a request that it gives up on. */
 export type ProtocolFailure = Error & { readonly code?: string; readonly rawPacket?: unknown };
@@ -22,22 +22,28 @@ export function protocolError({ code, rawPacket }: ProtocolFailure): PetStoreErr
   }
 }
 
+/** Whether the bytes are a HEAD request, whose response has no body. */
+export function isHead({ rawPacket }: ProtocolFailure): boolean {
+  return firstLine(rawPacket).startsWith('HEAD ');
+}
+
 /** Whether the bytes ask for something under `/v1`, as far as can be told: they may begin in the middle of a request. */
 export function asksForV1({ rawPacket }: ProtocolFailure): boolean {
   const [, target] = /^[A-Z-]+ (\S*)/.exec(firstLine(rawPacket)) ?? [];
-  return target === undefined || isUnderV1(target);
+  return target === undefined || isUnderV1(originForm(target));
 }
 
 function firstLine(bytes: unknown): string {
   return Buffer.isBuffer(bytes) ? (bytes.toString('latin1').split('\r\n', 1)[0] ?? '') : '';
 }
 
-/** Writes an Error to a connection without the HTTP layer's help, and ends the connection. */
-export function writeError(socket: Socket, error: ErrorDto, headers: Readonly<Record<string, string>>): void {
-  if (!socket.writable) {
-    socket.destroy();
-    return;
-  }
+/** Writes an Error to a connection that ends with it, without the HTTP layer's help. */
+export function writeError(
+  socket: Socket,
+  error: ErrorDto,
+  headers: Readonly<Record<string, string>>,
+  withBody: boolean,
+): void {
   const body = JSON.stringify(error);
   const fields = {
     ...headers,
@@ -47,5 +53,6 @@ export function writeError(socket: Socket, error: ErrorDto, headers: Readonly<Re
     connection: 'close',
   };
   const lines = Object.entries(fields).map(([name, value]) => `${name}: ${value}`);
-  socket.end(`HTTP/1.1 ${error.status} ${STATUS_CODES[error.status] ?? ''}\r\n${lines.join('\r\n')}\r\n\r\n${body}`);
+  const head = `HTTP/1.1 ${error.status} ${STATUS_CODES[error.status] ?? ''}\r\n${lines.join('\r\n')}\r\n\r\n`;
+  socket.write(withBody ? head + body : head);
 }

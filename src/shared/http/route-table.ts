@@ -1,5 +1,5 @@
 import type { FastifyInstance, RouteOptions } from 'fastify';
-import { isUnderV1 } from './url-check';
+import { PetStoreError } from '../domain/pet-store-error';
 
 /** The methods that each path answers to; the HTTP layer's router only knows whether one method of a path does. */
 export class RouteTable {
@@ -17,16 +17,25 @@ export class RouteTable {
 
   /** The methods of the routes that match a path, for the `Allow` header. */
   methodsAt(path: string): string[] {
-    return [...new Set(this.routes.filter((route) => route.path.test(path)).map(({ method }) => method))].sort();
+    return distinctMethods(this.routes.filter((route) => route.path.test(path)));
   }
 
-  /** The methods of all operations. */
-  get methodsOfOperations(): string[] {
-    return [...new Set(this.routes.filter(({ url }) => isUnderV1(url)).map(({ method }) => method))].sort();
+  /** The methods of all routes. */
+  methods(): string[] {
+    return distinctMethods(this.routes);
   }
 
   /** Every method and path pattern, for the test that walks them. */
   all(): { readonly url: string; readonly method: string }[] {
     return this.routes;
   }
+}
+
+function distinctMethods(routes: readonly { readonly method: string }[]): string[] {
+  return [...new Set(routes.map(({ method }) => method))].sort();
+}
+
+/** The error of a request whose path has a route, but not for its method. */
+export function methodNotAllowed(method: string, allowed: readonly string[]): PetStoreError {
+  return new PetStoreError('method_not_allowed', `${method} is not allowed here. Use ${allowed.join(' or ')}.`);
 }

@@ -2,7 +2,7 @@ import { All, Controller, Req, Res } from '@nestjs/common';
 import { ApiExcludeController } from '@nestjs/swagger';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { PetStoreError } from '../domain/pet-store-error';
-import { RouteTable } from './route-table';
+import { methodNotAllowed, RouteTable } from './route-table';
 import { NO_OPERATION, urlProblem } from './url-check';
 
 /**
@@ -24,10 +24,7 @@ export class UnmatchedController {
     const allowed = this.routes.methodsAt(path);
     if (allowed.length > 0) {
       reply.header('allow', allowed.join(', '));
-      throw new PetStoreError(
-        'method_not_allowed',
-        `${request.method} is not allowed here. Use ${allowed.join(' or ')}.`,
-      );
+      throw methodNotAllowed(request.method, allowed);
     }
     throw new PetStoreError('route_not_found', NO_OPERATION);
   }

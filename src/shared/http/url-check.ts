@@ -58,6 +58,6 @@ function findProblem(url: string, { httpVersion, headers }: IncomingMessage): Pe
 }
 
 /** A proxy's absolute form (RFC 9112 section 3.2.2) names the same resource as the path in it. */
-function originForm(url: string): string {
+export function originForm(url: string): string {
   return /^https?:\/\//i.test(url) ? url.replace(/^https?:\/\/[^/?#]*\/?/i, '/') : url;
 }
