@@ -196,6 +196,23 @@ describe('The gateway, in front of misbehaving replicas,', () => {
     expect(upstream.connections).toBe(1);
   });
 
+  it('keeps keys out of its logs wherever a client misplaces them, also when no replica responds', async () => {
+    const directory = await mkdtemp(join(tmpdir(), 'petstore-gateway-'));
+    const gateway = await startGateway([Number(await freePort())], directory);
+    started.push(gateway);
+    const secret = 'a'.repeat(49);
+    for (const path of [`/v1/pets/pets_live_${secret}?x=pets_live_${secret}`, `/v1/pets?key=pets_live_${secret}`]) {
+      expectError(await call(gateway.port, path), 'service_unavailable');
+    }
+    expectError(await call(gateway.port, `/pets%5Ftest_${secret}`), 'route_not_found');
+    await raw(gateway.port, `GET /pets_live_${secret} NONSENSE\r\n\r\n`);
+    const logged = async () =>
+      (await Promise.all(['access.log', 'error.log'].map((name) => readFile(join(directory, name), 'utf8')))).join('');
+    await eventually(5_000, async () => (await logged()).trim().split('\n').length >= 4);
+    expect(await logged()).toContain('"GET /v1/pets/pets_live_***"');
+    expect(await logged()).not.toContain(secret);
+  });
+
   it('tells replicas the address and the request id of the client', async () => {
     const upstream = await Upstream.start();
     const port = await gatewayTo(upstream.port);
@@ -365,26 +382,6 @@ describe('The gateway, in front of two replicas,', () => {
       upstream_seconds: expect.stringMatching(/^\d+\.\d{3}$/) as string,
     });
     expect(await log()).not.toContain(key);
-  });
-
-  it('keeps a key that is misplaced in a path or a query out of both logs, while no replica responds too', async () => {
-    const misplaced = [`/v1/pets/${key}`, `/v1/${key.replace('_', '%5F')}?a=${key}`, `/v1/pets?api_key=${key}`];
-    for (const path of misplaced) {
-      await call(port, path, { headers: { 'x-request-id': 'misplaced' } });
-    }
-    const unreachable = await mkdtemp(join(tmpdir(), 'petstore-gateway-'));
-    const other = await startGateway([Number(await freePort())], unreachable);
-    started.push(other);
-    for (const path of misplaced) {
-      expect((await call(other.port, path, { headers: { 'x-request-id': 'misplaced' } })).status).toBe(503);
-    }
-    for (const home of [directory, unreachable]) {
-      const read = async (name: string) => readFile(join(home, name), 'utf8');
-      await eventually(5_000, async () => (await read('access.log')).split('"misplaced"').length === 4);
-      const logs = (await read('access.log')) + (await read('error.log'));
-      expect(logs).toContain('"request":"GET -"');
-      expect(logs).not.toContain(key.slice(-20));
-    }
   });
 });
 

@@ -33,9 +33,9 @@ describe('Greedy clients', () => {
   });
 
   /** A connection on which this is sent and nothing more. */
-  const half = (bytes: string) => {
+  const half = (bytes: string, port = replica.port, localAddress = '127.0.0.1') => {
     const connection = { socket: undefined as Socket | undefined, received: '', isClosed: false };
-    connection.socket = connect(replica.port, '127.0.0.1', () => connection.socket?.write(bytes));
+    connection.socket = connect({ port, host: '127.0.0.1', localAddress }, () => connection.socket?.write(bytes));
     connection.socket.on('data', (data) => (connection.received += data.toString()));
     connection.socket.on('error', () => undefined);
     connection.socket.on('close', () => (connection.isClosed = true));
@@ -68,6 +68,41 @@ describe('Greedy clients', () => {
       new Set(['"code":"request_timeout"']),
     );
   });
+
+  it.each(['', 'Idempotency-Key: slow\r\n'])(
+    'that send their bodies slowly through the gateway, %j, take few of its connections from others',
+    async (header) => {
+      const client = new Client(key);
+      const request = `POST /v1/pets HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nContent-Length: 1000\r\n${header}`;
+      const keyless = Array.from({ length: 9_500 }, () => half(`${request}\r\n{`, gateway.port, '127.0.0.7'));
+      const authorized = Array.from({ length: 5 }, () =>
+        half(`${request}Authorization: Bearer ${key}\r\n\r\n{`, gateway.port, '127.0.0.8'),
+      );
+      const drip = setInterval(() => {
+        [...keyless, ...authorized].filter(({ isClosed }) => !isClosed).forEach(({ socket }) => socket?.write(' '));
+      }, 2_000);
+      const codes = (connections: typeof keyless) =>
+        new Set(connections.map(({ received }) => /"code":"(\w+)"/.exec(received)?.[1]));
+      const replies = await concurrently(10, 500, () => client.call(gateway.port));
+      expect(new Set(replies.map(({ status }) => status))).toEqual(new Set([200]));
+      if (header === '') {
+        await eventually(REQUEST_LIMIT_MS, () => authorized.every(({ isClosed }) => isClosed));
+        expect(codes(authorized)).toEqual(new Set(['request_timeout']));
+      }
+      // One after the other, as they still wait.
+      const last = await concurrently(1, 50, () => client.call(gateway.port));
+      expect(new Set(last.map(({ status }) => status))).toEqual(new Set([200]));
+      clearInterval(drip);
+      client.close();
+      const rejected = keyless.filter(({ received }) => received !== '');
+      expect(rejected.length).toBeGreaterThanOrEqual(9_500 - 100);
+      expect(rejected.length).toBe(
+        rejected.filter(({ received }) => /^HTTP\/1.1 (401|429|503) /.test(received)).length,
+      );
+      [...keyless, ...authorized].forEach(({ socket }) => socket?.destroy());
+    },
+    60_000,
+  );
 
   const residentMib = async () => {
     const status = await readFile(`/proc/${replica.program.pid}/status`, 'utf8');
