@@ -2,7 +2,7 @@ import { cp, readdir, readFile, stat, writeFile } from 'node:fs/promises';
 import { createServer } from 'node:net';
 import { join } from 'node:path';
 import pg from 'pg';
-import { mountSmallDisk } from '../support/small-disk';
+import { mountSmallDisk, type SmallDisk } from '../support/small-disk';
 import { freePort, Program, startServer, temporaryDirectory } from '../support/process';
 
 const TEMPLATE = join(__dirname, '../../dist/src/shared/persistence/embedded-template');
@@ -11,6 +11,7 @@ describe('npm start', () => {
   let directory: Awaited<ReturnType<typeof temporaryDirectory>>;
   let env: Record<string, string>;
   const running: Program[] = [];
+  const disks: SmallDisk[] = [];
 
   beforeEach(async () => {
     directory = await temporaryDirectory();
@@ -18,6 +19,9 @@ describe('npm start', () => {
   });
   afterEach(async () => {
     await Promise.all(running.splice(0).map((program) => program.kill('SIGKILL')));
+    disks.splice(0).forEach((disk) => {
+      disk.remove();
+    });
     await directory.remove();
   });
 
@@ -208,10 +212,9 @@ describe('npm start', () => {
     if (tiny === undefined || small === undefined) {
       return;
     }
+    disks.push(tiny, small);
     const { code, stderr } = await fails({ DATA_DIR: tiny.path });
-    const left = await readdir(tiny.path);
-    tiny.remove();
-    expect([code, left]).toEqual([1, []]);
+    expect([code, await readdir(tiny.path)]).toEqual([1, []]);
     expect(stderr).toMatch(/^The data directory \S+ cannot be written \(the disk is full\)\. .+\n$/);
 
     env.DATA_DIR = small.path;
@@ -233,8 +236,6 @@ describe('npm start', () => {
     small.grow(200);
     const again = await start();
     expect(await (await pets('', again.key)).json()).toMatchObject([{ id: 1, name: 'Rex' }]);
-    await again.kill('SIGTERM');
-    small.remove();
   });
 
   it('stops once on the two SIGINT that Ctrl-C under npm sends, also while it starts', async () => {
