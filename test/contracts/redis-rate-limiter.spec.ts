@@ -216,4 +216,23 @@ describe('Replicas whose Redis is at fault', () => {
       expect(replicas.limiters.map(({ events }) => events.isDegraded)).toEqual([false, false]);
     });
   });
+
+  it('take nothing back of what they admitted when a reply comes late', async () => {
+    replicas = await Replicas.start();
+    const remaining = async () => {
+      const decision = replicas.limiters[0]?.countRequest(principalOf(1n, 1n, 20, UNLIMITED));
+      await jest.advanceTimersByTimeAsync(60);
+      return (await decision)?.remaining;
+    };
+    expect(await remaining()).toBe(19);
+    replicas.connect(0, { delayMs: 200 });
+    expect(await remaining()).toBe(18);
+    replicas.connect(0, { delayMs: 1, breaks: 'at once' });
+    expect([await remaining(), await remaining(), await remaining()]).toEqual([17, 16, 15]);
+    await jest.advanceTimersByTimeAsync(400);
+    expect(await remaining()).toBe(14);
+    await heal();
+    expect(await remaining()).toBe(13);
+    replicas.stop();
+  });
 });

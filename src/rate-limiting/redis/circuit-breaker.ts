@@ -28,7 +28,6 @@ export interface BreakerOptions {
  */
 export class CircuitBreaker {
   private state: 'closed' | 'open' | 'stopped' = 'closed';
-  private readonly waiting = new Set<(reason: Error) => void>();
   private periodStartedAt = -Infinity;
   private replies = 0;
   private lateReplies = 0;
@@ -46,7 +45,7 @@ export class CircuitBreaker {
     const askedAt = performance.now();
     const sent = call();
     try {
-      const reply = await withTimeout(this.options.replyLimitMs, sent, this.waiting);
+      const reply = await withTimeout(this.options.replyLimitMs, sent);
       const now = performance.now();
       this.options.onReply(now - askedAt);
       this.countReply(now, 0);
@@ -63,18 +62,13 @@ export class CircuitBreaker {
     }
   }
 
-  /** Opens the breaker, and ends all waiting for replies. */
+  /** Opens the breaker. Calls that are on their way may still be replied to in time. */
   open(cause: unknown): void {
     if (this.isOpen) {
       return;
     }
     this.state = 'open';
     this.options.onOpen(cause);
-    const waiting = [...this.waiting];
-    this.waiting.clear();
-    waiting.forEach((abandon) => {
-      abandon(new Error('The breaker has opened.'));
-    });
     void this.recover();
   }
 

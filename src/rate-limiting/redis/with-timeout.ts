@@ -9,18 +9,11 @@ export class TimeoutError extends Error {
 /**
  * Waits for a reply in steps, each of which takes at least one tick of the event loop: time in which this process itself
  * was busy, and could not have read the reply, hardly counts.
- * @param abandon holds a function while this waits, by which others make it fail at once
  * @throws TimeoutError when the promise is not settled in time
  */
-export async function withTimeout<T>(
-  limitMs: number,
-  promise: Promise<T>,
-  abandon?: Set<(reason: Error) => void>,
-): Promise<T> {
+export async function withTimeout<T>(limitMs: number, promise: Promise<T>): Promise<T> {
   let timer: NodeJS.Timeout | undefined;
-  let fail: (reason: Error) => void = () => undefined;
-  const failure = new Promise<never>((_, reject) => {
-    fail = reject;
+  const tooLate = new Promise<never>((_, reject) => {
     const wait = (steps: number) => {
       timer = setTimeout(() => {
         if (steps > 1) {
@@ -32,11 +25,9 @@ export async function withTimeout<T>(
     };
     wait(WAIT_STEPS);
   });
-  abandon?.add(fail);
   try {
-    return await Promise.race([promise, failure]);
+    return await Promise.race([promise, tooLate]);
   } finally {
     clearTimeout(timer);
-    abandon?.delete(fail);
   }
 }
