@@ -2,8 +2,6 @@ import { request as httpRequest } from 'node:http';
 import { Readiness } from '../../src/health';
 import { ServiceUnavailable } from '../../src/shared/domain/pet-store-error';
 import { eventually } from '../cluster/support/replica';
-import { DataSource } from 'typeorm';
-import { Order } from '../../src/orders/domain/order';
 import { ReadPipeline } from '../../src/shared/persistence/read-pipeline';
 import { codeOf, TestService } from '../support/service';
 
@@ -161,16 +159,6 @@ describe('The log', () => {
     expect(reasons()).toEqual([
       expect.objectContaining({ level: 'warn', id: expect.any(String) as string, reason, code }),
       expect.objectContaining({ level: 'warn', reason, unlogged: 2 }),
-    ]);
-  });
-
-  it('has the cause of a mistake in the code, such as a forgotten schema, which is 500', async () => {
-    await start({});
-    service.app.get(DataSource).entityMetadatasMap.delete(Order);
-    const answer = await service.get('/v1/store/orders', { key });
-    expect([answer.status, codeOf(answer)]).toEqual([500, 'internal_error']);
-    expect(logged().filter(({ event }) => event === 'request_failed')).toEqual([
-      expect.objectContaining({ level: 'error', stack: expect.stringContaining('No metadata for "Order"') as string }),
     ]);
   });
 

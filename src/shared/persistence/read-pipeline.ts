@@ -133,25 +133,28 @@ export class ReadPipeline {
       this.waiting.push(read);
       void this.connect();
     } else {
-      void this.send(read, connection);
+      this.send(read, connection);
     }
   }
 
-  private async send(read: Read, connection: Connection): Promise<void> {
+  private send(read: Read, connection: Connection): void {
     read.connection = connection;
     connection.sent.add(read);
     connection.gather();
-    try {
-      const rows = await query(connection.client, read.statement, read.parameters, TIMEOUTS);
-      if (read.connection === connection) {
-        read.resolve(rows);
-      }
-    } catch (error) {
-      if (read.connection === connection) {
-        this.fail(read, connection, error);
-      }
-    }
-    this.onResponse(read, connection);
+    query(connection.client, read.statement, read.parameters, TIMEOUTS).then(
+      (rows) => {
+        if (read.connection === connection) {
+          read.resolve(rows);
+        }
+        this.onResponse(read, connection);
+      },
+      (error: unknown) => {
+        if (read.connection === connection) {
+          this.fail(read, connection, error);
+        }
+        this.onResponse(read, connection);
+      },
+    );
   }
 
   private fail(read: Read, connection: Connection, error: unknown): void {

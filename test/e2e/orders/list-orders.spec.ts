@@ -1,4 +1,5 @@
 import { DataSource } from 'typeorm';
+import { Order as OrderEntity } from '../../../src/orders/domain/order';
 import { BASE_URL, codeOf, TestService } from '../../support/service';
 import { Customer, idsOf, type Order } from './support';
 
@@ -122,5 +123,15 @@ describe('GET /v1/store/orders', () => {
     for (const filter of ['', `AND status = 'delivered'`, 'AND pet_id = 3']) {
       expect(await plan(filter)).not.toContain('Seq Scan');
     }
+  });
+
+  it('is 500 with its cause in the log, not 503, when the schema is forgotten: a mistake in the code', async () => {
+    const lines: string[] = [];
+    const broken = await TestService.start({ LOG_LEVEL: 'error' }, { write: (line) => lines.push(line) });
+    broken.app.get(DataSource).entityMetadatasMap.delete(OrderEntity);
+    const answer = await (await Customer.of(broken)).list();
+    await broken.close();
+    expect([answer.status, codeOf(answer)]).toEqual([500, 'internal_error']);
+    expect(lines.join('')).toContain('EntityMetadataNotFoundError');
   });
 });
