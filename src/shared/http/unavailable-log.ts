@@ -21,22 +21,18 @@ export class UnavailableLog {
       { event: 'service_unavailable', id: requestId, reason, code: codeOf(cause) },
       `A request got 503 (${reason}).`,
     );
-    this.endIntervalLater(reason);
-  }
-
-  private endIntervalLater(reason: string): void {
-    setTimeout(() => {
-      const unlogged = this.unlogged.get(reason) ?? 0;
-      if (unlogged === 0) {
+    const timer = setInterval(() => {
+      const more = this.unlogged.get(reason) ?? 0;
+      if (more === 0) {
+        clearInterval(timer);
         this.unlogged.delete(reason);
         return;
       }
       this.unlogged.set(reason, 0);
       this.logger.warn(
-        { event: 'service_unavailable', reason, unlogged },
-        `Further 503 responses within a second: ${unlogged} (${reason}).`,
+        { event: 'service_unavailable', reason, unlogged: more },
+        `Further 503 responses within a second: ${more} (${reason}).`,
       );
-      this.endIntervalLater(reason);
     }, INTERVAL_MS).unref();
   }
 }

@@ -1,5 +1,5 @@
 import { DataSource, type DataSourceOptions, MigrationExecutor, type QueryRunner } from 'typeorm';
-import { sqlState } from './postgres-client';
+import { PostgresClient, sqlState } from './postgres-client';
 import { DatabaseSetupError, MigrationLockedError, SchemaOutdatedError } from './startup-errors';
 
 /** Any number, as long as every replica uses the same: the advisory lock under which the schema changes. */
@@ -56,7 +56,7 @@ async function withExecutor<T>(
   work: (executor: MigrationExecutor, runner: QueryRunner) => Promise<T>,
 ): Promise<T> {
   // Without the time-outs of requests: a migration may take longer. TypeORM's other logger writes to the console.
-  const dataSource = new DataSource({ ...options, extra: { keepAlive: true }, logger: 'debug' });
+  const dataSource = new DataSource({ ...options, extra: { keepAlive: true, Client: PostgresClient }, logger: 'debug' });
   await dataSource.initialize();
   const runner = dataSource.createQueryRunner();
   try {

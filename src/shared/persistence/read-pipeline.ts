@@ -18,7 +18,7 @@ const MAX_LOSSES = 2;
 /** After this long a connection goes back to the pool for a moment, which closes it at the end of its lifetime. */
 const HELD_MS = 60_000;
 /** The pipeline itself says when a response is overdue: `pg` would count the wait behind other statements too. */
-const TIMEOUTS = { query_timeout: 60_000 };
+const TIMEOUTS = { query_timeout: 5_000 };
 
 /** The statement itself took too long, or waited too long for a lock: on another connection it would again. */
 const TIMED_OUT = new Set<string | undefined>(['57014', '55P03']);

@@ -1,0 +1,142 @@
+import { cp, readdir, readFile, writeFile } from 'node:fs/promises';
+import { createServer } from 'node:net';
+import { join } from 'node:path';
+import pg from 'pg';
+import { mountSmallDisk, type SmallDisk } from '../support/small-disk';
+import { freePort, Program, startServer, temporaryDirectory } from '../support/process';
+
+const TEMPLATE = join(__dirname, '../../dist/src/shared/persistence/embedded-template');
+
+describe('A server on the embedded database', () => {
+  let directory: Awaited<ReturnType<typeof temporaryDirectory>>;
+  let env: Record<string, string>;
+  const running: Program[] = [];
+  const disks: SmallDisk[] = [];
+
+  beforeEach(async () => {
+    directory = await temporaryDirectory();
+    env = { DATA_DIR: join(directory.path, 'data'), PORT: await freePort() };
+  });
+  afterEach(async () => {
+    await Promise.all(running.splice(0).map((program) => program.kill('SIGKILL')));
+    disks.splice(0).forEach((disk) => {
+      disk.remove();
+    });
+    await directory.remove();
+  });
+
+  const start = async () => {
+    const server = await startServer(env);
+    running.push(server);
+    return server;
+  };
+  const pets = (path: string, key: string, init: RequestInit = {}) =>
+    fetch(`http://127.0.0.1:${env.PORT}/v1/pets${path}`, {
+      ...init,
+      headers: { authorization: `Bearer ${key}`, 'content-type': 'application/json' },
+    });
+  const add = (name: string, key: string) =>
+    pets('', key, { method: 'POST', body: JSON.stringify({ name, categoryId: 1 }) });
+  const fails = async (changes: Record<string, string>) => new Program('main.js', [], { ...env, ...changes }).exit;
+
+  it('says that limits are counted in memory while Redis is unavailable', async () => {
+    env.REDIS_URL = `redis://127.0.0.1:${await freePort()}`;
+    const server = await start();
+    expect(server.stdout).toContain('Limits      counted in memory until Redis is available');
+  });
+
+  it('ends with one clear line when the disk is full at its start, or becomes full, and loses nothing', async () => {
+    const [tiny, small] = [mountSmallDisk(8), mountSmallDisk(60)];
+    if (tiny === undefined || small === undefined) {
+      return;
+    }
+    disks.push(tiny, small);
+    const { code, stderr } = await fails({ DATA_DIR: tiny.path });
+    expect([code, await readdir(tiny.path)]).toEqual([1, []]);
+    expect(stderr).toMatch(/^The data directory \S+ cannot be written \(the disk is full\)\. .+\n$/);
+
+    env.DATA_DIR = small.path;
+    const server = await start();
+    expect((await add('Rex', server.key)).status).toBe(201);
+    const client = new pg.Client({ host: small.path, user: 'postgres', database: 'postgres' });
+    client.on('error', () => undefined);
+    await client.connect();
+    await client.query('CREATE TABLE filler (text text)');
+    const fill = async () => {
+      for (;;) {
+        await client.query('INSERT INTO filler SELECT repeat(md5(n::text), 20) FROM generate_series(1, 1000) n');
+      }
+    };
+    await expect(fill()).rejects.toThrow('No space left on device');
+    const ended = await server.exit;
+    expect(ended.code).toBe(1);
+    expect(ended.stdout).toMatch(/FATAL The embedded database crashed: .*No space left on device/);
+    small.grow(200);
+    const again = await start();
+    expect(await (await pets('', again.key)).json()).toMatchObject([{ id: 1, name: 'Rex' }]);
+  });
+
+  it('stops once on the two SIGINT that Ctrl-C under npm sends, also while it starts', async () => {
+    const server = new Program('main.js', [], env);
+    running.push(server);
+    for (const text of ['The database schema is up to date', '']) {
+      const program = text === '' ? await start() : server;
+      await program.prints(text);
+      process.kill(program.pid, 'SIGINT');
+      const { code, stdout } = await program.kill('SIGINT');
+      expect(code).toBe(0);
+      expect(stdout.match(/Stopping|Stopped/g)).toEqual(['Stopping', 'Stopped']);
+    }
+  });
+
+  describe('ends with one clear line and a non-zero exit', () => {
+    it('of JSON outside development, whatever LOG_LEVEL is', async () => {
+      for (const [changes, messages] of [
+        [{ APP_ENV: 'production' }, ['DATABASE_URL is required when APP_ENV is production.']],
+        [
+          { APP_ENV: 'prod', PORT: 'abc' },
+          ['APP_ENV must be development, staging or production.', 'PORT must be a whole number from 1 to 65535.'],
+        ],
+        [
+          { APP_ENV: 'production', DATABASE_URL: 'postgres://u@127.0.0.1:1/d', HOST: '192.0.2.1', LOG_LEVEL: 'silent' },
+          ['HOST 192.0.2.1 is not an address of this machine.'],
+        ],
+      ] as const) {
+        const { code, stdout, stderr } = await fails(changes);
+        expect([code, stderr]).toEqual([1, '']);
+        const lines = stdout.trimEnd().split('\n');
+        expect(lines.map((line) => JSON.parse(line) as unknown)).toEqual(
+          messages.map((msg) => ({ level: 'fatal', time: expect.any(String) as string, event: 'start_failed', msg })),
+        );
+      }
+    });
+
+    it('when the port for the metrics is in use', async () => {
+      const other = createServer();
+      const METRICS_PORT = await freePort();
+      await new Promise<void>((listening) => other.listen(Number(METRICS_PORT), '127.0.0.1', listening));
+      const { code, stderr } = await fails({ METRICS_PORT });
+      other.close();
+      expect([code, stderr]).toEqual([
+        1,
+        `Port ${METRICS_PORT} on 127.0.0.1 is in use. Stop the process that uses it, or set METRICS_PORT to another port.\n`,
+      ]);
+    });
+
+    it('when the database files are of another version of PostgreSQL, or damaged, and leaves them as they are', async () => {
+      const files = join(env.DATA_DIR ?? '', 'postgres');
+      await cp(TEMPLATE, files, { recursive: true });
+      const version = await readFile(join(files, 'PG_VERSION'), 'utf8');
+      const startsWith = async (file: string, content: string) => {
+        await writeFile(join(files, file), content);
+        const { code, stderr } = await fails({});
+        expect([code, await readFile(join(files, file), 'utf8')]).toEqual([1, content]);
+        return stderr;
+      };
+      expect(await startsWith('PG_VERSION', '99\n')).toMatch(/^The database files in \S+ are of PostgreSQL 99, .+\n$/);
+      expect(await startsWith('PG_VERSION', '')).toMatch(/^The database files in \S+ are damaged \(PG_VERSION .+\n$/);
+      await writeFile(join(files, 'PG_VERSION'), version);
+      expect(await startsWith('global/pg_control', '')).toMatch(/^The database files in \S+ are damaged \(.+\n$/);
+    });
+  });
+});
