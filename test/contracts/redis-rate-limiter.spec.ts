@@ -179,7 +179,7 @@ describe('Replicas whose Redis is at fault', () => {
     );
 
   it('never let more than the allowance through in a window, each of them, and decide every request within 60 ms', async () => {
-    await playAll(100, async (story, allowance) => {
+    await playAll(50, async (story, allowance) => {
       await play(story, allowance);
       await heal();
       const limit = Math.min(allowance.perMinute, allowance.perDay);
@@ -195,7 +195,7 @@ describe('Replicas whose Redis is at fault', () => {
   });
 
   it('are exact together 3 s after the fault, and nothing that was admitted is forgotten', async () => {
-    await playAll(100, async (story, allowance) => {
+    await playAll(50, async (story, allowance) => {
       await play(
         story.map((each) => ({ ...each, redis: null })),
         allowance,
