@@ -99,7 +99,8 @@ describe('A replica', () => {
   });
 
   it('sends traces to their own endpoint, nothing with OTEL_SDK_DISABLED, and does not wait for a dead collector', async () => {
-    const deadCollector = createServer().listen(0, '127.0.0.1');
+    // Without a reference, so that it ends with the test however that ends.
+    const deadCollector = createServer().unref().listen(0, '127.0.0.1');
     await once(deadCollector, 'listening');
     const { port } = deadCollector.address() as AddressInfo;
     const endOf = async (env: Record<string, string>) => {
