@@ -56,7 +56,11 @@ async function withExecutor<T>(
   work: (executor: MigrationExecutor, runner: QueryRunner) => Promise<T>,
 ): Promise<T> {
   // Without the time-outs of requests: a migration may take longer. TypeORM's other logger writes to the console.
-  const dataSource = new DataSource({ ...options, extra: { keepAlive: true, Client: PostgresClient }, logger: 'debug' });
+  const dataSource = new DataSource({
+    ...options,
+    extra: { keepAlive: true, Client: PostgresClient },
+    logger: 'debug',
+  });
   await dataSource.initialize();
   const runner = dataSource.createQueryRunner();
   try {
