@@ -152,10 +152,19 @@ describe('While Redis is at fault', () => {
       ...{ ...env, APP_ENV: 'production', PORT: await freePort() },
       REDIS_URL: `redis://127.0.0.1:${redis.port}/99`,
     });
-    const { code, stderr } = await program.exit;
-    expect([code, stderr]).toEqual([
-      1,
-      'REDIS_URL names a database that Redis does not let the service use (ERR DB index is out of range).\n',
+    const { code, stdout, stderr } = await program.exit;
+    expect([code, stderr]).toEqual([1, '']);
+    const lines = stdout
+      .trimEnd()
+      .split('\n')
+      .map((line) => JSON.parse(line) as Record<string, unknown>);
+    expect(lines.filter(({ event }) => event === 'start_failed')).toEqual([
+      {
+        level: 'fatal',
+        time: expect.any(String) as string,
+        event: 'start_failed',
+        msg: 'REDIS_URL names a database that Redis does not let the service use (ERR DB index is out of range).',
+      },
     ]);
   });
 
