@@ -20,8 +20,6 @@ export class CreateOrderDto implements OrderWish {
     default: 1,
     example: 1,
   })
-  // A body with a long number in it has all its integers as bigint.
-  @Transform(({ value }: { value: unknown }) => (typeof value === 'bigint' ? Number(value) : value))
   @ValidateWith(validateQuantity)
   readonly quantity: number = 1;
 
