@@ -1,65 +1,7 @@
-import type { DataSourceOptions } from 'typeorm';
-import { AccountSchema } from './src/auth/persistence/account.schema';
-import { AddKeyLastUse1795288800000 } from './src/auth/persistence/add-key-last-use.migration';
-import { AddKeyRotation1795288200000 } from './src/auth/persistence/add-key-rotation.migration';
-import { AddKeyUnbans1795292400000 } from './src/auth/persistence/add-key-unbans.migration';
-import { ApiKeySchema } from './src/auth/persistence/api-key.schema';
-import { CreateAuditEntries1795287600000 } from './src/auth/persistence/create-audit-entries.migration';
-import { CreateAccountsAndKeys1795219200000 } from './src/auth/persistence/create-accounts-and-keys.migration';
-import type { Settings } from './src/config/settings';
-import { CreateIdempotencyRecords1795278000000 } from './src/idempotency/persistence/create-idempotency-records.migration';
-import { CreateOrders1795291200000 } from './src/orders/persistence/create-orders.migration';
-import { OrderSchema } from './src/orders/persistence/order.schema';
-import { CreatePets1795219200001 } from './src/pets/persistence/create-pets.migration';
-import { embeddedDatabaseHost } from './src/shared/persistence/embedded-database';
-import { PostgresClient, requirePrimary } from './src/shared/persistence/postgres-client';
+import { DataSource } from 'typeorm';
+import { loadSettings } from './src/config/settings';
+import { MIGRATION_CONNECTION } from './src/shared/persistence/migrate';
+import { typeOrmConfig } from './src/typeorm.config';
 
-/** How TypeORM reaches the database, the schemas it maps, and the migrations, in the order they run. */
-export function ormConfig(settings: Pick<Settings, 'databaseUrl' | 'dataDir'>): DataSourceOptions {
-  const { databaseUrl, dataDir } = settings;
-  return {
-    type: 'postgres',
-    entities: [
-      // One a line.
-      AccountSchema,
-      ApiKeySchema,
-      OrderSchema,
-    ],
-    migrations: [
-      CreateAccountsAndKeys1795219200000,
-      CreatePets1795219200001,
-      CreateIdempotencyRecords1795278000000,
-      CreateAuditEntries1795287600000,
-      AddKeyRotation1795288200000,
-      AddKeyLastUse1795288800000,
-      CreateOrders1795291200000,
-      AddKeyUnbans1795292400000,
-    ],
-    migrationsTableName: 'migrations',
-    synchronize: false,
-    applicationName: 'petstore',
-    ...(databaseUrl === undefined
-      ? { host: embeddedDatabaseHost(dataDir), port: 5432, username: 'postgres', database: 'postgres' }
-      : { url: databaseUrl }),
-    poolSize: 10,
-    // Together these answer 503 within 2 s when the database is down, frozen or overloaded.
-    connectTimeoutMS: 700,
-    extra: {
-      // Connections are kept: to open them in the middle of a burst is what would make it too slow.
-      idleTimeoutMillis: 0,
-      maxLifetimeSeconds: 600,
-      pipeline: true,
-      Client: PostgresClient,
-      ...(databaseUrl !== undefined && {
-        statement_timeout: 1_000,
-        lock_timeout: 500,
-        query_timeout: 1_100,
-        // What a replica that vanished in a transaction had locked is free again after this.
-        idle_in_transaction_session_timeout: 3_000,
-        keepAlive: true,
-        keepAliveInitialDelayMillis: 10_000,
-        onConnect: requirePrimary,
-      }),
-    },
-  };
-}
+/** The database of the environment's settings, for TypeORM's command line (`npm run typeorm`). */
+export default new DataSource({ ...typeOrmConfig(loadSettings(process.env)), extra: MIGRATION_CONNECTION });

@@ -1,6 +1,5 @@
 import { type DynamicModule, Module } from '@nestjs/common';
 import { APP_FILTER, APP_GUARD, APP_PIPE, DiscoveryModule } from '@nestjs/core';
-import { ormConfig } from '../ormconfig';
 import { ApiKeyGuard, AuthModule } from './auth';
 import type { Settings } from './config/settings';
 import { ERROR_CATALOG } from './error-catalog';
@@ -11,12 +10,13 @@ import { OrdersModule } from './orders';
 import { PetsModule } from './pets';
 import { PlanGuard, RateLimitingModule } from './rate-limiting';
 import type { Clock } from './shared/domain/clock';
-import { ErrorCatalog } from './shared/http/error-catalog';
-import { ErrorFilter } from './shared/http/error.filter';
-import { RequestValidationPipe } from './shared/http/request-validation.pipe';
-import { RouteTable } from './shared/http/route-table';
-import { UnmatchedController } from './shared/http/unmatched.controller';
+import { ErrorCatalog } from './shared/http/errors/error-catalog';
+import { ErrorFilter } from './shared/http/errors/error.filter';
+import { RequestValidationPipe } from './shared/http/validation/request-validation.pipe';
+import { RouteTable } from './shared/http/server/route-table';
+import { UnmatchedController } from './shared/http/errors/unmatched.controller';
 import { SharedModule } from './shared/shared.module';
+import { typeOrmConfig } from './typeorm.config';
 
 /** The modules that serve the operations of the interface. */
 const OPERATIONS = [
@@ -48,6 +48,6 @@ const OPERATIONS = [
 })
 export class AppModule {
   static forRoot(settings: Settings, clock: Clock): DynamicModule {
-    return { module: AppModule, imports: [SharedModule.forRoot(settings, clock, ormConfig(settings))] };
+    return { module: AppModule, imports: [SharedModule.forRoot(settings, clock, typeOrmConfig(settings))] };
   }
 }

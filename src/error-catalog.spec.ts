@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { ERROR_CATALOG } from './error-catalog';
+import { errorResponses } from './shared/openapi/api-errors';
 
 describe('The error codes', () => {
   it('are all explained in docs/errors.md, with their status, and no other is', () => {
@@ -9,6 +10,12 @@ describe('The error codes', () => {
       code,
       Number(status),
     ]);
+    expect(documented.length).toBeGreaterThan(0);
     expect(documented.sort()).toEqual(ERROR_CATALOG.codes.map((code) => [code, ERROR_CATALOG.get(code).status]).sort());
+  });
+  it('have statuses that the OpenAPI document describes', () => {
+    const responses = Object.values(errorResponses(ERROR_CATALOG, ERROR_CATALOG.codes));
+    expect(responses.length).toBeGreaterThan(0);
+    expect(responses.every(({ description }) => description !== '')).toBe(true);
   });
 });

@@ -3,7 +3,7 @@ import { IDEMPOTENCY_ERROR_ENTRIES } from './idempotency';
 import { ORDER_ERROR_ENTRIES } from './orders';
 import { PET_ERROR_ENTRIES } from './pets';
 import { RATE_LIMIT_ERROR_ENTRIES } from './rate-limiting';
-import { ErrorCatalog, SHARED_ERROR_ENTRIES } from './shared/http/error-catalog';
+import { ErrorCatalog, SHARED_ERROR_ENTRIES } from './shared/http/errors/error-catalog';
 
 /** Every error of the service; the compiler tells when a module's are missing. */
 export const ERROR_CATALOG = new ErrorCatalog({

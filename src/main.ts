@@ -5,17 +5,19 @@ import { tracing } from './tracing';
 import 'reflect-metadata';
 import type { NestFastifyApplication } from '@nestjs/platform-fastify';
 import { createApp } from './app.setup';
-import { InvalidSettings, loadSettings, localOrigin, type Settings } from './config/settings';
+import { InvalidSettingsError, loadSettings, localOrigin, type Settings } from './config/settings';
 import { VERSION } from './config/version';
-import { demoKey } from './demo';
+import { demoKey } from './auth';
 import { createLog, type Log } from './observability';
 import { RateLimiter } from './rate-limiting';
 import { Database } from './shared/persistence/database';
-import { EmbeddedDatabaseError } from './shared/persistence/embedded-database';
+import { EmbeddedDatabaseError } from './shared/persistence/embedded/embedded-database';
 import { DatabaseSetupError } from './shared/persistence/startup-errors';
 
 /** How long a replica that has been drained may take to end, whatever hangs. */
 const STOP_LIMIT_MS = 6_000;
+/** How long the last lines of the log may take to be written. */
+const LOG_LIMIT_MS = 1_000;
 
 /** One run of the service, which ends with the process. */
 class Run {
@@ -76,7 +78,12 @@ class Run {
     if (isStopping) {
       return;
     }
-    setTimeout(() => process.exit(this.exitCode), this.settings.drainSeconds * 1_000 + STOP_LIMIT_MS);
+    setTimeout(
+      () => {
+        this.exit();
+      },
+      this.settings.drainSeconds * 1_000 + STOP_LIMIT_MS,
+    );
     // A start that continues would open what is closed here.
     await this.started.catch(() => undefined);
     try {
@@ -87,7 +94,13 @@ class Run {
       this.exitCode = 1;
       this.logUnhandled(error);
     }
-    process.exit(this.exitCode);
+    this.exit();
+  }
+
+  /** Ends the process, also while nobody reads its log: Node would wait for its lines to be written, for ever. */
+  private exit(): void {
+    setTimeout(() => process.kill(process.pid, 'SIGKILL'), LOG_LIMIT_MS);
+    this.log.flush(() => process.exit(this.exitCode));
   }
 
   private logUnhandled(error: unknown): void {
@@ -143,7 +156,9 @@ function explain(
   const { code, port, syscall, message, stack }: NodeJS.ErrnoException & { readonly port?: number } =
     error instanceof Error ? error : new Error(String(error));
   const isExplained =
-    error instanceof InvalidSettings || error instanceof EmbeddedDatabaseError || error instanceof DatabaseSetupError;
+    error instanceof InvalidSettingsError ||
+    error instanceof EmbeddedDatabaseError ||
+    error instanceof DatabaseSetupError;
   if (isExplained || (port === undefined && syscall !== 'getaddrinfo')) {
     return { message, stack: isExplained || syscall !== undefined ? undefined : stack };
   }

@@ -1,10 +1,11 @@
 import { Injectable } from '@nestjs/common';
 import type { Allowance } from '../shared/domain/allowance';
 import { Clock } from '../shared/domain/clock';
+import { UnitOfWork } from '../shared/domain/unit-of-work';
 import { type Account, allowanceOf, newAccount, type Plan, withPlan } from './domain/account';
 import { AccountRepository } from './domain/account.repository';
 import { AuditTrail } from './domain/audit-trail';
-import { UnknownId } from './domain/unknown-id';
+import { NotFoundError } from './domain/not-found-error';
 
 /** Creates accounts, sets their plans, and lists them. */
 @Injectable()
@@ -12,22 +13,23 @@ export class AccountsService {
   constructor(
     private readonly accounts: AccountRepository,
     private readonly audit: AuditTrail,
+    private readonly unitOfWork: UnitOfWork,
     private readonly clock: Clock,
   ) {}
 
-  /** @throws InvalidAccount */
+  /** @throws InvalidAccountError */
   create(name: string, plan: Plan, allowance: Partial<Allowance> = {}): Promise<Account> {
-    return this.audit.recording(async (record) => {
+    return this.unitOfWork.run(async () => {
       const account = await this.accounts.add(newAccount(name, plan, allowance, this.clock.now()));
       const details = { name, plan, ...allowanceOf(account) };
-      await record({ act: 'account_created', accountId: account.id, keyId: null, details });
+      await this.audit.record({ act: 'account_created', accountId: account.id, keyId: null, details });
       return account;
     });
   }
 
-  /** In force on every replica within a second. @throws UnknownId, InvalidAccount */
+  /** In force on every replica within a second. @throws NotFoundError, InvalidAccountError */
   setPlan(id: bigint, plan: Plan, allowance: Partial<Allowance> = {}): Promise<Account> {
-    return this.audit.recording(async (record) => {
+    return this.unitOfWork.run(async () => {
       const account = known(await this.accounts.findForChange(id), id);
       const changed = withPlan(account, plan, allowance);
       await this.accounts.save(changed);
@@ -36,12 +38,12 @@ export class AccountsService {
         ...{ oldPlan: account.plan, oldPerMinute: old.perMinute, oldPerDay: old.perDay },
         ...{ plan, ...allowanceOf(changed) },
       };
-      await record({ act: 'plan_set', accountId: id, keyId: null, details });
+      await this.audit.record({ act: 'plan_set', accountId: id, keyId: null, details });
       return changed;
     });
   }
 
-  /** @throws UnknownId */
+  /** @throws NotFoundError */
   async get(id: bigint): Promise<Account> {
     return known(await this.accounts.find(id), id);
   }
@@ -53,7 +55,7 @@ export class AccountsService {
 
 function known(account: Account | null, id: bigint): Account {
   if (account === null) {
-    throw new UnknownId(`No account has the id ${id}.`);
+    throw new NotFoundError(`No account has the id ${id}.`);
   }
   return account;
 }

@@ -4,11 +4,12 @@ import { RateLimitingModule } from '../rate-limiting';
 import { AccountsModule } from './accounts.module';
 import { Authenticator } from './authenticator';
 import { BearerStrategy } from './http/bearer.strategy';
-import { KeyUses } from './key-uses';
+import { LastUsedTracker } from './last-used-tracker';
+import { RememberedKeys } from './remembered-keys';
 
 @Module({
   imports: [AccountsModule, PassportModule, RateLimitingModule],
-  providers: [Authenticator, BearerStrategy, KeyUses],
+  providers: [Authenticator, BearerStrategy, LastUsedTracker, RememberedKeys],
   exports: [AccountsModule, Authenticator],
 })
 export class AuthModule {}

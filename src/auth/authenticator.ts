@@ -1,21 +1,17 @@
 import { Injectable } from '@nestjs/common';
 import { Settings } from '../config/settings';
 import { Clock } from '../shared/domain/clock';
-import { ExpiringMap } from '../shared/domain/expiring-map';
 import type { Principal } from '../shared/domain/principal';
 import { hashSecret, isWellFormedSecret } from './api-key-secret';
 import { allowanceOf } from './domain/account';
-import { ApiKeyRepository } from './domain/api-key.repository';
+import { ApiKeyRepository, type KeyOfAccount } from './domain/api-key.repository';
 import { AuthenticationError } from './domain/auth-errors';
-import { KeyUses } from './key-uses';
+import { LastUsedTracker } from './last-used-tracker';
+import { RememberedKeys, type ValidKey } from './remembered-keys';
 
-/** How long a key that was found valid is not looked up again: revocation and plan changes must show within a second. */
-const REMEMBER_MS = 1_000;
-const REMEMBERED_KEYS = 100_000;
-
-interface RememberedKey {
-  readonly principal: Principal;
-  readonly expiresAt: number;
+interface Waiting {
+  readonly resolve: (principal: Principal) => void;
+  readonly reject: (error: unknown) => void;
 }
 
 /**
@@ -25,58 +21,87 @@ interface RememberedKey {
  */
 @Injectable()
 export class Authenticator {
-  private readonly valid = new ExpiringMap<string, RememberedKey>(REMEMBERED_KEYS);
-  private readonly lookUps = new Map<string, Promise<Principal>>();
+  private waiting = new Map<string, Waiting[]>();
 
   constructor(
     private readonly keys: ApiKeyRepository,
     private readonly clock: Clock,
     private readonly settings: Settings,
-    private readonly uses: KeyUses,
+    private readonly uses: LastUsedTracker,
+    private readonly rememberedKeys: RememberedKeys,
   ) {}
 
-  /** Who a token belongs to that was found valid within the last second: without a promise, a hash or a query. */
+  /** Who a token belongs to that was found valid before: without a promise, a hash or a query. */
   remembered(token: string): Principal | undefined {
-    return this.valid.get(token, this.clock.monotonic())?.principal;
+    return this.rememberedKeys.get(token);
   }
 
-  /** @throws AuthenticationError; ServiceUnavailable */
+  /** @throws AuthenticationError; ServiceUnavailableError */
   async authenticate(token: string): Promise<Principal> {
     if (!isWellFormedSecret(token, this.settings.environment)) {
       throw new AuthenticationError('invalid_api_key');
     }
-    // Requests of one key that come together share one look-up.
-    let lookUp = this.lookUps.get(token);
-    if (lookUp === undefined) {
-      lookUp = this.lookUp(token).finally(() => this.lookUps.delete(token));
-      this.lookUps.set(token, lookUp);
-    }
-    return lookUp;
+    return new Promise((resolve, reject) => {
+      if (this.waiting.size === 0) {
+        setImmediate(() => void this.lookUpWaiting());
+      }
+      const waiting = this.waiting.get(token);
+      if (waiting === undefined) {
+        this.waiting.set(token, [{ resolve, reject }]);
+      } else {
+        waiting.push({ resolve, reject });
+      }
+    });
   }
 
-  private async lookUp(token: string): Promise<Principal> {
-    const askedAt = this.clock.monotonic();
-    const found = await this.keys.findByHash(hashSecret(token));
+  /** Looks up together the tokens of an event-loop tick. Later ones do not join: a look-up may miss changes made since it began. */
+  private async lookUpWaiting(): Promise<void> {
+    const { waiting } = this;
+    this.waiting = new Map();
+    const remember = this.rememberedKeys.beginLookUp();
+    const tokens = new Map([...waiting.keys()].map((token) => [token, hashSecret(token)]));
+    try {
+      const { keys, source } = await this.keys.findByHashes([...tokens.values()]);
+      const found = new Map(keys.map((each) => [each.key.hash.toString('latin1'), each]));
+      tokens.forEach((hash, token) => {
+        try {
+          const valid = this.requireValid(found.get(hash.toString('latin1')));
+          remember(token, valid, source);
+          waiting.get(token)?.forEach(({ resolve }) => {
+            resolve(valid.principal);
+          });
+        } catch (error) {
+          waiting.get(token)?.forEach(({ reject }) => {
+            reject(error);
+          });
+        }
+      });
+    } catch (error) {
+      for (const { reject } of [...waiting.values()].flat()) {
+        reject(error);
+      }
+    }
+  }
+
+  /** @throws AuthenticationError */
+  private requireValid(found: KeyOfAccount | undefined): ValidKey {
     if (found?.key.revokedAt !== null) {
       throw new AuthenticationError('invalid_api_key');
     }
     const { key, account } = found;
-    const leftMs = (key.expiresAt?.getTime() ?? Infinity) - this.clock.now();
-    if (leftMs <= 0) {
+    const keyExpiresAt = key.expiresAt?.getTime() ?? Infinity;
+    if (keyExpiresAt <= this.clock.now()) {
       throw new AuthenticationError('expired_api_key');
     }
-    this.uses.note(key.id);
+    this.uses.record(key.id);
     const principal = {
       keyId: key.id,
       keyFirstCharacters: key.firstCharacters,
-      accountId: account.id,
+      accountId: key.accountId,
       plan: account.plan,
       allowance: allowanceOf(account),
-      unbanCount: key.unbans,
+      unbanCount: key.unbanCount,
     };
-    // Counted from before the look-up, so that what it read is never older than that.
-    const expiresAt = Math.min(askedAt + REMEMBER_MS, this.clock.monotonic() + leftMs);
-    this.valid.set(token, { principal, expiresAt }, askedAt);
-    return principal;
+    return { principal, keyExpiresAt };
   }
 }

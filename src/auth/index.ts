@@ -2,10 +2,19 @@ export { AccountsModule } from './accounts.module';
 export { AccountsService } from './accounts.service';
 export { AuthModule } from './auth.module';
 export { Authenticator } from './authenticator';
-export { type Account, allowanceOf, InvalidAccount, MAX_ALLOWANCE, type Plan, PLANS } from './domain/account';
-export { type ApiKey, DEFAULT_GRACE_MS, InvalidKey, isValid, type KeyState, stateOf, UnfitKey } from './domain/api-key';
+export { demoKey } from './demo-key';
+export { type Account, allowanceOf, InvalidAccountError, type Plan, PLANS } from './domain/account';
+export {
+  type ApiKey,
+  DEFAULT_GRACE_MS,
+  InvalidKeyError,
+  isValid,
+  type KeyState,
+  stateOf,
+  KeyStateError,
+} from './domain/api-key';
 export { type AuditEntry, AuditTrail } from './domain/audit-trail';
-export { UnknownId } from './domain/unknown-id';
+export { NotFoundError } from './domain/not-found-error';
 export { keyPrefix, withoutSecrets } from './api-key-secret';
 export { AUTH_ERROR_ENTRIES } from './http/auth-error-entries';
 export { ApiKeyGuard } from './http/api-key.guard';

@@ -1,12 +1,13 @@
 import { Injectable } from '@nestjs/common';
 import { Settings } from '../config/settings';
 import { Clock } from '../shared/domain/clock';
+import { UnitOfWork } from '../shared/domain/unit-of-work';
 import { AccountsService } from './accounts.service';
 import { firstCharacters, generateSecret, hashSecret } from './api-key-secret';
 import { type ApiKey, DEFAULT_GRACE_MS, endOfRotation, newApiKey, unbanned } from './domain/api-key';
 import { ApiKeyRepository } from './domain/api-key.repository';
 import { AuditTrail } from './domain/audit-trail';
-import { UnknownId } from './domain/unknown-id';
+import { NotFoundError } from './domain/not-found-error';
 
 export interface IssuedKey {
   readonly key: ApiKey;
@@ -26,16 +27,17 @@ export class KeysService {
     private readonly accounts: AccountsService,
     private readonly keys: ApiKeyRepository,
     private readonly audit: AuditTrail,
+    private readonly unitOfWork: UnitOfWork,
     private readonly clock: Clock,
     private readonly settings: Settings,
   ) {}
 
-  /** @throws UnknownId, InvalidKey */
+  /** @throws NotFoundError, InvalidKeyError */
   create(accountId: bigint, expiresAt: Date | null = null): Promise<IssuedKey> {
-    return this.audit.recording(async (record) => {
+    return this.unitOfWork.run(async () => {
       await this.accounts.get(accountId);
       const issued = await this.issue(accountId, expiresAt);
-      await record({
+      await this.audit.record({
         act: 'key_created',
         accountId,
         keyId: issued.key.id,
@@ -47,36 +49,36 @@ export class KeysService {
 
   /**
    * Issues a key that takes the place of another, which goes on for the grace, in ms.
-   * @throws UnknownId, InvalidKey, UnfitKey
+   * @throws NotFoundError, InvalidKeyError, KeyStateError
    */
   rotate(keyId: bigint, graceMs = DEFAULT_GRACE_MS, expiresAt: Date | null = null): Promise<RotatedKey> {
-    return this.audit.recording(async (record) => {
+    return this.unitOfWork.run(async () => {
       const old = await this.findForChange(keyId);
       const oldExpiresAt = endOfRotation(old, graceMs, this.clock.now());
       const issued = await this.issue(old.accountId, expiresAt);
       await this.keys.save({ ...old, expiresAt: oldExpiresAt, replacedBy: issued.key.id });
       const details = { expiresAt: iso(oldExpiresAt), newKeyId: issued.key.id, newKeyExpiresAt: iso(expiresAt) };
-      await record({ act: 'key_rotated', accountId: old.accountId, keyId, details });
+      await this.audit.record({ act: 'key_rotated', accountId: old.accountId, keyId, details });
       return { ...issued, oldExpiresAt };
     });
   }
 
-  /** @throws UnknownId */
+  /** @throws NotFoundError */
   async list(accountId: bigint): Promise<ApiKey[]> {
     await this.accounts.get(accountId);
     return this.keys.listOf(accountId);
   }
 
-  /** In force on every replica within a second; a key that is revoked already stays as it is. @throws UnknownId */
+  /** In force on every replica within a second; a key that is revoked already stays as it is. @throws NotFoundError */
   revoke(keyId: bigint): Promise<ApiKey> {
-    return this.audit.recording(async (record) => {
+    return this.unitOfWork.run(async () => {
       const key = await this.findForChange(keyId);
       if (key.revokedAt !== null) {
         return key;
       }
       const revoked = { ...key, revokedAt: new Date(this.clock.now()) };
       await this.keys.save(revoked);
-      await record({ act: 'key_revoked', accountId: key.accountId, keyId, details: {} });
+      await this.audit.record({ act: 'key_revoked', accountId: key.accountId, keyId, details: {} });
       return revoked;
     });
   }
@@ -84,13 +86,13 @@ export class KeysService {
   /**
    * Lifts the ban of a key, if it has one, within a second on every replica: its refusals and bans until now are no longer
    * held against it. Whether it is banned only the replicas know.
-   * @throws UnknownId, UnfitKey
+   * @throws NotFoundError, KeyStateError
    */
   unban(keyId: bigint): Promise<ApiKey> {
-    return this.audit.recording(async (record) => {
+    return this.unitOfWork.run(async () => {
       const key = unbanned(await this.findForChange(keyId), this.clock.now());
       await this.keys.save(key);
-      await record({ act: 'key_unbanned', accountId: key.accountId, keyId, details: {} });
+      await this.audit.record({ act: 'key_unbanned', accountId: key.accountId, keyId, details: {} });
       return key;
     });
   }
@@ -105,7 +107,7 @@ export class KeysService {
   private async findForChange(keyId: bigint): Promise<ApiKey> {
     const key = await this.keys.findForChange(keyId);
     if (key === null) {
-      throw new UnknownId(`No key has the id ${keyId}.`);
+      throw new NotFoundError(`No key has the id ${keyId}.`);
     }
     return key;
   }

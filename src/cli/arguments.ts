@@ -1,5 +1,5 @@
 import { InvalidArgumentError } from 'commander';
-import { MAX_ALLOWANCE } from '../auth';
+import { MAX_ALLOWANCE } from '../shared/domain/allowance';
 import { parseDateTime } from '../shared/domain/date-time';
 import { parsePositiveInt64 } from '../shared/domain/int64';
 

@@ -1,6 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import { Database } from '../shared/persistence/database';
-import { DataDirectoryInUse, EmbeddedDatabase } from '../shared/persistence/embedded-database';
+import { DataDirectoryInUseError, EmbeddedDatabase } from '../shared/persistence/embedded/embedded-database';
 import { migrate } from '../shared/persistence/migrate';
 
 /** The database as a command uses it: at once or not at all, and the embedded one also while the server has it open. */
@@ -27,7 +27,7 @@ export async function openUnlessInUse(dataDir: string): Promise<EmbeddedDatabase
   try {
     return await EmbeddedDatabase.open(dataDir);
   } catch (error) {
-    if (error instanceof DataDirectoryInUse) {
+    if (error instanceof DataDirectoryInUseError) {
       return undefined;
     }
     throw error;

@@ -1,5 +1,5 @@
 import { type RateLimitSubject, readRateLimitUsage, type RequestCount } from '../rate-limiting';
-import { reasonOf } from '../shared/domain/reason';
+import { errorMessage } from '../shared/domain/error-message';
 import type { JsonOption } from './arguments';
 import type { Printer } from './printer';
 import type { Services } from './services';
@@ -26,7 +26,7 @@ export async function knownCounts(
   try {
     return await readRateLimitUsage(settings, subjects);
   } catch (error) {
-    printer.note(`${what} is not known: Redis cannot be used (${reasonOf(error)}).`);
+    printer.note(`${what} is not known: Redis cannot be used (${errorMessage(error)}).`);
     return undefined;
   }
 }

@@ -34,7 +34,7 @@ export function addKeyCommands(program: Command, printer: Printer): void {
       return printer.many(options.json, async (services) => {
         const keys = await services.keys.list(id);
         const allowance = allowanceOf(await services.accounts.get(id));
-        const subjects = keys.map((key) => ({ accountId: id, keyId: key.id, allowance, unbanCount: key.unbans }));
+        const subjects = keys.map((key) => ({ accountId: id, keyId: key.id, allowance, unbanCount: key.unbanCount }));
         const counts = await knownCounts(services, printer, options, 'Whether a key is banned', subjects);
         return keys.map((key, index) => keyView(services, options.json, key, counts?.[index]));
       });

@@ -1,7 +1,7 @@
 import { createApp } from '../app.setup';
 import { loadSettings, type Settings } from '../config/settings';
-import { createOpenApiDocument } from '../openapi';
-import { stringifyJson } from '../shared/http/json';
+import { createOpenApiDocument } from '../documentation';
+import { stringifyJson } from '../shared/json/json';
 
 /** The OpenAPI document of the service, as text. In a file of its own, as no other command needs the HTTP layer. */
 export async function openApiText(env: NodeJS.ProcessEnv): Promise<string> {

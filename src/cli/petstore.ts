@@ -1,8 +1,8 @@
 import { Command, CommanderError } from 'commander';
-import { InvalidAccount, InvalidKey, UnfitKey, UnknownId, withoutSecrets } from '../auth';
-import { InvalidSettings } from '../config/settings';
-import { ServiceUnavailable } from '../shared/domain/pet-store-error';
-import { EmbeddedDatabaseError } from '../shared/persistence/embedded-database';
+import { InvalidAccountError, InvalidKeyError, KeyStateError, NotFoundError, withoutSecrets } from '../auth';
+import { InvalidSettingsError } from '../config/settings';
+import { ServiceUnavailableError } from '../shared/domain/pet-store-error';
+import { EmbeddedDatabaseError } from '../shared/persistence/embedded/embedded-database';
 import { isDatabaseUnavailable } from '../shared/persistence/unavailable';
 import { addAccountCommands } from './account-commands';
 import { type JsonOption, MAX_AUDIT_ENTRIES, parseLimit } from './arguments';
@@ -93,18 +93,18 @@ const MISSING_FROM_SCHEMA = ['42P01', '42703'];
 
 /** What went wrong, in one line and an exit code: 2 for what the caller wrote, 1 for everything else. */
 function explain(error: unknown): [string, number] {
-  if (error instanceof InvalidAccount || error instanceof InvalidKey) {
+  if (error instanceof InvalidAccountError || error instanceof InvalidKeyError) {
     return [error.message, USAGE_EXIT_CODE];
   }
   if (
-    error instanceof UnknownId ||
-    error instanceof UnfitKey ||
-    error instanceof InvalidSettings ||
+    error instanceof NotFoundError ||
+    error instanceof KeyStateError ||
+    error instanceof InvalidSettingsError ||
     error instanceof EmbeddedDatabaseError
   ) {
     return [error.message, 1];
   }
-  if (error instanceof ServiceUnavailable || isDatabaseUnavailable(error)) {
+  if (error instanceof ServiceUnavailableError || isDatabaseUnavailable(error)) {
     return ['The database cannot be reached. Check DATABASE_URL and that the database runs.', 1];
   }
   if (MISSING_FROM_SCHEMA.includes((error as NodeJS.ErrnoException).code ?? '')) {

@@ -1,4 +1,4 @@
-import { stringifyJson } from '../shared/http/json';
+import { stringifyJson } from '../shared/json/json';
 import { type Services, withServices } from './services';
 import type { Terminal } from './terminal';
 

@@ -1,12 +1,12 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { NestFactory } from '@nestjs/core';
-import { ormConfig } from '../../ormconfig';
 import { AccountsModule, AccountsService, AuditTrail, KeysService } from '../auth';
 import { loadSettings, type Settings } from '../config/settings';
 import { Clock, SystemClock } from '../shared/domain/clock';
 import { migrate } from '../shared/persistence/migrate';
 import { MigrationLockedError } from '../shared/persistence/startup-errors';
 import { SharedModule } from '../shared/shared.module';
+import { typeOrmConfig } from '../typeorm.config';
 import { CommandDatabase, openUnlessInUse } from './command-database';
 
 const MIGRATION_RETRY_MS = 1_000;
@@ -26,7 +26,7 @@ export interface Services {
  */
 export async function withServices(env: NodeJS.ProcessEnv, run: (services: Services) => Promise<void>): Promise<void> {
   const settings = loadSettings(env);
-  const shared = SharedModule.forRoot(settings, new SystemClock(), ormConfig(settings), CommandDatabase);
+  const shared = SharedModule.forRoot(settings, new SystemClock(), typeOrmConfig(settings), CommandDatabase);
   const context = await NestFactory.createApplicationContext(
     { imports: [shared, AccountsModule] },
     { logger: ['fatal', 'error', 'warn'], abortOnError: false },
@@ -56,7 +56,7 @@ export async function runMigrations(env: NodeJS.ProcessEnv, onWait: (reason: str
   try {
     for (;;) {
       try {
-        return await migrate(ormConfig(settings));
+        return await migrate(typeOrmConfig(settings));
       } catch (error) {
         if (!(error instanceof MigrationLockedError)) {
           throw error;

@@ -2,7 +2,7 @@ import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { version } from '../../package.json';
-import { InvalidSettings, loadSettings, SETTINGS } from './settings';
+import { InvalidSettingsError, loadSettings, SETTINGS } from './settings';
 import { VERSION } from './version';
 
 describe('Settings', () => {
@@ -69,7 +69,7 @@ describe('Settings', () => {
     [{ APP_ENV: 'production' }, 'DATABASE_URL is required when APP_ENV is production.'],
     [{ APP_ENV: 'staging' }, 'DATABASE_URL is required when APP_ENV is staging.'],
   ])('refuse %j in one readable line', (env, message) => {
-    expect(() => loadSettings(env)).toThrow(InvalidSettings);
+    expect(() => loadSettings(env)).toThrow(InvalidSettingsError);
     expect(() => loadSettings(env)).toThrow(message);
     expect(() => loadSettings(env)).not.toThrow(/\n/);
   });

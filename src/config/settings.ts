@@ -46,7 +46,7 @@ export interface RateLimitSettings {
 }
 
 /** The settings are wrong; the message has one line for each. */
-export class InvalidSettings extends Error {}
+export class InvalidSettingsError extends Error {}
 
 const WEEK_SECONDS = 604_800;
 /** Enough for a gateway that asks for readiness every second. */
@@ -122,7 +122,7 @@ type Values = {
 
 /**
  * Reads and checks the settings. An empty variable counts as one that is not set.
- * @throws InvalidSettings with one readable line per wrong setting; values are not repeated, they may be secret.
+ * @throws InvalidSettingsError with one readable line per wrong setting; values are not repeated, they may be secret.
  */
 export function loadSettings(env: Readonly<Record<string, string | undefined>>): Settings {
   const values = readValues(withSecretFiles(env));
@@ -173,7 +173,7 @@ function readValues(env: Readonly<Record<string, string | undefined>>): Values {
     problems.push('METRICS_PORT must be another port than PORT.');
   }
   if (problems.length > 0) {
-    throw new InvalidSettings(problems.join('\n'));
+    throw new InvalidSettingsError(problems.join('\n'));
   }
   return values;
 }
@@ -227,12 +227,12 @@ function withSecretFiles(env: Readonly<Record<string, string | undefined>>): Rec
       continue;
     }
     if (settings[name]) {
-      throw new InvalidSettings(`${name} and ${name}_FILE must not both be set.`);
+      throw new InvalidSettingsError(`${name} and ${name}_FILE must not both be set.`);
     }
     try {
       settings[name] = readFileSync(path, 'utf8').trim();
     } catch (error) {
-      throw new InvalidSettings(
+      throw new InvalidSettingsError(
         `${name}_FILE names a file that cannot be read (${(error as NodeJS.ErrnoException).code}).`,
       );
     }

@@ -4,7 +4,7 @@ import { dirname, join } from 'node:path';
 import type { OpenAPIObject } from '@nestjs/swagger';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { version } from 'swagger-ui-dist/package.json';
-import { stringifyJson } from '../shared/http/json';
+import { stringifyJson } from '../shared/json/json';
 
 const SWAGGER_UI_DIRECTORY = dirname(require.resolve('swagger-ui-dist/package.json'));
 const PAGE_DIRECTORY = join(__dirname, 'page');

@@ -1,7 +1,7 @@
 import { Controller, Get, VERSION_NEUTRAL } from '@nestjs/common';
 import { RouteConfig } from '@nestjs/platform-fastify';
 import { ApiExcludeController } from '@nestjs/swagger';
-import { Public } from '../shared/http/public';
+import { Public } from '../shared/http/access/public';
 import { Readiness } from './readiness';
 
 /** What an orchestrator asks: does the process live, and can it serve. */

@@ -1,5 +1,5 @@
 import { Module } from '@nestjs/common';
-import { Drain } from '../shared/http/drain';
+import { Drain } from '../shared/http/server/drain';
 import { HealthController } from './health.controller';
 import { Readiness } from './readiness';
 

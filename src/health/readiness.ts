@@ -1,6 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import { PetStoreError } from '../shared/domain/pet-store-error';
-import { Drain } from '../shared/http/drain';
+import { Drain } from '../shared/http/server/drain';
 import { Database } from '../shared/persistence/database';
 
 /** Tells whether this replica can serve requests. */

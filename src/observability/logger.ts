@@ -1,5 +1,4 @@
 import type { LoggerService } from '@nestjs/common';
-import { Logger as NestPinoLogger, type PinoLogger } from 'nestjs-pino';
 import { destination, pino } from 'pino';
 import type { Settings } from '../config/settings';
 
@@ -74,18 +73,46 @@ function readable(line: string): string {
   return `${words.join(' ')}\n${typeof stack === 'string' ? `${stack}\n` : ''}`;
 }
 
-/** Nest's logger, writing to the log. */
-export class NestLogger extends NestPinoLogger implements LoggerService {
-  constructor(log: Log) {
-    // It calls the six methods that both have. A PinoLogger would look for a logger of the request each time.
-    super(log as unknown as PinoLogger, {});
+/** Nest's logger, writing to the log: fields as an object, then a sentence and, at the end, where it comes from. */
+export class NestLogger implements LoggerService {
+  constructor(private readonly logger: Log) {}
+
+  log(message: unknown, ...params: unknown[]): void {
+    this.write(FRAMEWORK.has(params.at(-1)) ? 'debug' : 'info', message, params);
   }
 
-  override log(message: unknown, ...params: unknown[]): void {
-    if (FRAMEWORK.has(params.at(-1))) {
-      this.debug(message, ...params);
+  error(message: unknown, ...params: unknown[]): void {
+    this.write('error', message, params);
+  }
+
+  warn(message: unknown, ...params: unknown[]): void {
+    this.write('warn', message, params);
+  }
+
+  debug(message: unknown, ...params: unknown[]): void {
+    this.write('debug', message, params);
+  }
+
+  verbose(message: unknown, ...params: unknown[]): void {
+    this.write('trace', message, params);
+  }
+
+  fatal(message: unknown, ...params: unknown[]): void {
+    this.write('fatal', message, params);
+  }
+
+  private write(level: pino.Level, message: unknown, params: readonly unknown[]): void {
+    const [context, ...details] = [params.at(-1), ...params.slice(0, -1)];
+    if (message instanceof Error) {
+      this.logger[level]({ context, stack: message.stack }, message.message);
+    } else if (typeof message === 'object') {
+      this.logger[level]({ context, ...message }, details.map(String).join(' ') || undefined);
     } else {
-      super.log(message, ...params);
+      // Nest gives a stack after the message of an error.
+      this.logger[level](
+        { context, ...(details.length > 0 && { stack: details.map(String).join(' ') }) },
+        message as string,
+      );
     }
   }
 }

@@ -45,9 +45,9 @@ export class Metrics {
 
   constructor({ events }: RateLimiter, database: Database, readiness: Readiness) {
     const { registers } = this;
-    events.onReply = (ms) => {
+    events.onReply((ms) => {
       this.redisReplies.observe(ms / 1_000);
-    };
+    });
     new Counter({
       name: 'petstore_bans_total',
       help: 'Bans of API keys that this replica imposed.',
@@ -120,7 +120,7 @@ export class Metrics {
     return this.registry.contentType;
   }
 
-  noteDeprecatedCall(method: string, route: string, accountId: bigint): void {
+  recordDeprecatedCall(method: string, route: string, accountId: bigint): void {
     const isNamed = this.accounts.has(accountId) || this.accounts.size < NAMED_ACCOUNTS;
     if (isNamed) {
       this.accounts.add(accountId);

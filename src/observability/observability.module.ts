@@ -11,12 +11,12 @@ import { MetricsEndpoint } from './metrics-endpoint';
 export class ObservabilityModule {
   constructor({ events }: RateLimiter) {
     const logger = new Logger('RateLimiter');
-    events.onBan = ({ keyId, keyFirstCharacters, accountId }, until) => {
+    events.onBan(({ keyId, keyFirstCharacters, accountId }, until) => {
       const bannedUntil = new Date(until).toISOString();
       logger.warn(
         { event: 'key_banned', keyId, key: keyFirstCharacters, accountId, bannedUntil },
         `Key ${keyId} is banned until ${bannedUntil}.`,
       );
-    };
+    });
   }
 }

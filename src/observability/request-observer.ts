@@ -1,5 +1,5 @@
 import type { Socket } from 'node:net';
-import type { FastifyReply, FastifyRequest } from 'fastify';
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { Principal } from '../shared/domain/principal';
 import type { Log } from './logger';
 import type { Metrics } from './metrics';
@@ -37,39 +37,47 @@ export class RequestObserver {
     this.log = log.child({ event: 'request' });
   }
 
+  /** Sees every request that comes. */
+  observe(fastify: FastifyInstance): void {
+    fastify.addHook('onRequest', (request, reply, done) => {
+      this.watch(request, reply);
+      done();
+    });
+  }
+
   /** Takes note of a request that came, and of its end. */
-  watch(request: FastifyRequest, reply: FastifyReply): void {
+  private watch(request: FastifyRequest, reply: FastifyReply): void {
     const startedAt = performance.now();
     // Unlike a hook of Fastify, it also comes when the client goes before it is answered.
     reply.raw.on('close', () => {
-      this.noteEnd(request, reply, performance.now() - startedAt);
+      this.recordEnd(request, reply, performance.now() - startedAt);
     });
   }
 
   /** Takes note of bytes that the HTTP layer gave up on: a request of their own, or the rest of one that came. */
-  noteProtocolFailure(id: string, status: number, socket: Socket): void {
+  recordProtocolFailure(id: string, status: number, socket: Socket): void {
     // Node keeps the answer under way there.
     if ((socket as { _httpMessage?: unknown })._httpMessage) {
       this.failures.set(socket, status);
     } else {
-      this.note({ id, route: UNMATCHED, status, durationMs: 0 });
+      this.record({ id, route: UNMATCHED, status, durationMs: 0 });
     }
   }
 
-  private noteEnd(request: FastifyRequest, reply: FastifyReply, durationMs: number): void {
+  private recordEnd(request: FastifyRequest, reply: FastifyReply, durationMs: number): void {
     const { id, method, principal, rateOutcome, traceId } = request;
     const { url = '', config } = request.routeOptions;
     const route = CATCH_ALL.test(url) ? UNMATCHED : url;
     const status = reply.raw.writableFinished
       ? reply.statusCode
       : (this.failures.get(request.raw.socket) ?? CLIENT_GONE);
-    this.note({ id, method, route, status, durationMs, principal, rateOutcome, traceId, isProbe: config.isProbe });
+    this.record({ id, method, route, status, durationMs, principal, rateOutcome, traceId, isProbe: config.isProbe });
     if (principal !== undefined && reply.hasHeader('deprecation')) {
-      this.metrics.noteDeprecatedCall(method, route, principal.accountId);
+      this.metrics.recordDeprecatedCall(method, route, principal.accountId);
     }
   }
 
-  private note({ id, method, route, status, durationMs, principal, rateOutcome, traceId, isProbe }: Answered): void {
+  private record({ id, method, route, status, durationMs, principal, rateOutcome, traceId, isProbe }: Answered): void {
     const knownMethod = method !== undefined && METHODS.has(method) ? method : 'other';
     this.metrics.requests.observe({ method: knownMethod, route, status }, durationMs / 1_000);
     if (rateOutcome !== undefined) {

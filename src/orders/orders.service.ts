@@ -1,8 +1,8 @@
 import { Injectable } from '@nestjs/common';
 import { PetsService } from '../pets';
 import { Clock } from '../shared/domain/clock';
-import { Database } from '../shared/persistence/database';
-import { type Order, type OrderWish, placeOrder } from './domain/order';
+import { UnitOfWork } from '../shared/domain/unit-of-work';
+import { type Order, placeOrder, type PlaceOrderInput } from './domain/order';
 import { OrderNotFoundError, PetNotAvailableError, UnknownPetError } from './domain/order-errors';
 import { type OrderPage, type OrderQuery, OrderRepository } from './domain/order.repository';
 
@@ -11,7 +11,7 @@ export class OrdersService {
   constructor(
     private readonly orders: OrderRepository,
     private readonly pets: PetsService,
-    private readonly database: Database,
+    private readonly unitOfWork: UnitOfWork,
     private readonly clock: Clock,
   ) {}
 
@@ -19,15 +19,15 @@ export class OrdersService {
    * Reserves the animal and places the order, both or neither: of several orders for one animal, one is placed.
    * @throws UnknownPetError, PetNotAvailableError
    */
-  place(accountId: bigint, wish: OrderWish): Promise<Order> {
-    return this.database.transaction(async () => {
-      switch (await this.pets.reserve(wish.petId)) {
+  place(accountId: bigint, input: PlaceOrderInput): Promise<Order> {
+    return this.unitOfWork.run(async () => {
+      switch (await this.pets.reserve(input.petId)) {
         case 'unknown':
           throw new UnknownPetError();
         case 'not_available':
           throw new PetNotAvailableError();
         case 'reserved':
-          return this.orders.add(placeOrder(accountId, wish, this.clock.now()));
+          return this.orders.add(placeOrder(accountId, input, this.clock.now()));
       }
     });
   }

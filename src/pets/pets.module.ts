@@ -1,17 +1,17 @@
 import { Module } from '@nestjs/common';
-import { PetPages } from './domain/pet-pages';
 import { PetRepository } from './domain/pet.repository';
 import { PetsController } from './http/pets.controller';
-import { PostgresPetPages } from './persistence/postgres-pet-pages';
-import { PostgresPetRepository } from './persistence/postgres-pet.repository';
+import { PostgresPetListing } from './persistence/postgres-pet-listing';
+import { TypeOrmPetRepository } from './persistence/typeorm-pet.repository';
+import { PetListing } from './pet-listing';
 import { PetsService } from './pets.service';
 
 @Module({
   controllers: [PetsController],
   providers: [
     PetsService,
-    { provide: PetRepository, useClass: PostgresPetRepository },
-    { provide: PetPages, useClass: PostgresPetPages },
+    { provide: PetRepository, useClass: TypeOrmPetRepository },
+    { provide: PetListing, useClass: PostgresPetListing },
   ],
   exports: [PetsService],
 })

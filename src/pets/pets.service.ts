@@ -1,19 +1,19 @@
 import { Injectable } from '@nestjs/common';
 import type { NewPet, Pet } from './domain/pet';
 import { PetNotFoundError } from './domain/pet-errors';
-import { type PetPage, PetPages, type PetQuery } from './domain/pet-pages';
 import { PetRepository, type Reservation } from './domain/pet.repository';
+import { PetListing, type PetListingPage, type PetListingQuery } from './pet-listing';
 
 @Injectable()
 export class PetsService {
   constructor(
     private readonly pets: PetRepository,
-    private readonly pages: PetPages,
+    private readonly listing: PetListing,
   ) {}
 
   /** One page of animals by ascending id. */
-  page(query: PetQuery): Promise<PetPage> {
-    return this.pages.page(query);
+  page(query: PetListingQuery): Promise<PetListingPage> {
+    return this.listing.page(query);
   }
 
   add(pet: NewPet): Promise<Pet> {

@@ -2,9 +2,12 @@ import { type DynamicModule, Module, type Type } from '@nestjs/common';
 import { DataSource, type DataSourceOptions } from 'typeorm';
 import { Settings } from '../config/settings';
 import { Clock } from './domain/clock';
+import { UnitOfWork } from './domain/unit-of-work';
 import { Database } from './persistence/database';
+import { PreparedStatements } from './persistence/statements/prepared-statements';
+import { TypeOrmUnitOfWork } from './persistence/typeorm-unit-of-work';
 
-/** What every module may ask for: the settings, the time and the database. */
+/** What every module may ask for: the settings, the time, the database and its transactions. */
 @Module({})
 export class SharedModule {
   /** @param databaseClass how the database is opened and closed: as a server does it, unless another is given */
@@ -22,8 +25,11 @@ export class SharedModule {
         { provide: Clock, useValue: clock },
         { provide: DataSource, useValue: new DataSource(database) },
         { provide: Database, useClass: databaseClass },
+        PreparedStatements,
+        TypeOrmUnitOfWork,
+        { provide: UnitOfWork, useExisting: TypeOrmUnitOfWork },
       ],
-      exports: [Settings, Clock, DataSource, Database],
+      exports: [Settings, Clock, DataSource, Database, PreparedStatements, TypeOrmUnitOfWork, UnitOfWork],
     };
   }
 }

@@ -5,7 +5,7 @@ import pg from 'pg';
 import { mountSmallDisk, type SmallDisk } from '../support/small-disk';
 import { freePort, Program, startServer, temporaryDirectory } from '../support/process';
 
-const TEMPLATE = join(__dirname, '../../dist/src/shared/persistence/embedded-template');
+const TEMPLATE = join(__dirname, '../../dist/src/shared/persistence/embedded/embedded-template');
 
 describe('A server on the embedded database', () => {
   let directory: Awaited<ReturnType<typeof temporaryDirectory>>;

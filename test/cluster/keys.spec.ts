@@ -1,7 +1,9 @@
 import pg from 'pg';
 import { AccountsService, type IssuedKey, KeysService } from '../../src/auth';
 import { ApiKeyRepository } from '../../src/auth/domain/api-key.repository';
+import { CHANGES_SINCE } from '../../src/auth/persistence/typeorm-api-key.repository';
 import { command, json } from '../support/command-line';
+import { freePort } from '../support/process';
 import { Client, codeOf, concurrently, type Reply } from './support/client';
 import { eventually, Replica } from './support/replica';
 import { Server } from './support/servers';
@@ -97,6 +99,69 @@ describe('While a key is in use on two replicas', () => {
     await bringIntoUse(rotated);
     expect((await use) - rotated.oldExpiresAt.getTime()).toBeLessThan(WITHIN_MS);
     await bringIntoUse(rotated);
+  });
+
+  it('its revocation is in force within a second on a replica that is cut off from the database, and once it is back', async () => {
+    const port = await freePort();
+    const link = await Server.haproxy(
+      port,
+      `
+defaults
+  mode tcp
+  timeout connect 500ms
+  timeout client 1h
+  timeout server 1h
+listen postgres
+  bind 127.0.0.1:${port}
+  server postgres 127.0.0.1:${postgres.port}
+`,
+    );
+    const replica = await Replica.start({ ...env, DATABASE_URL: `${link.url}/postgres` });
+    const key = await createKey();
+    const client = new Client(key.secret);
+    const call = () => client.call(replica.port);
+    await eventually(10_000, async () => (await call()).status === 200);
+    link.freeze();
+    await store.get(KeysService).revoke(key.key.id);
+    const revokedAt = Date.now();
+    const statuses = new Set<number>();
+    while (Date.now() < revokedAt + 4_000) {
+      const sentAt = Date.now();
+      const { status } = await call();
+      if (sentAt >= revokedAt + WITHIN_MS) {
+        statuses.add(status);
+      }
+    }
+    expect([...statuses]).toEqual([503]);
+    link.thaw();
+    await eventually(10_000, async () => {
+      const { status } = await call();
+      expect(status).not.toBe(200);
+      return status === 401;
+    });
+    client.close();
+    await replica.program.kill('SIGKILL');
+    await link.remove();
+  });
+
+  it('what was changed is known, also when it is committed after a later change', async () => {
+    const changesSince = async (snapshot: string) => {
+      const [row] = await store.query<{ pg_current_snapshot: string; array: string[] }[]>(CHANGES_SINCE.text, [
+        snapshot,
+      ]);
+      return { snapshot: row?.pg_current_snapshot ?? '', accountIds: row?.array };
+    };
+    const [early, late] = [await createKey(), await createKey()];
+    const slow = new pg.Client(postgres.url);
+    await slow.connect();
+    await slow.query(`BEGIN; UPDATE accounts SET plan = 'pro' WHERE id = ${early.key.accountId}`);
+    const before = await store.query<{ now: string }[]>('SELECT pg_current_snapshot()::text AS now');
+    await store.get(AccountsService).setPlan(late.key.accountId, 'pro');
+    const between = await changesSince(before[0]?.now ?? '');
+    expect(between.accountIds).toEqual([`${late.key.accountId}`]);
+    await slow.query('COMMIT');
+    expect((await changesSince(between.snapshot)).accountIds).toEqual([`${early.key.accountId}`]);
+    await slow.end();
   });
 
   /** A key that both replicas refuse, until the time that they say. */
@@ -198,7 +263,7 @@ describe('While a key is in use on two replicas', () => {
     await blocker.connect();
     await blocker.query(`BEGIN; SELECT 1 FROM api_keys WHERE id = ${changing.key.id} FOR UPDATE`);
     const at = new Date();
-    await store.get(ApiKeyRepository).noteUses([changing, other].map(({ key }) => ({ keyId: key.id, at })));
+    await store.get(ApiKeyRepository).recordLastUsed([changing, other].map(({ key }) => ({ keyId: key.id, at })));
     const lastUses = async ({ key }: IssuedKey) =>
       (await store.get(KeysService).list(key.accountId)).map(({ lastUsedAt }) => lastUsedAt);
     expect([await lastUses(changing), await lastUses(other)]).toEqual([[null], [at]]);

@@ -4,6 +4,7 @@ import pg from 'pg';
 import { generateSecret } from '../../src/auth/api-key-secret';
 import { REMOVAL_LOCK } from '../../src/idempotency/persistence/postgres-idempotency-records';
 import { freePort } from '../support/process';
+import { clockSpeed } from './support/clocks';
 import { Client, codeOf, concurrently, passed, type Reply } from './support/client';
 import { PrimaryCheck } from './support/primary-check';
 import { Proxy } from './support/proxy';
@@ -554,6 +555,29 @@ describe('On a database of their own', () => {
     await postgres.start();
     await eventually(3_000, () => replica.isReady());
   });
+
+  it('a replica replaces each connection after ten minutes, and its clients do not notice', async () => {
+    const replica = await Replica.start({ DATABASE_URL: postgres.url, ...clockSpeed(20) });
+    replicas.push(replica);
+    const store = await Store.open(postgres.url);
+    const client = new Client(await store.createUnlimitedKey());
+    const connections = async () =>
+      (
+        await store.query<{ pid: number }[]>(
+          "SELECT pid FROM pg_stat_activity WHERE application_name = 'petstore' AND pid <> pg_backend_pid()",
+        )
+      ).map(({ pid }) => pid);
+    const first = new Set(await connections());
+    const replies: Reply[] = [];
+    await eventually(60_000, async () => {
+      replies.push(await client.call(replica.port), await client.add(replica.port, 'Rex'));
+      return (await connections()).every((pid) => !first.has(pid));
+    });
+    client.close();
+    await store.close();
+    expect(first.size).toBe(10);
+    expect(new Set(replies.map(({ status }) => status))).toEqual(new Set([200, 201]));
+  }, 90_000);
 
   it('expired idempotency records are removed by one replica at a time', async () => {
     const store = await Store.open(postgres.url);

@@ -1,7 +1,7 @@
 import { type AddressInfo, createServer } from 'node:net';
 import { Logger } from '@nestjs/common';
 import { Redis } from 'ioredis';
-import { RedisCounts } from '../../src/rate-limiting/redis/redis-counts';
+import { RedisCounts, type RequestCount } from '../../src/rate-limiting/redis/redis-counts';
 import { RedisRateLimiter } from '../../src/rate-limiting/redis/redis-rate-limiter';
 import { describeRateLimiter, LIMITS } from '../contracts/rate-limiter.contract';
 import { freePort } from '../support/process';
@@ -104,6 +104,49 @@ describe('The limiter in Redis', () => {
   });
 });
 
+describe('Requests of many keys that come in one event-loop tick', () => {
+  // Two keys of one account, an account with one request left, and more than one call takes.
+  const principals = [
+    principalOf(1n, 1n, 3, 1_000),
+    principalOf(1n, 2n, 3, 1_000),
+    principalOf(2n, 3n, 1, 1_000),
+    ...Array.from({ length: 60 }, (_, index) => principalOf(BigInt(index + 10), BigInt(index + 10), 5, 1_000)),
+  ];
+
+  it('are decided as if each came alone, and take Redis one call for 50 keys', async () => {
+    const clock = new TestClock();
+    const [together, alone] = [await connected(clock), await connected(clock)];
+    const calls = async () => Number(/cmdstat_evalsha:calls=(\d+)/.exec(await admin.info('commandstats'))?.[1] ?? 0);
+    for (let round = 0; round < 6; round++) {
+      const before = await calls();
+      const decisions = await Promise.all(principals.map(async (principal) => together.countRequest(principal)));
+      if (round === 0) {
+        expect((await calls()) - before).toBe(2);
+      }
+      const expected = [];
+      for (const principal of principals) {
+        expected.push(await alone.countRequest(principal));
+      }
+      expect(decisions).toEqual(expected);
+    }
+  });
+
+  it('are counted by a call for each key where one server takes only keys of one slot together', async () => {
+    const cluster = await Server.redis('--cluster-enabled', 'yes');
+    const operator = new Redis(cluster.url);
+    await operator.call('CLUSTER', 'ADDSLOTSRANGE', '0', '16383');
+    await eventually(10_000, async () => (await operator.cluster('INFO')).includes('cluster_state:ok'));
+    const limiter = await connected(new TestClock(), LIMITS, 'slots:', [cluster.url]);
+    for (let round = 0; round < 2; round++) {
+      await Promise.all(principals.slice(3).map(async (principal) => limiter.countRequest(principal)));
+    }
+    expect(limiter.events.isDegraded).toBe(false);
+    expect(await operator.hmget('slots:{10}:windows', 'minuteUsed', 'dayUsed')).toEqual(['2', '2']);
+    operator.disconnect();
+    await cluster.remove();
+  });
+});
+
 describe('A report of what a replica admitted without Redis', () => {
   const clock = new TestClock();
   const day = 86_400_000;
@@ -123,12 +166,12 @@ describe('A report of what a replica admitted without Redis', () => {
     counts.close();
   });
   const used = async () => {
-    const { windows } = await counts.countRequests(subject, 0);
+    const [{ windows }] = (await counts.countRequests([{ subject, requests: 0 }])) as [RequestCount];
     return [windows.minute.used, windows.day.used];
   };
 
   it('is counted once, however often it is sent, and whatever follows it', async () => {
-    await counts.countRequests(subject, 2);
+    await counts.countRequests([{ subject, requests: 2 }]);
     await counts.merge(report);
     await counts.merge(report);
     expect(await used()).toEqual([6, 7]);
@@ -140,7 +183,7 @@ describe('A report of what a replica admitted without Redis', () => {
 
   it('opens the windows that Redis has lost, until they end', async () => {
     await counts.merge(report);
-    const { windows } = await counts.countRequests(subject, 1);
+    const [{ windows }] = (await counts.countRequests([{ subject, requests: 1 }])) as [RequestCount];
     expect(windows).toMatchObject({
       minute: { used: 5, endsAt: report.minuteEndsAt },
       day: { used: 6, endsAt: midnight },
@@ -148,7 +191,7 @@ describe('A report of what a replica admitted without Redis', () => {
   });
 
   it('of a day that has ended leaves the usage of the new day, for as long as that lasts', async () => {
-    await counts.countRequests(subject, 2);
+    await counts.countRequests([{ subject, requests: 2 }]);
     await counts.merge({ ...report, minuteEndsAt: clock.now() - 1, dayEndsAt: midnight - day });
     expect(await used()).toEqual([2, 2]);
     expect(await admin.pttl(`report-${count}:{7}:windows`)).toBeGreaterThan(midnight - clock.now() - 60_000);

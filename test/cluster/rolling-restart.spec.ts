@@ -1,10 +1,17 @@
+import { once } from 'node:events';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { connect } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { Client, type Reply } from './support/client';
-import { startGateway } from './support/gateway';
+import { startCaddy, startGateway, startHaproxy } from './support/gateway';
 import { eventually, Replica } from './support/replica';
 import { Server } from './support/servers';
 import { Store } from './support/store';
 
 const REPLICAS = 4;
+const DRAIN_SECONDS = 2;
 
 describe('Four replicas behind the gateway', () => {
   let redis: Server;
@@ -21,7 +28,7 @@ describe('Four replicas behind the gateway', () => {
       DATABASE_URL: postgres.url,
       REDIS_URL: redis.url,
       TRUST_PROXY: '1',
-      DRAIN_SECONDS: '2',
+      DRAIN_SECONDS: `${DRAIN_SECONDS}`,
     });
     gateway = await startGateway(replicas.map(({ port }) => port));
     key = await store.createUnlimitedKey();
@@ -54,25 +61,56 @@ describe('Four replicas behind the gateway', () => {
   const namesInStore = async () =>
     (await store.query<{ name: string }[]>('SELECT name FROM pets')).map(({ name }) => name);
 
-  it('lose no request, not even a creation without a key to retry by, while each is restarted in turn', async () => {
-    const client = new Client(key);
-    const load = underLoad(8, (worker, count) =>
-      count % 2 === 0 ? client.call(gateway.port) : client.add(gateway.port, `rolling-${worker}-${count}`),
-    );
-    const codes: (number | null)[] = [];
-    for (const [index, replica] of replicas.entries()) {
-      codes.push((await replica.program.kill('SIGTERM')).code);
-      replicas[index] = await replica.startAgain();
-    }
-    await load.end();
-    client.close();
-    expect(codes).toEqual([0, 0, 0, 0]);
-    expect(load.results.length).toBeGreaterThan(1_000);
-    expect(load.results.filter(({ status }) => status !== 200 && status !== 201)).toEqual([]);
-    const created = load.results.filter(({ status }) => status === 201);
-    const stored = (await namesInStore()).filter((name) => name.startsWith('rolling-'));
-    expect(stored.length).toBe(created.length);
-  }, 120_000);
+  /** What an orchestrator does: it tells HAProxy by its socket whether to use a replica. */
+  const setState = async (socketPath: string, port: number, state: 'ready' | 'maint') => {
+    const socket = connect(socketPath, () => socket.end(`set server replicas/replica-${port} state ${state}\n`));
+    await once(socket.resume(), 'close');
+  };
+
+  it.each<[gateway: string, start: (ports: number[], socketPath: string) => Promise<Server>, isTold: boolean]>([
+    ['nginx, which repeats requests and does not ask for readiness', (ports) => startGateway(ports), false],
+    ['HAProxy, which asks for readiness and repeats none', (ports) => startHaproxy(ports), false],
+    ['Caddy, which asks for readiness and repeats none', startCaddy, false],
+    ['a gateway that does neither, and is told half a second after the drain', startHaproxy, true],
+  ])(
+    'lose no request, not even a creation without a key to retry by, while each is restarted in turn behind %s',
+    async (name, start, isTold) => {
+      const directory = await mkdtemp(join(tmpdir(), 'petstore-gateway-'));
+      const socketPath = join(directory, 'haproxy.sock');
+      const own = await start(
+        replicas.map(({ port }) => port),
+        socketPath,
+      );
+      const client = new Client(key);
+      const load = underLoad(8, (worker, count) =>
+        count % 2 === 0 ? client.call(own.port) : client.add(own.port, `${name} ${worker} ${count}`),
+      );
+      const codes: (number | null)[] = [];
+      for (const [index, replica] of replicas.entries()) {
+        const stopped = replica.program.kill('SIGTERM');
+        if (isTold) {
+          await sleep(DRAIN_SECONDS * 1_000 + 500);
+          await setState(socketPath, replica.port, 'maint');
+        }
+        codes.push((await stopped).code);
+        replicas[index] = await replica.startAgain();
+        if (isTold) {
+          await setState(socketPath, replica.port, 'ready');
+        }
+      }
+      await load.end();
+      client.close();
+      await own.remove();
+      await rm(directory, { recursive: true });
+      expect(codes).toEqual([0, 0, 0, 0]);
+      expect(load.results.length).toBeGreaterThan(1_000);
+      expect(load.results.filter(({ status }) => status !== 200 && status !== 201)).toEqual([]);
+      const created = load.results.filter(({ status }) => status === 201);
+      const stored = (await namesInStore()).filter((stored) => stored.startsWith(name));
+      expect(stored.length).toBe(created.length);
+    },
+    120_000,
+  );
 
   it('create exactly one animal for each intent of a client that retries, while replicas are killed and PostgreSQL is frozen', async () => {
     const client = new Client(key);

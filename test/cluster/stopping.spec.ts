@@ -1,7 +1,12 @@
+import { execFileSync, spawn } from 'node:child_process';
+import { closeSync, openSync } from 'node:fs';
+import { mkdtemp, rm } from 'node:fs/promises';
 import { connect } from 'node:net';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import pg from 'pg';
-import { Client, type Reply } from './support/client';
+import { freePort } from '../support/process';
+import { Client, concurrently, type Reply } from './support/client';
 import { eventually, Replica } from './support/replica';
 import { Server } from './support/servers';
 import { Store } from './support/store';
@@ -93,6 +98,41 @@ describe('A replica that gets SIGTERM', () => {
     expect(lines.map((line) => JSON.parse(line) as unknown)).toMatchObject([
       { level: 'fatal', event: 'unhandled_error', stack: expect.stringMatching(/^Error: unexpected\n/) as string },
     ]);
+  });
+
+  it('ends within 10 s also when nobody reads its log any more', async () => {
+    const directory = await mkdtemp(join(tmpdir(), 'petstore-log-'));
+    const path = join(directory, 'log');
+    execFileSync('mkfifo', [path]);
+    const log = openSync(path, 'r+');
+    const port = Number(await freePort());
+    const child = spawn(process.execPath, [join(__dirname, '../../dist/src/main.js')], {
+      env: {
+        PATH: process.env.PATH,
+        APP_ENV: 'production',
+        DATABASE_URL: postgres.url,
+        PORT: `${port}`,
+        DRAIN_SECONDS: '1',
+      },
+      stdio: ['ignore', log, 'ignore'],
+    });
+    const exit = new Promise((resolve) => child.once('exit', resolve));
+    await eventually(10_000, async () =>
+      fetch(`http://127.0.0.1:${port}/readyz`).then(
+        ({ ok }) => ok,
+        () => false,
+      ),
+    );
+    // More lines than a pipe holds.
+    const replies = await concurrently(4, 1_000, () => client.call(port));
+    const startedAt = performance.now();
+    child.kill('SIGTERM');
+    await exit;
+    const ms = performance.now() - startedAt;
+    closeSync(log);
+    await rm(directory, { recursive: true });
+    expect(new Set(replies.map(({ status }) => status))).toEqual(new Set([200]));
+    expect(ms).toBeLessThan(10_000);
   });
 
   it('exits with 0 within 10 s also when a client keeps it busy, and PostgreSQL and Redis are frozen', async () => {

@@ -50,18 +50,20 @@ describe('A replica', () => {
       OTEL_EXPORTER_OTLP_ENDPOINT: collector.url,
       OTEL_EXPORTER_OTLP_PROTOCOL: 'http/json',
     });
-    const call = (method: string, path: string, body?: string) =>
+    const call = (method: string, path: string, body?: string, isSampled = true) =>
       fetch(`${replica.url}/v1${path}`, {
         method,
         headers: {
           authorization: `Bearer ${key}`,
-          traceparent: `00-${TRACE_ID}-${PARENT_ID}-01`,
+          traceparent: `00-${TRACE_ID}-${PARENT_ID}-0${isSampled ? 1 : 0}`,
           tracestate: `vendor=${key}`,
           ...(body !== undefined && { 'content-type': 'application/json' }),
         },
         ...(body !== undefined && { body }),
       });
     await call('POST', '/pets', '{"name":"Rex","categoryId":3}');
+    // The first look-up of a replica, and the one after it, before the key is remembered.
+    await call('GET', '/pets', undefined, false);
     await call('GET', `/pets?cursor=${key}`);
     await call('GET', '/pets/1');
     // Neither logged nor traced, and nor are their statements.
@@ -93,6 +95,7 @@ describe('A replica', () => {
     const requests = events(replica).filter(({ event }) => event === 'request');
     expect(requests.map(({ status, traceId }) => [status, traceId])).toEqual([
       [201, TRACE_ID],
+      [200, TRACE_ID],
       [400, TRACE_ID],
       [200, TRACE_ID],
     ]);

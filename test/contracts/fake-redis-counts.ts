@@ -5,6 +5,7 @@ import type {
   RateLimitSubject,
   RedisCounts,
   RequestCount,
+  RequestsOfKey,
 } from '../../src/rate-limiting/redis/redis-counts';
 
 const MINUTE_MS = 60_000;
@@ -60,7 +61,7 @@ export class FakeRedis {
       this.windows.set(accountId, windows);
     }
     return {
-      ...{ now: this.now(), admissions, refusals: requests - admissions, bannedUntil: 0 },
+      ...{ now: this.now(), admissions, refusals: requests - admissions, bannedUntil: 0, imposesBan: false },
       windows: {
         minute: { limit: perMinute, used: windows.minuteUsed, endsAt: windows.minuteEndsAt },
         day: { limit: perDay, used: windows.dayUsed, endsAt: windows.dayEndsAt },
@@ -104,6 +105,7 @@ export class FakeRedis {
 
 /** One replica's connection to it: calls are carried out, and replied to, in the order in which they were sent. */
 export class FakeRedisCounts implements Pick<RedisCounts, keyof RedisCounts> {
+  readonly maxTogether = 50;
   network: Network = { delayMs: 1 };
   private lastArrival = 0;
   private lastReply = 0;
@@ -134,8 +136,8 @@ export class FakeRedisCounts implements Pick<RedisCounts, keyof RedisCounts> {
     return this.send(() => this.redis.now());
   }
 
-  countRequests(subject: RateLimitSubject, requests: number): Promise<RequestCount> {
-    return this.send(() => this.redis.count(subject, requests));
+  countRequests(batch: readonly RequestsOfKey[]): Promise<RequestCount[]> {
+    return this.send(() => batch.map(({ subject, requests }) => this.redis.count(subject, requests)));
   }
 
   merge(pending: PendingUsage): Promise<number> {

@@ -101,7 +101,7 @@ export function describeRateLimiter(
     it('tells of a ban once, when it is imposed', async () => {
       const limiter = await create(new TestClock(), LIMITS);
       const bans: unknown[] = [];
-      limiter.events.onBan = ({ keyId }, bannedUntil) => bans.push([keyId, bannedUntil]);
+      limiter.events.onBan(({ keyId }, bannedUntil) => bans.push([keyId, bannedUntil]));
       const decisions = [];
       for (let request = 0; request < 6; request++) {
         decisions.push(await limiter.countRequest(principalOf(1n, 2n, 1, 1_000)));

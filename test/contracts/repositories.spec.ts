@@ -1,15 +1,15 @@
 import { DataSource } from 'typeorm';
-import { AccountsService, AuditTrail } from '../../src/auth';
+import { AccountsService, type ApiKey, AuditTrail, KeysService } from '../../src/auth';
 import { newAccount, withPlan } from '../../src/auth/domain/account';
 import { AccountRepository } from '../../src/auth/domain/account.repository';
 import { ApiKeyRepository } from '../../src/auth/domain/api-key.repository';
-import { PetPages } from '../../src/pets/domain/pet-pages';
-import type { Act } from '../../src/auth/domain/audit-trail';
+import { CHANGES_SINCE } from '../../src/auth/persistence/typeorm-api-key.repository';
 import { operatingSystemUser } from '../../src/auth/operating-system-user';
 import { PetRepository } from '../../src/pets/domain/pet.repository';
-import { PAGE, PAGE_OF_STATUS } from '../../src/pets/persistence/postgres-pet-pages';
-import { parseJson } from '../../src/shared/http/json';
-import { Database } from '../../src/shared/persistence/database';
+import { PAGE, PAGE_OF_STATUS } from '../../src/pets/persistence/postgres-pet-listing';
+import { PetListing } from '../../src/pets/pet-listing';
+import { parseJson } from '../../src/shared/json/json';
+import { UnitOfWork } from '../../src/shared/domain/unit-of-work';
 import { TestService } from '../support/service';
 
 const MAX = 2n ** 63n - 1n;
@@ -36,7 +36,7 @@ describe('The repositories, on the database of this run', () => {
       await pets.add({ name: 'Rex', categoryId: -1n, status });
     }
     const page = async (status: 'pending' | undefined, after: bigint, limit: number) => {
-      const { json, next } = await service.app.get(PetPages).page({ status, after, limit });
+      const { json, next } = await service.app.get(PetListing).page({ status, after, limit });
       return { ids: (JSON.parse(json) as { id: number }[]).map(({ id }) => id), next };
     };
     expect(await page(undefined, 0n, 100)).toEqual({ ids: [1, 2, 3, 4, 5], next: undefined });
@@ -47,13 +47,13 @@ describe('The repositories, on the database of this run', () => {
   });
 
   it('write a page as JSON, whatever the names are', async () => {
-    const [pets, pages] = [service.app.get(PetRepository), service.app.get(PetPages)];
+    const [pets, listing] = [service.app.get(PetRepository), service.app.get(PetListing)];
     const names = ['{"id":7,"name":"', '"},{"id":8,', '\\"{\n\u0001\u2028</script>', '\ud83d\ude00', ',{"id":'];
     for (const name of names) {
       await pets.add({ name, categoryId: -MAX, status: 'sold' });
     }
     for (let after: bigint | undefined = 5n, read = 0; after !== undefined; read++) {
-      const { json, next } = await pages.page({ status: undefined, after, limit: 1 });
+      const { json, next } = await listing.page({ status: undefined, after, limit: 1 });
       expect(parseJson(json)).toEqual([{ id: 6 + read, name: names[read], categoryId: -MAX, status: 'sold' }]);
       after = next;
     }
@@ -78,13 +78,21 @@ describe('The repositories, on the database of this run', () => {
     expect(outcomes.map(({ status }) => status)).toEqual(['fulfilled', 'rejected', 'fulfilled']);
   });
 
-  it('find a key with its account by its hash, and give no other for it', async () => {
+  it('find keys with their accounts by their hashes, and give no other for them', async () => {
     const [accounts, keys] = [service.app.get(AccountsService), service.app.get(ApiKeyRepository)];
     const account = await accounts.create('Acme', 'enterprise', { perMinute: 5, perDay: 1_000_000_000 });
     const created = { accountId: account.id, firstCharacters: 'abcd', createdAt: new Date(5), expiresAt: new Date(9) };
     const key = await keys.add({ ...created, hash: Buffer.alloc(32, 1) });
-    expect(await keys.findByHash(Buffer.alloc(32, 1))).toMatchObject({ key, account });
-    expect(await keys.findByHash(Buffer.alloc(32, 2))).toBeNull();
+    const other = await keys.add({ ...created, hash: Buffer.alloc(32, 2) });
+    await keys.add({ ...created, hash: Buffer.alloc(32, 8) });
+    const { id, hash, accountId, firstCharacters, expiresAt, revokedAt, unbanCount } = key;
+    const found = { id, hash, accountId, firstCharacters, expiresAt, revokedAt, unbanCount };
+    const { plan, perMinute, perDay } = account;
+    const findByHashes = async (...bytes: number[]) =>
+      (await keys.findByHashes(bytes.map((byte) => Buffer.alloc(32, byte)))).keys;
+    expect(await findByHashes(1)).toEqual([{ key: found, account: { plan, perMinute, perDay } }]);
+    expect((await findByHashes(2, 9, 1)).map((each) => each.key.id).sort()).toEqual([key.id, other.id]);
+    expect(await findByHashes(9)).toEqual([]);
   });
 
   it('keep when a key ends, what takes its place, and how often its ban was lifted', async () => {
@@ -96,10 +104,10 @@ describe('The repositories, on the database of this run', () => {
         ...{ createdAt: new Date(5), expiresAt: null },
       });
     const [old, key] = [await add(3), await add(4)];
-    const ended = { ...old, expiresAt: new Date(9), revokedAt: new Date(7), replacedBy: key.id, unbans: 2 };
+    const ended = { ...old, expiresAt: new Date(9), revokedAt: new Date(7), replacedBy: key.id, unbanCount: 2 };
     await keys.save({ ...ended, firstCharacters: 'stay' });
     expect(await keys.listOf(account.id)).toEqual([ended, key]);
-    expect(await service.app.get(AuditTrail).recording(() => keys.findForChange(old.id))).toEqual(ended);
+    expect(await service.app.get(UnitOfWork).run(() => keys.findForChange(old.id))).toEqual(ended);
   });
 
   it.each([
@@ -131,14 +139,119 @@ describe('The repositories, on the database of this run', () => {
     const [first = 0n, second = 0n, unused = 0n] = ids;
     const use = (keyId: bigint, at: number) => ({ keyId, at: new Date(at) });
     const lastUses = async () => (await keys.listOf(accountId)).map(({ lastUsedAt }) => lastUsedAt?.getTime());
-    await keys.noteUses([]);
+    await keys.recordLastUsed([]);
     expect(await lastUses()).toEqual([undefined, undefined, undefined]);
-    await keys.noteUses([use(second, 20_000), use(first, 10_000), use(unused + 1n, 0)]);
+    await keys.recordLastUsed([use(second, 20_000), use(first, 10_000), use(unused + 1n, 0)]);
     expect(await lastUses()).toEqual([10_000, 20_000, undefined]);
-    await keys.noteUses([use(first, 70_000), use(second, 79_999)]);
+    await keys.recordLastUsed([use(first, 70_000), use(second, 79_999)]);
     expect(await lastUses()).toEqual([70_000, 20_000, undefined]);
-    await keys.noteUses([use(first, 10_000)]);
+    await keys.recordLastUsed([use(first, 10_000)]);
     expect(await lastUses()).toEqual([70_000, 20_000, undefined]);
+  });
+
+  describe('tell which accounts were changed since a position', () => {
+    let keys: ApiKeyRepository;
+    let accountId: bigint;
+    let key: ApiKey;
+
+    beforeEach(async () => {
+      keys = service.app.get(ApiKeyRepository);
+      ({ id: accountId } = await service.app.get(AccountsService).create('Acme', 'free'));
+      ({ key } = await service.app.get(KeysService).create(accountId));
+    });
+
+    const query = (sql: string) => service.app.get(DataSource).query(sql);
+    const changesWhile = async (work: () => Promise<unknown>) => {
+      const { position } = await keys.changesSince(undefined);
+      await work();
+      const { accountIds } = await keys.changesSince(position);
+      return accountIds === 'all' ? accountIds : [...accountIds];
+    };
+
+    it('and that all may have been, without one', async () => {
+      expect((await keys.changesSince(undefined)).accountIds).toBe('all');
+    });
+
+    it.each<[string, () => Promise<unknown>]>([
+      ['a new plan', () => service.app.get(AccountsService).setPlan(accountId, 'pro')],
+      ['a revocation', () => service.app.get(KeysService).revoke(key.id)],
+      ['a rotation', () => service.app.get(KeysService).rotate(key.id)],
+      ['a lifted ban', () => service.app.get(KeysService).unban(key.id)],
+      ['a key that is deleted by hand', () => query(`DELETE FROM api_keys WHERE id = ${key.id}`)],
+      [
+        'a key that is given to another account by hand',
+        () => query(`UPDATE api_keys SET account_id = 1 WHERE id = ${key.id}`),
+      ],
+    ])('by %s', async (_, change) => {
+      expect(await changesWhile(change)).toEqual([accountId]);
+    });
+
+    it.each<[string, () => Promise<unknown>]>([
+      ['nothing', () => Promise.resolve()],
+      [
+        'a new account with a key',
+        async () => {
+          const { id } = await service.app.get(AccountsService).create('Acme', 'free');
+          await service.app.get(KeysService).create(id);
+        },
+      ],
+      ['the last use of a key', () => keys.recordLastUsed([{ keyId: key.id, at: new Date(5) }])],
+      [
+        'a change that is rolled back',
+        () => query(`BEGIN; UPDATE accounts SET plan = 'pro' WHERE id = ${accountId}; ROLLBACK`),
+      ],
+    ])('not by %s', async (_, work) => {
+      expect(await changesWhile(work)).toEqual([]);
+    });
+
+    it('each change once', async () => {
+      const { position } = await keys.changesSince(undefined);
+      await service.app.get(KeysService).revoke(key.id);
+      const { position: later } = await keys.changesSince(position);
+      expect([...(await keys.changesSince(later)).accountIds]).toEqual([]);
+    });
+
+    it('and that all may have been, when there are very many, and in another database', async () => {
+      expect(
+        await changesWhile(() =>
+          query(`INSERT INTO accounts (name, plan, created_at) SELECT 'Many', 'free', now() FROM generate_series(1, 1001);
+                 UPDATE accounts SET plan = 'pro' WHERE name = 'Many'`),
+        ),
+      ).toBe('all');
+      const { position } = await keys.changesSince(undefined);
+      expect((await keys.changesSince({ ...position, source: 'another' })).accountIds).toBe('all');
+    });
+
+    it('not those that a restored dump brings along from another server', async () => {
+      await query(`INSERT INTO auth_changes (transaction_id, account_id) VALUES ('4611686018427387904', ${accountId})`);
+      expect(await changesWhile(() => Promise.resolve())).toEqual([]);
+    });
+
+    it('by an index, however many there were', async () => {
+      const plan: unknown = await service.app.get(DataSource).transaction(async (manager) => {
+        await manager.query(
+          `INSERT INTO auth_changes (transaction_id, account_id) SELECT '3', 1 FROM generate_series(1, 10000)`,
+        );
+        await manager.query('ANALYZE auth_changes');
+        await manager.query('SET LOCAL plan_cache_mode = force_generic_plan');
+        await manager.query(`PREPARE changes (text) AS ${CHANGES_SINCE.text}`);
+        const explained: unknown = await manager.query(
+          `EXPLAIN (FORMAT JSON) EXECUTE changes (pg_current_snapshot()::text)`,
+        );
+        await manager.query('DEALLOCATE changes');
+        return explained;
+      });
+      expect(JSON.stringify(plan)).toContain('"Index Name":"auth_changes_transaction_id"');
+    });
+  });
+
+  it('tell that all accounts may have been changed when their table is emptied', async () => {
+    const other = await TestService.start();
+    const keys = other.app.get(ApiKeyRepository);
+    const { position } = await keys.changesSince(undefined);
+    await other.app.get(DataSource).query('TRUNCATE api_keys, accounts CASCADE');
+    expect((await keys.changesSince(position)).accountIds).toBe('all');
+    await other.close();
   });
 
   it('keep the plan of an account, and its numbers', async () => {
@@ -154,10 +267,10 @@ describe('The repositories, on the database of this run', () => {
   });
 
   it('take part in the transaction under way, wherever one more is asked for', async () => {
-    const [accounts, database] = [service.app.get(AccountRepository), service.app.get(Database)];
+    const [accounts, unitOfWork] = [service.app.get(AccountRepository), service.app.get(UnitOfWork)];
     const before = await accounts.list();
-    const failing = database.transaction(async () => {
-      await database.transaction(() => accounts.add(newAccount('Acme', 'pro', {}, 0)));
+    const failing = unitOfWork.run(async () => {
+      await unitOfWork.run(() => accounts.add(newAccount('Acme', 'pro', {}, 0)));
       throw new Error('it failed after all');
     });
     await expect(failing).rejects.toThrow('it failed after all');
@@ -166,12 +279,18 @@ describe('The repositories, on the database of this run', () => {
 
   it('record an act with what it does, or neither', async () => {
     const [accounts, audit] = [service.app.get(AccountRepository), service.app.get(AuditTrail)];
-    const create = async (record: (act: Act) => Promise<void>) => {
+    const unitOfWork = service.app.get(UnitOfWork);
+    const create = async () => {
       const account = await accounts.add(newAccount('Acme', 'pro', {}, 0));
-      await record({ act: 'account_created', accountId: account.id, keyId: MAX, details: { name: 'Acme', id: MAX } });
+      await audit.record({
+        act: 'account_created',
+        accountId: account.id,
+        keyId: MAX,
+        details: { name: 'Acme', id: MAX },
+      });
       return account;
     };
-    const account = await audit.recording(create);
+    const account = await unitOfWork.run(create);
     const [before, entry] = await audit.latest(2);
     expect(entry).toEqual({
       id: expect.any(BigInt) as bigint,
@@ -184,8 +303,8 @@ describe('The repositories, on the database of this run', () => {
     });
     expect(before?.id).toBeLessThan(entry?.id ?? 0n);
 
-    const failing = audit.recording(async (record) => {
-      await create(record);
+    const failing = unitOfWork.run(async () => {
+      await create();
       throw new Error('it failed after all');
     });
     await expect(failing).rejects.toThrow('it failed after all');
@@ -224,30 +343,37 @@ describe('The repositories, on the database of this run', () => {
     ['a page', PAGE, 'bigint, int', '10000, 21', 'pets_pkey'],
     // All but the last animals have another status.
     ['a page of one status', PAGE_OF_STATUS, 'bigint, int, text', "10000, 21, 'available'", 'pets_status_id'],
-  ])('read %s in the middle of many animals from an index, and no animal before or after it', async (...story) => {
-    const [, { text }, types, values, index] = story;
-    const plans: unknown = await service.app.get(DataSource).transaction(async (manager) => {
-      // In pieces, as a statement may take a second at most.
-      for (const status of [...Array<string>(9).fill('sold'), 'available']) {
-        await manager.query(
-          `INSERT INTO pets (name, category_id, status) SELECT 'Rex', 1, $1 FROM generate_series(1, $2)`,
-          [status, status === 'sold' ? 2_000 : 100],
+  ])(
+    'read %s in the middle of many animals from an index, and no animal before or after it, by a plan made once',
+    async (...story) => {
+      const [, { text }, types, values, index] = story;
+      const plans: unknown = await service.app.get(DataSource).transaction(async (manager) => {
+        // In pieces, as a statement may take a second at most.
+        for (const status of [...Array<string>(9).fill('sold'), 'available']) {
+          await manager.query(
+            `INSERT INTO pets (name, category_id, status) SELECT 'Rex', 1, $1 FROM generate_series(1, $2)`,
+            [status, status === 'sold' ? 2_000 : 100],
+          );
+        }
+        await manager.query('ANALYZE pets');
+        await manager.query(`PREPARE page_in_the_middle (${types}) AS ${text}`);
+        // After five executions PostgreSQL keeps one plan, whatever the values are, unless it expects a better one for each.
+        for (let execution = 0; execution < 5; execution++) {
+          await manager.query(`EXECUTE page_in_the_middle (${values})`);
+        }
+        const plan: unknown = await manager.query(
+          `EXPLAIN (ANALYZE, FORMAT JSON) EXECUTE page_in_the_middle (${values})`,
         );
-      }
-      await manager.query('ANALYZE pets');
-      // The plan that is kept for a prepared statement, whatever the values are.
-      await manager.query('SET LOCAL plan_cache_mode = force_generic_plan');
-      await manager.query(`PREPARE page_in_the_middle (${types}) AS ${text}`);
-      const plan: unknown = await manager.query(
-        `EXPLAIN (ANALYZE, FORMAT JSON) EXECUTE page_in_the_middle (${values})`,
-      );
-      await manager.query('DEALLOCATE page_in_the_middle');
-      return plan;
-    });
-    const nodes = [...JSON.stringify(plans).matchAll(/"Node Type":"([^"]+)"/g)].map(([, type]) => type);
-    expect(nodes).toEqual(['Aggregate', 'Limit', 'Index Scan']);
-    expect(plans).toMatchObject([
-      { 'QUERY PLAN': [{ Plan: { Plans: [{ Plans: [{ 'Index Name': index, 'Actual Rows': 21 }] }] } }] },
-    ]);
-  });
+        await manager.query('DEALLOCATE page_in_the_middle');
+        return plan;
+      });
+      const nodes = [...JSON.stringify(plans).matchAll(/"Node Type":"([^"]+)"/g)].map(([, type]) => type);
+      expect(nodes).toEqual(['Aggregate', 'Limit', 'Limit', 'Index Scan']);
+      expect(plans).toMatchObject([
+        { 'QUERY PLAN': [{ Plan: { Plans: [{ Plans: [{ Plans: [{ 'Index Name': index, 'Actual Rows': 21 }] }] }] } }] },
+      ]);
+      // Planned for any values, once.
+      expect(JSON.stringify(plans)).toMatch(/"Index Cond":"[^"]*\$1/);
+    },
+  );
 });

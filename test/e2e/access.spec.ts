@@ -1,4 +1,4 @@
-import { RouteTable } from '../../src/shared/http/route-table';
+import { RouteTable } from '../../src/shared/http/server/route-table';
 import { TestService } from '../support/service';
 
 /** Every route that is open to everybody. Anything else has to refuse who has no key. */

@@ -71,6 +71,7 @@ describe('POST /v1/pets', () => {
 
     it.each([
       'x',
+      'v',
       ' Rex ',
       'Ünïcödé 🐕',
       '🐕'.repeat(255),

@@ -17,10 +17,11 @@ import { ThrottlerException } from '@nestjs/throttler';
 import { DataSource } from 'typeorm';
 import { AccountsService, KeysService } from '../../src/auth';
 import { ERROR_CATALOG } from '../../src/error-catalog';
+import { PetListing } from '../../src/pets/pet-listing';
 import type { ErrorCode } from '../../src/shared/domain/error-codes';
-import { toErrorResponse } from '../../src/shared/http/error.filter';
-import { protocolError } from '../../src/shared/http/protocol-errors';
-import { ReadPipeline } from '../../src/shared/persistence/read-pipeline';
+import { ServiceUnavailableError } from '../../src/shared/domain/pet-store-error';
+import { toErrorResponse } from '../../src/shared/http/errors/error.filter';
+import { protocolError } from '../../src/shared/http/server/protocol-errors';
 import type { ErrorCases } from '../support/documented-errors';
 import { type Answer, codeOf } from '../support/service';
 
@@ -109,8 +110,7 @@ export const errorCases: ErrorCases = (service, key) => {
     bad_gateway: fromNest(new BadGatewayException()),
     gateway_timeout: fromNest(new GatewayTimeoutException()),
     service_unavailable: () => {
-      const refused = Object.assign(new Error('refused'), { code: 'ECONNREFUSED' });
-      jest.spyOn(ReadPipeline.prototype, 'query').mockRejectedValueOnce(refused);
+      jest.spyOn(service.app.get(PetListing), 'page').mockRejectedValueOnce(new ServiceUnavailableError());
       return get('/v1/pets');
     },
   };

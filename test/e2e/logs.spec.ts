@@ -1,8 +1,8 @@
 import { request as httpRequest } from 'node:http';
 import { Readiness } from '../../src/health';
-import { ServiceUnavailable } from '../../src/shared/domain/pet-store-error';
+import { PetListing } from '../../src/pets/pet-listing';
+import { ServiceUnavailableError } from '../../src/shared/domain/pet-store-error';
 import { eventually } from '../cluster/support/replica';
-import { ReadPipeline } from '../../src/shared/persistence/read-pipeline';
 import { codeOf, TestService } from '../support/service';
 
 describe('The log', () => {
@@ -75,7 +75,7 @@ describe('The log', () => {
     }
     await service.call('HEAD', '/readyz');
     expect(requests()).toEqual([]);
-    jest.spyOn(service.app.get(Readiness), 'check').mockRejectedValue(new ServiceUnavailable());
+    jest.spyOn(service.app.get(Readiness), 'check').mockRejectedValue(new ServiceUnavailableError());
     await service.get('/readyz');
     expect(requests()).toMatchObject([{ level: 'info', method: 'GET', route: '/readyz', status: 503 }]);
   });
@@ -149,7 +149,9 @@ describe('The log', () => {
     await service.get('/v1/pets', { key });
     lines.length = 0;
     const failure = Object.assign(new Error('connect ECONNREFUSED 192.0.2.1:5432'), { code: 'ECONNREFUSED' });
-    const query = jest.spyOn(ReadPipeline.prototype, 'query').mockRejectedValue(failure);
+    const query = jest
+      .spyOn(service.app.get(PetListing), 'page')
+      .mockRejectedValue(new ServiceUnavailableError(failure));
     const answers = await Promise.all([1, 2, 3].map(() => service.get('/v1/pets', { key })));
     query.mockRestore();
     expect(answers.map(({ status }) => status)).toEqual([503, 503, 503]);

@@ -68,7 +68,7 @@ describe('/metrics', () => {
       `petstore_deprecated_calls_total{method="GET",route="/v1/pets/:petId",account="${account}"}`;
     expect(await calls()).toEqual([[of('1'), 2]]);
     for (let account = 2n; account <= 1_002n; account++) {
-      service.app.get(Metrics).noteDeprecatedCall('GET', '/v1/pets/:petId', account);
+      service.app.get(Metrics).recordDeprecatedCall('GET', '/v1/pets/:petId', account);
     }
     const all = new Map(await calls());
     expect(all.size).toBe(1_001);

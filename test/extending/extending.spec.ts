@@ -15,23 +15,23 @@ import {
   UnauthorizedException,
   UnprocessableEntityException,
   UseGuards,
-  VersioningType,
 } from '@nestjs/common';
 import { APP_GUARD } from '@nestjs/core';
-import { FastifyAdapter, type NestFastifyApplication } from '@nestjs/platform-fastify';
+import type { NestFastifyApplication } from '@nestjs/platform-fastify';
 import type { OperationObject, ResponseObject } from '@nestjs/swagger';
-import { Test } from '@nestjs/testing';
+import { Test, type TestingModule } from '@nestjs/testing';
 import { SkipThrottle } from '@nestjs/throttler';
 import { DataSource } from 'typeorm';
 import { AppModule } from '../../src/app.module';
+import { configureApp } from '../../src/app.setup';
 import { AccountsService, KeysService } from '../../src/auth';
 import { ApiKeyRepository } from '../../src/auth/domain/api-key.repository';
 import { loadSettings, type Settings } from '../../src/config/settings';
-import { createOpenApiDocument } from '../../src/openapi';
+import { createLog } from '../../src/observability';
+import { createOpenApiDocument } from '../../src/documentation';
 import { RateLimiter } from '../../src/rate-limiting';
-import { stringifyJson } from '../../src/shared/http/json';
-import { deferBodies } from '../../src/shared/http/json-body';
-import { RequestValidationPipe } from '../../src/shared/http/request-validation.pipe';
+import { createHttpAdapter } from '../../src/shared/http/server/http-adapter';
+import { RequestValidationPipe } from '../../src/shared/http/validation/request-validation.pipe';
 import { TestClock } from '../support/test-clock';
 import { AddPlanTeam1795292000000 } from './add-plan-team.migration';
 import { EqualRateLimiter } from './equal-rate-limiter';
@@ -81,6 +81,12 @@ class ExceptionsController {
   }
 }
 
+/** The application with the team's own parts, as `createApp` builds it without them. */
+async function start(module: TestingModule, settings: Settings): Promise<NestFastifyApplication> {
+  const app = module.createNestApplication<NestFastifyApplication>(createHttpAdapter(settings), { logger: false });
+  return configureApp(app, settings, createLog(settings)).init();
+}
+
 describe('A team that extends the service', () => {
   let app: NestFastifyApplication;
   let key: string;
@@ -88,6 +94,7 @@ describe('A team that extends the service', () => {
   beforeAll(async () => {
     const settings = loadSettings({
       DATABASE_URL: process.env[`WORKER_${process.env.JEST_WORKER_ID ?? '1'}_DATABASE_URL`],
+      LOG_LEVEL: 'silent',
     });
     const module = await Test.createTestingModule({
       imports: [AppModule.forRoot(settings, new TestClock())],
@@ -99,11 +106,7 @@ describe('A team that extends the service', () => {
       .overrideProvider(ApiKeyRepository)
       .useClass(MemoryApiKeyRepository)
       .compile();
-    const adapter = new FastifyAdapter();
-    adapter.getInstance().setReplySerializer((payload) => stringifyJson(payload));
-    app = module.createNestApplication<NestFastifyApplication>(adapter, { logger: false });
-    app.enableVersioning({ type: VersioningType.URI });
-    await app.init();
+    app = await start(module, settings);
     const { id } = await app.get(AccountsService).create('Acme', 'free');
     key = (await app.get(KeysService).create(id)).secret;
   });
@@ -183,17 +186,13 @@ describe("A team's own controller", () => {
   beforeAll(async () => {
     settings = loadSettings({
       DATABASE_URL: process.env[`WORKER_${process.env.JEST_WORKER_ID ?? '1'}_DATABASE_URL`],
+      LOG_LEVEL: 'silent',
     });
     const module = await Test.createTestingModule({
       imports: [AppModule.forRoot(settings, new TestClock())],
       controllers: [NotesController],
     }).compile();
-    const adapter = new FastifyAdapter();
-    deferBodies(adapter.getInstance());
-    adapter.getInstance().setReplySerializer((payload) => stringifyJson(payload));
-    app = module.createNestApplication<NestFastifyApplication>(adapter, { logger: false });
-    app.enableVersioning({ type: VersioningType.URI });
-    await app.init();
+    app = await start(module, settings);
     const { id } = await app.get(AccountsService).create('Acme', 'business');
     key = (await app.get(KeysService).create(id)).secret;
   });
@@ -231,6 +230,29 @@ describe("A team's own controller", () => {
         status: 400,
       },
     });
+  });
+
+  it('may use PUT, PATCH and DELETE, whose repetitions by an Idempotency-Key are answered with the first response', async () => {
+    const call = (method: 'PUT' | 'PATCH' | 'DELETE', idempotencyKey: string) =>
+      app.inject({
+        method,
+        url: '/v1/notes/7',
+        headers: { authorization: `Bearer ${key}`, 'idempotency-key': idempotencyKey },
+        ...(method !== 'DELETE' && { payload: { title: 'Feed Rex' } }),
+      });
+    expect(await call('PUT', 'none')).toMatchObject({ statusCode: 200, body: '{"isPinned":false,"title":"Feed Rex"}' });
+    const [changed, again] = [await call('PATCH', 'change'), await call('PATCH', 'change')];
+    expect([again.statusCode, again.body, again.headers['idempotent-replayed']]).toEqual([200, changed.body, 'true']);
+    for (const isReplayed of [undefined, 'true']) {
+      const { statusCode, body, headers } = await call('DELETE', 'remove');
+      expect([statusCode, body, headers['idempotent-replayed']]).toEqual([204, '', isReplayed]);
+      expect(headers['content-type']).toBeUndefined();
+    }
+    expect(app.get(NotesController).removed).toEqual(['7']);
+    expect(
+      (await app.inject({ method: 'POST', url: '/v1/notes/7', headers: { authorization: `Bearer ${key}` } })).headers
+        .allow,
+    ).toBe('DELETE, PATCH, PUT');
   });
 
   it('gets its query checked too', async () => {

@@ -1,7 +1,13 @@
 import { Injectable } from '@nestjs/common';
 import { AccountRepository } from '../../src/auth/domain/account.repository';
 import type { ApiKey, NewApiKey } from '../../src/auth/domain/api-key';
-import { ApiKeyRepository, type KeyOfAccount, type KeyUse } from '../../src/auth/domain/api-key.repository';
+import {
+  type AccountChanges,
+  ApiKeyRepository,
+  type KeyOfAccount,
+  type KeysFound,
+  type KeyUse,
+} from '../../src/auth/domain/api-key.repository';
 
 /** Keeps the keys in memory; the accounts stay where they are. */
 @Injectable()
@@ -14,15 +20,25 @@ export class MemoryApiKeyRepository extends ApiKeyRepository {
 
   add(key: NewApiKey): Promise<ApiKey> {
     const id = BigInt(this.keys.size + 1);
-    const added = { ...key, id, revokedAt: null, replacedBy: null, lastUsedAt: null, unbans: 0 };
+    const added = { ...key, id, revokedAt: null, replacedBy: null, lastUsedAt: null, unbanCount: 0 };
     this.keys.set(id, added);
     return Promise.resolve(added);
   }
 
-  async findByHash(hash: Buffer): Promise<KeyOfAccount | null> {
-    const key = [...this.keys.values()].find((one) => one.hash.equals(hash));
-    const account = key && (await this.accounts.find(key.accountId));
-    return key && account ? { key, account } : null;
+  async findByHashes(hashes: readonly Buffer[]): Promise<KeysFound> {
+    const keys: KeyOfAccount[] = [];
+    for (const key of this.keys.values()) {
+      const account = hashes.some((hash) => hash.equals(key.hash)) ? await this.accounts.find(key.accountId) : null;
+      if (account !== null) {
+        keys.push({ key, account });
+      }
+    }
+    return { keys, source: 'memory' };
+  }
+
+  changesSince(): Promise<AccountChanges> {
+    // Which accounts were changed is not known here, so no key stays remembered for long.
+    return Promise.resolve({ accountIds: 'all', position: { source: 'memory', snapshot: '' } });
   }
 
   listOf(accountId: bigint): Promise<ApiKey[]> {
@@ -38,7 +54,7 @@ export class MemoryApiKeyRepository extends ApiKeyRepository {
     return Promise.resolve();
   }
 
-  noteUses(uses: readonly KeyUse[]): Promise<void> {
+  recordLastUsed(uses: readonly KeyUse[]): Promise<void> {
     uses.forEach(({ keyId, at }) => {
       const key = this.keys.get(keyId);
       if (key !== undefined) {

@@ -1,9 +1,10 @@
-import { Body, Controller, Get, HttpCode, Post, Query } from '@nestjs/common';
+import { randomUUID } from 'node:crypto';
+import { Body, Controller, Delete, Get, HttpCode, Param, Patch, Post, Put, Query } from '@nestjs/common';
 import { ApiHeader } from '@nestjs/swagger';
 import { Type } from 'class-transformer';
 import { IsBoolean, IsNumberString, IsOptional, IsString, MaxLength, ValidateNested } from 'class-validator';
 import { Idempotent } from '../../src/idempotency';
-import { Public } from '../../src/shared/http/public';
+import { Public } from '../../src/shared/http/access/public';
 import { Deprecated } from '../../src/versioning';
 
 class LineDto {
@@ -33,6 +34,8 @@ export class ListNotesQueryDto {
 /** A controller as the documentation of Nest and class-validator shows them. */
 @Controller({ path: 'notes', version: '1' })
 export class NotesController {
+  readonly removed: string[] = [];
+
   @Post()
   @HttpCode(200)
   createNote(@Body() note: CreateNoteDto): { isDto: boolean; note: CreateNoteDto } {
@@ -55,6 +58,24 @@ export class NotesController {
   @ApiHeader({ name: 'Idempotency-Key' })
   createTaggedNote(@Body() note: CreateNoteDto): CreateNoteDto {
     return note;
+  }
+
+  @Put(':noteId')
+  replaceNote(@Body() note: CreateNoteDto): CreateNoteDto {
+    return note;
+  }
+
+  @Patch(':noteId')
+  @Idempotent()
+  changeNote(@Body() note: CreateNoteDto): CreateNoteDto & { readonly change: string } {
+    return { ...note, change: randomUUID() };
+  }
+
+  @Delete(':noteId')
+  @HttpCode(204)
+  @Idempotent()
+  removeNote(@Param('noteId') noteId: string): void {
+    this.removed.push(noteId);
   }
 
   @Get('old')

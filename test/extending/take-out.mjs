@@ -7,7 +7,7 @@ import { join, resolve } from 'node:path';
 import process from 'node:process';
 
 const PROJECT = ['src', 'test', 'bench', 'ormconfig.ts', 'package.json', 'tsconfig.json', '.dependency-cruiser.cjs'];
-const LISTS = ['src/app.module.ts', 'src/error-catalog.ts', 'ormconfig.ts'];
+const LISTS = ['src/app.module.ts', 'src/error-catalog.ts', 'src/typeorm.config.ts'];
 
 const [module = ''] = process.argv.slice(2);
 const domain = join('src', module, 'domain');

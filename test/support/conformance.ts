@@ -9,7 +9,7 @@ import type {
 } from '@nestjs/swagger';
 import Ajv2020, { type ValidateFunction } from 'ajv/dist/2020';
 import addFormats from 'ajv-formats';
-import { stringifyJson } from '../../src/shared/http/json';
+import { stringifyJson } from '../../src/shared/json/json';
 import type { Answer } from './service';
 
 /** What any answer may carry, by HTTP itself, caching, CORS and the browser's security, without a word in the document. */
@@ -104,9 +104,12 @@ export class Conformance {
     ];
   }
 
-  private bodyProblems(schema: object, { text }: Answer, method: string): string[] {
+  private bodyProblems(schema: object, { status, text }: Answer, method: string): string[] {
     if (method === 'HEAD') {
       return text === '' ? [] : ['an answer to HEAD has a body'];
+    }
+    if (status === 204) {
+      return text === '' ? [] : ['a 204 has a body'];
     }
     return this.schemaProblems('the answer', schema, JSON.parse(text));
   }

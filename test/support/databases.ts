@@ -2,11 +2,11 @@ import { cp, mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Client } from 'pg';
-import { ormConfig } from '../../ormconfig';
-import { EmbeddedDatabase, embeddedDatabaseHost } from '../../src/shared/persistence/embedded-database';
+import { EmbeddedDatabase, embeddedDatabaseHost } from '../../src/shared/persistence/embedded/embedded-database';
 import { migrate } from '../../src/shared/persistence/migrate';
+import { typeOrmConfig } from '../../src/typeorm.config';
 
-const TEMPLATE = join(__dirname, '../../dist/src/shared/persistence/embedded-template');
+const TEMPLATE = join(__dirname, '../../dist/src/shared/persistence/embedded/embedded-template');
 
 /** A migrated database for the tests of one worker. */
 export interface TestDatabase {
@@ -27,7 +27,7 @@ export async function serverDatabase(serverUrl: string, name: string): Promise<T
   await run(`CREATE DATABASE ${name}`);
   const url = new URL(serverUrl);
   url.pathname = `/${name}`;
-  await migrate(ormConfig({ databaseUrl: url.href, dataDir: '' }));
+  await migrate(typeOrmConfig({ databaseUrl: url.href, dataDir: '' }));
   return { url: url.href, remove: () => run(drop) };
 }
 
@@ -37,7 +37,7 @@ export async function embeddedDatabase(): Promise<TestDatabase> {
   await cp(TEMPLATE, join(dataDir, 'postgres'), { recursive: true });
   const database = await EmbeddedDatabase.open(dataDir);
   const url = `postgres://postgres@localhost/postgres?host=${embeddedDatabaseHost(dataDir)}`;
-  await migrate(ormConfig({ databaseUrl: url, dataDir }));
+  await migrate(typeOrmConfig({ databaseUrl: url, dataDir }));
   return {
     url,
     remove: async () => {

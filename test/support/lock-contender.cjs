@@ -2,7 +2,7 @@
 const { createServer } = require('node:net');
 const { join } = require('node:path');
 const { rmSync } = require('node:fs');
-const { DirectoryLock, isAlive, listen } = require('../../dist/src/shared/persistence/directory-lock.js');
+const { DirectoryLock, isAlive, listen } = require('../../dist/src/shared/persistence/embedded/directory-lock.js');
 
 const [directory] = process.argv.slice(2);
 const known = join(directory, 'known');

@@ -6,9 +6,9 @@ import { createApp } from '../../src/app.setup';
 import { AccountsService, KeysService, type Plan } from '../../src/auth';
 import { loadSettings } from '../../src/config/settings';
 import { createLog, type LineSink } from '../../src/observability';
-import { createOpenApiDocument } from '../../src/openapi';
+import { createOpenApiDocument } from '../../src/documentation';
 import type { Allowance } from '../../src/shared/domain/allowance';
-import { parseJson } from '../../src/shared/http/json';
+import { parseJson } from '../../src/shared/json/json';
 import { Conformance } from './conformance';
 import { TestClock } from './test-clock';
 

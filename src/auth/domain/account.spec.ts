@@ -1,4 +1,4 @@
-import { allowanceOf, InvalidAccount, newAccount, withPlan } from './account';
+import { allowanceOf, InvalidAccountError, newAccount, withPlan } from './account';
 
 describe('An account', () => {
   it('has the allowance of its plan', () => {
@@ -12,7 +12,7 @@ describe('An account', () => {
   });
 
   it.each([{}, { perMinute: 5 }, { perDay: 5 }])('on plan enterprise needs both numbers, not %j', (allowance) => {
-    expect(() => newAccount('A', 'enterprise', allowance, 0)).toThrow(InvalidAccount);
+    expect(() => newAccount('A', 'enterprise', allowance, 0)).toThrow(InvalidAccountError);
   });
 
   it('on another plan takes no numbers of its own', () => {
@@ -32,6 +32,6 @@ describe('An account', () => {
   });
 
   it.each(['', ' ', 'a'.repeat(101), 'a\0'])('is not named %j', (name) => {
-    expect(() => newAccount(name, 'free', {}, 0)).toThrow(InvalidAccount);
+    expect(() => newAccount(name, 'free', {}, 0)).toThrow(InvalidAccountError);
   });
 });

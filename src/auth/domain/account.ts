@@ -11,9 +11,6 @@ export const PLAN_ALLOWANCES: Readonly<Record<Exclude<Plan, 'enterprise'>, Allow
   business: { perMinute: 1_000, perDay: 100_000 },
 };
 
-/** Largest number of requests an enterprise account may be given, per minute or per day. */
-export const MAX_ALLOWANCE = 1_000_000_000;
-
 /** A customer: has one plan, whose allowance all of its API keys share. */
 export class Account {
   constructor(
@@ -35,23 +32,23 @@ export function allowanceOf({ plan, perMinute, perDay }: Pick<Account, 'plan' | 
     return PLAN_ALLOWANCES[plan];
   }
   if (perMinute === null || perDay === null) {
-    throw new InvalidAccount('The enterprise plan needs both numbers: requests per minute and requests per day.');
+    throw new InvalidAccountError('The enterprise plan needs both numbers: requests per minute and requests per day.');
   }
   return { perMinute, perDay };
 }
 
 /** The account breaks a rule; the message says which. */
-export class InvalidAccount extends Error {}
+export class InvalidAccountError extends Error {}
 
-/** @throws InvalidAccount */
+/** @throws InvalidAccountError */
 export function newAccount(name: string, plan: Plan, allowance: Partial<Allowance>, now: number): NewAccount {
   if (!/\S/.test(name) || name.length > 100 || name.includes('\0')) {
-    throw new InvalidAccount('The name must be 1 to 100 characters long and not only white space.');
+    throw new InvalidAccountError('The name must be 1 to 100 characters long and not only white space.');
   }
   return { name, ...termsOf(plan, allowance), createdAt: new Date(now) };
 }
 
-/** The account on another plan, by the same rules. @throws InvalidAccount */
+/** The account on another plan, by the same rules. @throws InvalidAccountError */
 export function withPlan(account: Account, plan: Plan, allowance: Partial<Allowance>): Account {
   return { ...account, ...termsOf(plan, allowance) };
 }
@@ -59,7 +56,7 @@ export function withPlan(account: Account, plan: Plan, allowance: Partial<Allowa
 function termsOf(plan: Plan, allowance: Partial<Allowance>): Pick<Account, 'plan' | 'perMinute' | 'perDay'> {
   const { perMinute = null, perDay = null } = allowance;
   if (plan !== 'enterprise' && (perMinute !== null || perDay !== null)) {
-    throw new InvalidAccount(`The numbers of the ${plan} plan are fixed; only the enterprise plan takes its own.`);
+    throw new InvalidAccountError(`The numbers of the ${plan} plan are fixed; only the enterprise plan takes its own.`);
   }
   const terms = { plan, perMinute, perDay };
   allowanceOf(terms);

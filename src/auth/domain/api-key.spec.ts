@@ -1,4 +1,13 @@
-import { ApiKey, endOfRotation, InvalidKey, isValid, newApiKey, stateOf, unbanned, UnfitKey } from './api-key';
+import {
+  ApiKey,
+  endOfRotation,
+  InvalidKeyError,
+  isValid,
+  newApiKey,
+  stateOf,
+  unbanned,
+  KeyStateError,
+} from './api-key';
 
 const NOW = Date.UTC(2026, 10, 21, 12);
 const HOUR_MS = 3_600_000;
@@ -34,7 +43,7 @@ describe('An API key', () => {
       ...{ accountId: 2n, ...secret, createdAt: inMs(0), expiresAt: inMs(1) },
     });
     expect(() => newApiKey(2n, secret, inMs(0), NOW)).toThrow(
-      new InvalidKey('The expiry must be in the future; 2026-11-21T12:00:00.000Z is not.'),
+      new InvalidKeyError('The expiry must be in the future; 2026-11-21T12:00:00.000Z is not.'),
     );
   });
 
@@ -49,7 +58,9 @@ describe('An API key', () => {
   });
 
   it.each([-1, 7 * DAY_MS + 1])('is not rotated with a grace of %d ms', (graceMs) => {
-    expect(() => endOfRotation(key(), graceMs, NOW)).toThrow(new InvalidKey('The grace must be from 0 to 7 days.'));
+    expect(() => endOfRotation(key(), graceMs, NOW)).toThrow(
+      new InvalidKeyError('The grace must be from 0 to 7 days.'),
+    );
   });
 
   it.each([
@@ -70,7 +81,7 @@ describe('An API key', () => {
         'To end it now, revoke it.',
     ],
   ])('is not rotated when it is %s', (_, properties, message) => {
-    expect(() => endOfRotation(key(properties), 0, NOW)).toThrow(new UnfitKey(message));
+    expect(() => endOfRotation(key(properties), 0, NOW)).toThrow(new KeyStateError(message));
   });
 
   it.each<[string, Partial<ApiKey>]>([
@@ -79,8 +90,8 @@ describe('An API key', () => {
     ['rotating', { expiresAt: inMs(1), replacedBy: 4n }],
   ])('that is %s may be unbanned, and stays what it is otherwise', (_, properties) => {
     const once = unbanned(key(properties), NOW);
-    expect(once).toEqual({ ...key(properties), unbans: 1 });
-    expect(unbanned(once, NOW).unbans).toBe(2);
+    expect(once).toEqual({ ...key(properties), unbanCount: 1 });
+    expect(unbanned(once, NOW).unbanCount).toBe(2);
   });
 
   it.each<[string, Partial<ApiKey>]>([
@@ -88,7 +99,7 @@ describe('An API key', () => {
     ['expired', { expiresAt: inMs(0) }],
   ])('is not unbanned when it is %s', (state, properties) => {
     expect(() => unbanned(key(properties), NOW)).toThrow(
-      new UnfitKey(`Key 3 is ${state}, so it is refused, banned or not. Create a key for account 2 instead.`),
+      new KeyStateError(`Key 3 is ${state}, so it is refused, banned or not. Create a key for account 2 instead.`),
     );
   });
 });

@@ -20,11 +20,11 @@ export class ApiKey {
     /** When it was used last, or up to about a minute before that. */
     readonly lastUsedAt: Date | null,
     /** How many times its ban was lifted: what it did before the last time is no longer held against it. */
-    readonly unbans: number,
+    readonly unbanCount: number,
   ) {}
 }
 
-export type NewApiKey = Omit<ApiKey, 'id' | 'revokedAt' | 'replacedBy' | 'lastUsedAt' | 'unbans'>;
+export type NewApiKey = Omit<ApiKey, 'id' | 'revokedAt' | 'replacedBy' | 'lastUsedAt' | 'unbanCount'>;
 
 /** Whether a key works, and until when. */
 export type KeyState =
@@ -32,12 +32,12 @@ export type KeyState =
   | { readonly name: 'expiring' | 'rotating'; readonly until: Date };
 
 /** What is asked of a key breaks a rule; the message says which. */
-export class InvalidKey extends Error {}
+export class InvalidKeyError extends Error {}
 
 /** The key is in a state in which what is asked cannot be done; the message says in which, and what to do. */
-export class UnfitKey extends Error {}
+export class KeyStateError extends Error {}
 
-/** @throws InvalidKey */
+/** @throws InvalidKeyError */
 export function newApiKey(
   accountId: bigint,
   secret: Pick<ApiKey, 'hash' | 'firstCharacters'>,
@@ -45,7 +45,7 @@ export function newApiKey(
   now: number,
 ): NewApiKey {
   if (expiresAt !== null && expiresAt.getTime() <= now) {
-    throw new InvalidKey(`The expiry must be in the future; ${expiresAt.toISOString()} is not.`);
+    throw new InvalidKeyError(`The expiry must be in the future; ${expiresAt.toISOString()} is not.`);
   }
   return { accountId, ...secret, createdAt: new Date(now), expiresAt };
 }
@@ -70,11 +70,11 @@ export function isValid(key: ApiKey, now: number): boolean {
 
 /**
  * When the key ends if another takes its place now: after the grace, in ms, and never later than it would by itself.
- * @throws InvalidKey, UnfitKey
+ * @throws InvalidKeyError, KeyStateError
  */
 export function endOfRotation(key: ApiKey, graceMs: number, now: number): Date {
   if (graceMs < 0 || graceMs > MAX_GRACE_MS) {
-    throw new InvalidKey('The grace must be from 0 to 7 days.');
+    throw new InvalidKeyError('The grace must be from 0 to 7 days.');
   }
   const state = stateOf(key, now);
   switch (state.name) {
@@ -82,7 +82,7 @@ export function endOfRotation(key: ApiKey, graceMs: number, now: number): Date {
     case 'revoked':
       throw ended(key, state.name, 'cannot be rotated');
     case 'rotating':
-      throw new UnfitKey(
+      throw new KeyStateError(
         `Key ${key.id} is being rotated already: key ${key.replacedBy} takes its place, and it ends at ` +
           `${state.until.toISOString()}. To end it now, revoke it.`,
       );
@@ -92,15 +92,17 @@ export function endOfRotation(key: ApiKey, graceMs: number, now: number): Date {
   }
 }
 
-/** The key once its ban is lifted. @throws UnfitKey when it is refused whether or not it is banned */
+/** The key once its ban is lifted. @throws KeyStateError when it is refused whether or not it is banned */
 export function unbanned(key: ApiKey, now: number): ApiKey {
   const { name } = stateOf(key, now);
   if (name === 'expired' || name === 'revoked') {
     throw ended(key, name, 'is refused, banned or not');
   }
-  return { ...key, unbans: key.unbans + 1 };
+  return { ...key, unbanCount: key.unbanCount + 1 };
 }
 
-function ended({ id, accountId }: ApiKey, state: string, consequence: string): UnfitKey {
-  return new UnfitKey(`Key ${id} is ${state}, so it ${consequence}. Create a key for account ${accountId} instead.`);
+function ended({ id, accountId }: ApiKey, state: string, consequence: string): KeyStateError {
+  return new KeyStateError(
+    `Key ${id} is ${state}, so it ${consequence}. Create a key for account ${accountId} instead.`,
+  );
 }

@@ -15,8 +15,8 @@ export interface AuditEntry extends Act {
 
 /** The record of what operators did, to which entries are only ever added. */
 export abstract class AuditTrail {
-  /** Does what is to be recorded, and records it, in one transaction. */
-  abstract recording<T>(work: (record: (act: Act) => Promise<void>) => Promise<T>): Promise<T>;
+  /** Records an act, in the unit of work of what was done. */
+  abstract record(act: Act): Promise<void>;
   /** The latest entries, the newest last. */
   abstract latest(limit: number): Promise<AuditEntry[]>;
 }

@@ -4,22 +4,28 @@ import { AuthGuard } from '@nestjs/passport';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { applyRateDecision, RateLimiter } from '../../rate-limiting';
 import type { Principal } from '../../shared/domain/principal';
-import { clientAddress } from '../../shared/http/client-address';
-import { BEARER_CHALLENGE } from '../../shared/http/error.filter';
-import { isPublic } from '../../shared/http/public';
+import { clientAddress } from '../../shared/http/access/client-address';
+import { BEARER_CHALLENGE } from '../../shared/http/errors/error.filter';
+import { isPublic } from '../../shared/http/access/public';
 import { Authenticator } from '../authenticator';
 import { AuthenticationError } from '../domain/auth-errors';
+import { SuspectQueue } from './suspect-queue';
 
 /** RFC 6750 section 2.1: the scheme in any case (RFC 9110 section 11.1), one or more spaces, a b64token. */
 const BEARER_CREDENTIALS = /^bearer +([A-Za-z0-9._~+/-]+=*)$/i;
 const BEARER_SCHEME = /^bearer( |$)/i;
+/** Up to so many failures of a client IP address in a minute, its requests wait for nothing. */
+const UNSUSPICIOUS_FAILURES = 5;
 
 /**
  * Lets nobody in without a valid API key, save where a route says that it is `@Public()`. A refusal counts against the
- * client's address; an address that was refused too often gets 429 instead of 401, which never holds up a valid key.
+ * client's address; an address that was refused too often gets 429 instead of 401. A valid key is let in all the same, and
+ * at once if it is remembered.
  */
 @Injectable()
 export class ApiKeyGuard extends AuthGuard('bearer') {
+  private readonly suspects = new SuspectQueue();
+
   constructor(
     private readonly reflector: Reflector,
     private readonly limiter: RateLimiter,
@@ -39,6 +45,7 @@ export class ApiKeyGuard extends AuthGuard('bearer') {
   }
 
   private async authenticate(context: ExecutionContext): Promise<boolean> {
+    await this.queueSuspect(context);
     try {
       return (await super.canActivate(context)) as boolean;
     } catch (error) {
@@ -46,6 +53,21 @@ export class ApiKeyGuard extends AuthGuard('bearer') {
         await this.refuse(context, error);
       }
       throw error;
+    }
+  }
+
+  /** Holds a request back whose address sends wrong keys, as this one is likely to be wrong too. */
+  private async queueSuspect(context: ExecutionContext): Promise<void> {
+    const http = context.switchToHttp();
+    const decision = await this.limiter.countAuthFailure(clientAddress(http.getRequest<FastifyRequest>()), 0);
+    const { limit, remaining } = decision;
+    if (remaining > 0 && limit - remaining < UNSUSPICIOUS_FAILURES) {
+      return;
+    }
+    if (!this.suspects.isFull) {
+      await this.suspects.wait();
+    } else if (remaining === 0) {
+      applyRateDecision(http.getResponse<FastifyReply>(), { ...decision, refusal: 'too_many_auth_failures' });
     }
   }
 

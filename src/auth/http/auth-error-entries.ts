@@ -1,5 +1,5 @@
 import { HttpStatus } from '@nestjs/common';
-import { errorEntries } from '../../shared/http/error-catalog';
+import { errorEntries } from '../../shared/http/errors/error-catalog';
 import { AUTH_ERRORS } from '../domain/auth-errors';
 
 export const AUTH_ERROR_ENTRIES = errorEntries(AUTH_ERRORS, {

@@ -1,6 +1,7 @@
 import { EntitySchema } from 'typeorm';
 import { identityColumn } from '../../shared/persistence/bigint-column';
-import { Account } from '../domain/account';
+import { sqlOneOf } from '../../shared/persistence/sql';
+import { Account, PLANS } from '../domain/account';
 
 export const AccountSchema = new EntitySchema<Account>({
   name: 'Account',
@@ -14,4 +15,12 @@ export const AccountSchema = new EntitySchema<Account>({
     perDay: { type: 'integer', name: 'per_day', nullable: true },
     createdAt: { type: 'timestamptz', name: 'created_at' },
   },
+  checks: [
+    { name: 'accounts_name_check', expression: 'char_length(name) BETWEEN 1 AND 100' },
+    { name: 'accounts_plan_check', expression: sqlOneOf('plan', PLANS) },
+    { name: 'accounts_per_minute_check', expression: 'per_minute >= 1' },
+    { name: 'accounts_per_day_check', expression: 'per_day >= 1' },
+    { name: 'accounts_check', expression: `(plan = 'enterprise') = (per_minute IS NOT NULL)` },
+    { name: 'accounts_check1', expression: `(plan = 'enterprise') = (per_day IS NOT NULL)` },
+  ],
 });

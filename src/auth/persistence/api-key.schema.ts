@@ -16,6 +16,28 @@ export const ApiKeySchema = new EntitySchema<ApiKey>({
     revokedAt: { type: 'timestamptz', name: 'revoked_at', nullable: true },
     lastUsedAt: { type: 'timestamptz', name: 'last_used_at', nullable: true },
     replacedBy: { ...bigintColumn, name: 'replaced_by', nullable: true },
-    unbans: { type: 'integer' },
+    unbanCount: { type: 'integer', name: 'unbans', default: 0 },
   },
+  indices: [{ name: 'api_keys_account_id', columns: ['accountId'] }],
+  uniques: [{ name: 'api_keys_hash_key', columns: ['hash'] }],
+  foreignKeys: [
+    {
+      name: 'api_keys_account_id_fkey',
+      target: 'Account',
+      columnNames: ['accountId'],
+      referencedColumnNames: ['id'],
+    },
+    {
+      name: 'api_keys_replaced_by_fkey',
+      target: 'ApiKey',
+      columnNames: ['replacedBy'],
+      referencedColumnNames: ['id'],
+    },
+  ],
+  checks: [
+    { name: 'api_keys_hash_check', expression: 'octet_length(hash) = 32' },
+    { name: 'api_keys_first_characters_check', expression: 'char_length(first_characters) = 4' },
+    { name: 'api_keys_check', expression: 'replaced_by <> id' },
+    { name: 'api_keys_check1', expression: 'replaced_by IS NULL OR expires_at IS NOT NULL' },
+  ],
 });

@@ -1,7 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import { Clock } from '../../shared/domain/clock';
-import { parseJson, stringifyJson } from '../../shared/http/json';
-import { Database } from '../../shared/persistence/database';
+import { parseJson, stringifyJson } from '../../shared/json/json';
+import { TypeOrmUnitOfWork } from '../../shared/persistence/typeorm-unit-of-work';
 import { orUnavailable } from '../../shared/persistence/unavailable';
 import { type Act, type AuditEntry, AuditTrail } from '../domain/audit-trail';
 import { Operator } from '../domain/operator';
@@ -20,27 +20,25 @@ interface Row {
 @Injectable()
 export class PostgresAuditTrail extends AuditTrail {
   constructor(
-    private readonly database: Database,
+    private readonly unitOfWork: TypeOrmUnitOfWork,
     private readonly clock: Clock,
     private readonly operator: Operator,
   ) {
     super();
   }
 
-  recording<T>(work: (record: (act: Act) => Promise<void>) => Promise<T>): Promise<T> {
-    return this.database.transaction((manager) =>
-      work(async ({ act, accountId, keyId, details }) => {
-        await manager.query(
-          `INSERT INTO audit_entries (at, operator, act, account_id, key_id, details) VALUES ($1, $2, $3, $4, $5, $6)`,
-          [new Date(this.clock.now()), this.operator.name, act, accountId, keyId, stringifyJson(details)],
-        );
-      }),
+  async record({ act, accountId, keyId, details }: Act): Promise<void> {
+    await orUnavailable(() =>
+      this.unitOfWork.manager.query(
+        `INSERT INTO audit_entries (at, operator, act, account_id, key_id, details) VALUES ($1, $2, $3, $4, $5, $6)`,
+        [new Date(this.clock.now()), this.operator.name, act, accountId, keyId, stringifyJson(details)],
+      ),
     );
   }
 
   async latest(limit: number): Promise<AuditEntry[]> {
     const rows: Row[] = await orUnavailable(() =>
-      this.database.manager.query(
+      this.unitOfWork.manager.query(
         `SELECT id, at, operator, act, account_id AS "accountId", key_id AS "keyId", details::text
          FROM audit_entries ORDER BY id DESC LIMIT $1`,
         [limit],

@@ -1,14 +1,14 @@
 import { Injectable } from '@nestjs/common';
 import type { Repository } from 'typeorm';
 import { insertedId } from '../../shared/persistence/bigint-column';
-import { Database } from '../../shared/persistence/database';
+import { TypeOrmUnitOfWork } from '../../shared/persistence/typeorm-unit-of-work';
 import { orUnavailable } from '../../shared/persistence/unavailable';
 import { Account, type NewAccount } from '../domain/account';
 import { AccountRepository } from '../domain/account.repository';
 
 @Injectable()
 export class TypeOrmAccountRepository extends AccountRepository {
-  constructor(private readonly database: Database) {
+  constructor(private readonly unitOfWork: TypeOrmUnitOfWork) {
     super();
   }
 
@@ -36,6 +36,6 @@ export class TypeOrmAccountRepository extends AccountRepository {
   }
 
   private get accounts(): Repository<Account> {
-    return this.database.manager.getRepository(Account);
+    return this.unitOfWork.manager.getRepository(Account);
   }
 }

@@ -1,38 +1,72 @@
 import { Injectable } from '@nestjs/common';
 import type { Repository } from 'typeorm';
+import { ServiceUnavailableError } from '../../shared/domain/pet-store-error';
 import { insertedId } from '../../shared/persistence/bigint-column';
-import { Database } from '../../shared/persistence/database';
+import { PreparedStatements } from '../../shared/persistence/statements/prepared-statements';
+import { TypeOrmUnitOfWork } from '../../shared/persistence/typeorm-unit-of-work';
 import { orUnavailable } from '../../shared/persistence/unavailable';
-import { Account, type Plan } from '../domain/account';
+import type { Plan } from '../domain/account';
 import { ApiKey, type NewApiKey } from '../domain/api-key';
-import { ApiKeyRepository, type KeyOfAccount, type KeyUse } from '../domain/api-key.repository';
+import {
+  type AccountChanges,
+  ApiKeyRepository,
+  type ChangesPosition,
+  type KeyOfAccount,
+  type KeysFound,
+  type KeyUse,
+} from '../domain/api-key.repository';
+
+/** The same for as long as one server serves one database: it changes with a restart, a failover and a restored copy. */
+const SOURCE = `(SELECT concat_ws(' ', pg_postmaster_start_time(), 'auth_changes'::regclass::oid))`;
 
 /** Prepared, and apart from other reads: no request is served before its key is looked up. */
-const FIND_BY_HASH = {
-  name: 'api_keys_by_hash',
+const FIND_BY_HASHES = {
+  name: 'api_keys_by_hashes',
   table: 'api_keys',
   text: `
-    SELECT key.id, account_id, first_characters, key.created_at, expires_at, revoked_at, replaced_by, last_used_at, unbans,
-      account.name, plan, per_minute, per_day, account.created_at
-    FROM api_keys AS key JOIN accounts AS account ON account.id = account_id WHERE hash = $1`,
+    SELECT key.id, account_id, hash, first_characters, expires_at, revoked_at, unbans, plan, per_minute, per_day, ${SOURCE}
+    FROM api_keys AS key JOIN accounts AS account ON account.id = account_id WHERE hash = ANY ($1::bytea[])`,
 };
-type KeyColumns = [
+type KeyRow = [
   id: string,
   accountId: string,
+  hash: Buffer,
   firstCharacters: string,
-  createdAt: Date,
   expiresAt: Date | null,
   revokedAt: Date | null,
-  replacedBy: string | null,
-  lastUsedAt: Date | null,
-  unbans: number,
+  unbanCount: number,
+  plan: Plan,
+  perMinute: number | null,
+  perDay: number | null,
+  source: string,
 ];
-const KEY_COLUMNS = 9;
-type AccountColumns = [name: string, plan: Plan, perMinute: number | null, perDay: number | null, createdAt: Date];
+
+/** More changes at once are not worth telling apart. */
+const MAX_CHANGES = 1_000;
+/**
+ * Which changes a snapshot sees that an earlier one did not see: exact whatever the order of their commits, without a lock. Ids of
+ * transactions of another server, which a restored dump brings along, are beyond those of this one at first.
+ */
+export const CHANGES_SINCE = {
+  name: 'auth_changes_since',
+  table: 'api_keys',
+  text: `
+    SELECT ${SOURCE}, pg_current_snapshot()::text, pg_is_in_recovery(), ARRAY(
+      SELECT account_id FROM auth_changes
+      WHERE transaction_id >= pg_snapshot_xmin($1::pg_snapshot)
+        AND transaction_id < pg_snapshot_xmax(pg_current_snapshot())
+        AND NOT pg_visible_in_snapshot(transaction_id, $1::pg_snapshot)
+      LIMIT ${MAX_CHANGES + 1}
+    )`,
+};
+type ChangesRow = [source: string, snapshot: string, isInRecovery: boolean, accountIds: (string | null)[]];
 
 @Injectable()
 export class TypeOrmApiKeyRepository extends ApiKeyRepository {
-  constructor(private readonly database: Database) {
+  constructor(
+    private readonly unitOfWork: TypeOrmUnitOfWork,
+    private readonly statements: PreparedStatements,
+  ) {
     super();
   }
 
@@ -54,26 +88,35 @@ export class TypeOrmApiKeyRepository extends ApiKeyRepository {
     });
   }
 
-  async findByHash(hash: Buffer): Promise<KeyOfAccount | null> {
-    const [row] = (await this.database.read(FIND_BY_HASH, [hash])) as [...KeyColumns, ...AccountColumns][];
-    if (row === undefined) {
-      return null;
+  async findByHashes(hashes: readonly Buffer[]): Promise<KeysFound> {
+    const rows = (await this.statements.read(FIND_BY_HASHES, [hashes])) as KeyRow[];
+    const keys = rows.map((row): KeyOfAccount => {
+      const [id, accountId, hash, firstCharacters, expiresAt, revokedAt, unbanCount, plan, perMinute, perDay] = row;
+      const key = {
+        id: BigInt(id),
+        accountId: BigInt(accountId),
+        hash,
+        firstCharacters,
+        expiresAt,
+        revokedAt,
+        unbanCount,
+      };
+      return { key, account: { plan, perMinute, perDay } };
+    });
+    return { keys, source: rows[0]?.[10] ?? '' };
+  }
+
+  async changesSince(position: ChangesPosition | undefined): Promise<AccountChanges> {
+    const [row] = (await this.statements.read(CHANGES_SINCE, [position?.snapshot ?? null])) as ChangesRow[];
+    if (row === undefined || row[2]) {
+      throw new ServiceUnavailableError(new Error('The database is a standby'));
     }
-    const [id, accountId, firstCharacters, createdAt, expiresAt, revokedAt, replacedBy, lastUsedAt, unbans] = row;
-    const [name, plan, perMinute, perDay, accountCreatedAt] = row.slice(KEY_COLUMNS) as AccountColumns;
-    const key = new ApiKey(
-      BigInt(id),
-      BigInt(accountId),
-      hash,
-      firstCharacters,
-      createdAt,
-      expiresAt,
-      revokedAt,
-      replacedBy === null ? null : BigInt(replacedBy),
-      lastUsedAt,
-      unbans,
-    );
-    return { key, account: new Account(key.accountId, name, plan, perMinute, perDay, accountCreatedAt) };
+    const [source, snapshot, , accountIds] = row;
+    const isKnown = source === position?.source && accountIds.length <= MAX_CHANGES && !accountIds.includes(null);
+    return {
+      accountIds: isKnown ? new Set(accountIds.map((id) => BigInt(id ?? 0))) : 'all',
+      position: { source, snapshot },
+    };
   }
 
   listOf(accountId: bigint): Promise<ApiKey[]> {
@@ -84,13 +127,13 @@ export class TypeOrmApiKeyRepository extends ApiKeyRepository {
     return orUnavailable(() => this.keys.findOne({ where: { id }, lock: { mode: 'pessimistic_write' } }));
   }
 
-  async save({ id, expiresAt, revokedAt, replacedBy, unbans }: ApiKey): Promise<void> {
-    await orUnavailable(() => this.keys.update({ id }, { expiresAt, revokedAt, replacedBy, unbans }));
+  async save({ id, expiresAt, revokedAt, replacedBy, unbanCount }: ApiKey): Promise<void> {
+    await orUnavailable(() => this.keys.update({ id }, { expiresAt, revokedAt, replacedBy, unbanCount }));
   }
 
-  async noteUses(uses: readonly KeyUse[]): Promise<void> {
+  async recordLastUsed(uses: readonly KeyUse[]): Promise<void> {
     await orUnavailable(() =>
-      this.database.manager.query(
+      this.unitOfWork.manager.query(
         `UPDATE api_keys SET last_used_at = use.at
          FROM (
            SELECT id, use.at FROM unnest($1::bigint[], $2::timestamptz[]) AS use (id, at) JOIN api_keys USING (id)
@@ -104,6 +147,6 @@ export class TypeOrmApiKeyRepository extends ApiKeyRepository {
   }
 
   private get keys(): Repository<ApiKey> {
-    return this.database.manager.getRepository(ApiKey);
+    return this.unitOfWork.manager.getRepository(ApiKey);
   }
 }

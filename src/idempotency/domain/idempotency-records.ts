@@ -19,7 +19,7 @@ export abstract class IdempotencyRecords {
    * Executes a request and keeps its answer, in one transaction; nothing is kept when `execute` fails. Of two at the same
    * time, the second waits for the first.
    * @returns the answer kept before, when the request was executed already
-   * @throws IdempotencyKeyError `idempotency_key_reused` when another request was executed under this key; ServiceUnavailable
+   * @throws IdempotencyKeyError `idempotency_key_reused` when another request was executed under this key; ServiceUnavailableError
    */
   abstract once(
     request: IdempotentRequest,

@@ -1,5 +1,5 @@
 import { HttpStatus } from '@nestjs/common';
-import { errorEntries } from '../../shared/http/error-catalog';
+import { errorEntries } from '../../shared/http/errors/error-catalog';
 import { IDEMPOTENCY_ERRORS } from '../domain/idempotency-errors';
 
 export const IDEMPOTENCY_ERROR_ENTRIES = errorEntries(IDEMPOTENCY_ERRORS, {

@@ -2,9 +2,9 @@ import { hash } from 'node:crypto';
 import { type CallHandler, type ExecutionContext, Injectable, type NestInterceptor } from '@nestjs/common';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { from, lastValueFrom, type Observable } from 'rxjs';
-import { parseJson, stringifyJson } from '../../shared/http/json';
-import type { RequestBody } from '../../shared/http/json-body';
-import { principalOf } from '../../shared/http/principal-of';
+import { JsonText, stringifyJson } from '../../shared/json/json';
+import type { RequestBody } from '../../shared/http/server/request-body';
+import { principalOf } from '../../shared/http/access/principal-of';
 import { parseIdempotencyKey } from '../domain/idempotency-key';
 import { IdempotencyRecords } from '../domain/idempotency-records';
 
@@ -34,7 +34,9 @@ export class IdempotencyInterceptor implements NestInterceptor {
     const { answer, isReplay } = await this.records.once({ accountId, key, fingerprint }, async () => {
       const created: unknown = await lastValueFrom(next.handle());
       const location = reply.getHeader('location');
-      return { body: stringifyJson(created), location: typeof location === 'string' ? location : null };
+      // A 204 has no body.
+      const text = created === undefined ? '' : stringifyJson(created);
+      return { body: text, location: typeof location === 'string' ? location : null };
     });
     if (isReplay) {
       reply.header('idempotent-replayed', 'true');
@@ -42,6 +44,6 @@ export class IdempotencyInterceptor implements NestInterceptor {
         reply.header('location', answer.location);
       }
     }
-    return parseJson(answer.body);
+    return answer.body === '' ? undefined : new JsonText(answer.body);
   }
 }

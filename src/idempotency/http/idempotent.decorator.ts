@@ -1,14 +1,14 @@
 import { applyDecorators, SetMetadata, UseInterceptors } from '@nestjs/common';
 import { ApiHeader } from '@nestjs/swagger';
-import { ApiErrors } from '../../shared/http/api-errors';
+import { ApiErrors } from '../../shared/openapi/api-errors';
 import { IdempotencyInterceptor } from './idempotency.interceptor';
 
 export const IDEMPOTENT = 'petstore:idempotent';
 
 /**
  * Makes an operation with a JSON body safe to retry: a client that sends `Idempotency-Key` gets the answer to the first
- * execution, and nothing is executed twice. What the handler does must go through the request's transaction
- * (`Database.manager`).
+ * execution, and nothing is executed twice. What the handler stores must go through the request's transaction
+ * (`TypeOrmUnitOfWork.manager`).
  */
 export function Idempotent(): MethodDecorator {
   return applyDecorators(

@@ -1,7 +1,7 @@
 import { hash } from 'node:crypto';
 import { Injectable } from '@nestjs/common';
 import { withoutSecrets } from '../../auth';
-import { Database } from '../../shared/persistence/database';
+import { TypeOrmUnitOfWork } from '../../shared/persistence/typeorm-unit-of-work';
 import { orUnavailable } from '../../shared/persistence/unavailable';
 import { IdempotencyKeyError } from '../domain/idempotency-errors';
 import { IdempotencyRecords, type IdempotentRequest, type StoredAnswer } from '../domain/idempotency-records';
@@ -14,7 +14,7 @@ export const REMOVAL_LOCK = 7_383_783;
 /** Keeps the records beside what the requests create. SQL, because what it does lies in locks and conflicts. */
 @Injectable()
 export class PostgresIdempotencyRecords extends IdempotencyRecords {
-  constructor(private readonly database: Database) {
+  constructor(private readonly unitOfWork: TypeOrmUnitOfWork) {
     super();
   }
 
@@ -24,7 +24,8 @@ export class PostgresIdempotencyRecords extends IdempotencyRecords {
   ): Promise<{ answer: StoredAnswer; isReplay: boolean }> {
     // An API key that is sent as Idempotency-Key by mistake is not to be found in the database, nor in its backups.
     const id = [`${accountId}`, withoutSecrets(key) === key ? key : hash('sha256', key)];
-    return this.database.transaction(async (manager) => {
+    return this.unitOfWork.run(async () => {
+      const { manager } = this.unitOfWork;
       // Waits for a transaction that has the same key.
       const claimed: unknown[] = await manager.query(
         `INSERT INTO idempotency_records AS record (account_id, key, fingerprint) VALUES ($1, $2, $3)
@@ -55,7 +56,7 @@ export class PostgresIdempotencyRecords extends IdempotencyRecords {
 
   async removeExpired(batchSize: number): Promise<number> {
     const [, removed]: [unknown, number] = await orUnavailable(() =>
-      this.database.manager.query(
+      this.unitOfWork.manager.query(
         `WITH turn AS MATERIALIZED (SELECT pg_try_advisory_xact_lock($1) AS mine)
        DELETE FROM idempotency_records WHERE (account_id, key) IN (
          SELECT account_id, key FROM idempotency_records

@@ -24,11 +24,11 @@ export class Order {
 export type NewOrder = Omit<Order, 'id'>;
 
 /** What is asked for with an order. */
-export type OrderWish = Pick<Order, 'petId' | 'quantity' | 'shipDate'>;
+export type PlaceOrderInput = Pick<Order, 'petId' | 'quantity' | 'shipDate'>;
 
 /** @param now in ms since the Unix epoch */
-export function placeOrder(accountId: bigint, wish: OrderWish, now: number): NewOrder {
-  const { petId, quantity, shipDate } = wish;
+export function placeOrder(accountId: bigint, input: PlaceOrderInput, now: number): NewOrder {
+  const { petId, quantity, shipDate } = input;
   return { accountId, petId, quantity, status: 'placed', shipDate, placedAt: new Date(now) };
 }
 

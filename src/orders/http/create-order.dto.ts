@@ -1,12 +1,12 @@
 import { ApiProperty, ApiPropertyOptional, ApiSchema } from '@nestjs/swagger';
 import { Transform } from 'class-transformer';
 import { parseDateTime } from '../../shared/domain/date-time';
-import { IsInt64 } from '../../shared/http/is-int64.decorator';
-import { ValidateWith } from '../../shared/http/validate-with.decorator';
-import { MAX_QUANTITY, type OrderWish, validateQuantity, validateShipDate } from '../domain/order';
+import { IsInt64 } from '../../shared/http/validation/is-int64.decorator';
+import { ValidateWith } from '../../shared/http/validation/validate-with.decorator';
+import { MAX_QUANTITY, type PlaceOrderInput, validateQuantity, validateShipDate } from '../domain/order';
 
 @ApiSchema({ name: 'NewOrder', description: 'An order to place.' })
-export class CreateOrderDto implements OrderWish {
+export class CreateOrderDto implements PlaceOrderInput {
   @ApiProperty({ description: 'Identifier of the animal; it must be `available`.', example: 1 })
   @IsInt64()
   readonly petId!: bigint;

@@ -1,7 +1,7 @@
 import { ApiPropertyOptional } from '@nestjs/swagger';
 import { IsIn, IsOptional } from 'class-validator';
-import { IsPositiveInt64String } from '../../shared/http/is-int64.decorator';
-import { PageQueryDto } from '../../shared/http/page-query.dto';
+import { IsPositiveInt64String } from '../../shared/http/validation/is-int64.decorator';
+import { PageQueryDto } from '../../shared/http/pagination/page-query.dto';
 import { ORDER_STATUSES, type OrderStatus } from '../domain/order';
 
 export class ListOrdersQueryDto extends PageQueryDto {

@@ -1,5 +1,5 @@
 import { HttpStatus } from '@nestjs/common';
-import { errorEntries } from '../../shared/http/error-catalog';
+import { errorEntries } from '../../shared/http/errors/error-catalog';
 import { ORDER_ERRORS } from '../domain/order-errors';
 
 export const ORDER_ERROR_ENTRIES = errorEntries(ORDER_ERRORS, {

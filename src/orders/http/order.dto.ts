@@ -1,5 +1,5 @@
 import { ApiProperty, ApiPropertyOptional, ApiSchema } from '@nestjs/swagger';
-import { int64Schema } from '../../shared/http/int64-schema';
+import { int64Schema } from '../../shared/openapi/int64-schema';
 import { MAX_QUANTITY, type Order, ORDER_STATUSES, type OrderStatus } from '../domain/order';
 
 const DATE_TIME_LENGTH = '2026-12-24T09:00:00.000Z'.length;

@@ -3,13 +3,14 @@ import { ApiCreatedResponse, ApiOkResponse, ApiOperation, ApiParam, getSchemaPat
 import type { FastifyReply } from 'fastify';
 import { Settings } from '../../config/settings';
 import { Idempotent } from '../../idempotency';
-import { ApiErrors } from '../../shared/http/api-errors';
-import { ApiGroup } from '../../shared/http/api-group.decorator';
-import { LINK_NEXT_HEADER, LOCATION_HEADER } from '../../shared/http/api-headers';
-import { int64Schema } from '../../shared/http/int64-schema';
-import { filtersOf, linkNext, startOf } from '../../shared/http/pages';
-import { ParseInt64Pipe } from '../../shared/http/parse-int64.pipe';
-import { AccountId } from '../../shared/http/principal-of';
+import { MAX_PAGE_LIMIT } from '../../shared/domain/page-limit';
+import { ApiErrors } from '../../shared/openapi/api-errors';
+import { ApiGroup } from '../../shared/openapi/api-group.decorator';
+import { LINK_NEXT_HEADER, LOCATION_HEADER } from '../../shared/openapi/api-headers';
+import { int64Schema } from '../../shared/openapi/int64-schema';
+import { decodePageCursor, serializeFilters, setNextLink } from '../../shared/http/pagination/pagination';
+import { ParseInt64Pipe } from '../../shared/http/validation/parse-int64.pipe';
+import { AccountId } from '../../shared/http/access/principal-of';
 import { Stability } from '../../versioning';
 import { OrderNotFoundError } from '../domain/order-errors';
 import { OrdersService } from '../orders.service';
@@ -36,7 +37,7 @@ export class OrdersController {
   @ApiOkResponse({
     description: 'A page of orders.',
     headers: LINK_NEXT_HEADER,
-    schema: { title: 'Orders', type: 'array', maxItems: 100, items: { $ref: getSchemaPath(OrderDto) } },
+    schema: { title: 'Orders', type: 'array', maxItems: MAX_PAGE_LIMIT, items: { $ref: getSchemaPath(OrderDto) } },
   })
   @ApiErrors('invalid_parameter', 'invalid_cursor')
   async listOrders(
@@ -45,11 +46,11 @@ export class OrdersController {
     @Res({ passthrough: true }) reply: FastifyReply,
   ): Promise<OrderDto[]> {
     const { status, petId } = query;
-    const filters = filtersOf({ status, petId });
-    const after = startOf(query, filters);
+    const filters = serializeFilters({ status, petId });
+    const after = decodePageCursor(query, filters);
     const { orders, next } = await this.orders.page({ accountId, status, petId, after, limit: query.limit });
     if (next !== undefined) {
-      linkNext(reply, this.address, query, filters, next);
+      setNextLink(reply, this.address, query, filters, next);
     }
     return orders.map((order) => new OrderDto(order));
   }

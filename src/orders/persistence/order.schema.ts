@@ -1,6 +1,7 @@
 import { EntitySchema } from 'typeorm';
 import { bigintColumn, identityColumn } from '../../shared/persistence/bigint-column';
-import { Order } from '../domain/order';
+import { sqlOneOf } from '../../shared/persistence/sql';
+import { MAX_QUANTITY, Order, ORDER_STATUSES } from '../domain/order';
 
 export const OrderSchema = new EntitySchema<Order>({
   name: 'Order',
@@ -15,4 +16,18 @@ export const OrderSchema = new EntitySchema<Order>({
     shipDate: { type: 'timestamptz', name: 'ship_date', nullable: true },
     placedAt: { type: 'timestamptz', name: 'placed_at' },
   },
+  // Each serves one way to list an account's orders.
+  indices: [
+    { name: 'orders_account_id', columns: ['accountId', 'id'] },
+    { name: 'orders_account_id_status', columns: ['accountId', 'status', 'id'] },
+    { name: 'orders_account_id_pet_id', columns: ['accountId', 'petId', 'id'] },
+  ],
+  foreignKeys: [
+    { name: 'orders_account_id_fkey', target: 'Account', columnNames: ['accountId'], referencedColumnNames: ['id'] },
+    { name: 'orders_pet_id_fkey', target: 'Pet', columnNames: ['petId'], referencedColumnNames: ['id'] },
+  ],
+  checks: [
+    { name: 'orders_quantity_check', expression: `quantity BETWEEN 1 AND ${MAX_QUANTITY}` },
+    { name: 'orders_status_check', expression: sqlOneOf('status', ORDER_STATUSES) },
+  ],
 });

@@ -1,14 +1,14 @@
 import { Injectable } from '@nestjs/common';
 import { MoreThan, type Repository } from 'typeorm';
 import { insertedId } from '../../shared/persistence/bigint-column';
-import { Database } from '../../shared/persistence/database';
+import { TypeOrmUnitOfWork } from '../../shared/persistence/typeorm-unit-of-work';
 import { orUnavailable } from '../../shared/persistence/unavailable';
 import { type NewOrder, Order } from '../domain/order';
 import { type OrderPage, type OrderQuery, OrderRepository } from '../domain/order.repository';
 
 @Injectable()
 export class TypeOrmOrderRepository extends OrderRepository {
-  constructor(private readonly database: Database) {
+  constructor(private readonly unitOfWork: TypeOrmUnitOfWork) {
     super();
   }
 
@@ -43,6 +43,6 @@ export class TypeOrmOrderRepository extends OrderRepository {
   }
 
   private get orders(): Repository<Order> {
-    return this.database.manager.getRepository(Order);
+    return this.unitOfWork.manager.getRepository(Order);
   }
 }

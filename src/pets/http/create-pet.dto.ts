@@ -1,7 +1,7 @@
 import { ApiProperty, ApiPropertyOptional, ApiSchema } from '@nestjs/swagger';
 import { IsIn } from 'class-validator';
-import { IsInt64 } from '../../shared/http/is-int64.decorator';
-import { ValidateWith } from '../../shared/http/validate-with.decorator';
+import { IsInt64 } from '../../shared/http/validation/is-int64.decorator';
+import { ValidateWith } from '../../shared/http/validation/validate-with.decorator';
 import { type NewPet, PET_NAME_MAX_LENGTH, PET_STATUSES, type PetStatus, validatePetName } from '../domain/pet';
 
 @ApiSchema({ name: 'NewPet', description: 'An animal to add.' })

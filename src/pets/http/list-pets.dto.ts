@@ -1,6 +1,6 @@
 import { ApiPropertyOptional } from '@nestjs/swagger';
 import { IsIn, IsOptional } from 'class-validator';
-import { PageQueryDto } from '../../shared/http/page-query.dto';
+import { PageQueryDto } from '../../shared/http/pagination/page-query.dto';
 import { PET_STATUSES, type PetStatus } from '../domain/pet';
 
 export class ListPetsQueryDto extends PageQueryDto {

@@ -1,5 +1,5 @@
 import { ApiProperty, ApiSchema } from '@nestjs/swagger';
-import { int64Schema } from '../../shared/http/int64-schema';
+import { int64Schema } from '../../shared/openapi/int64-schema';
 import { type Pet, PET_NAME_MAX_LENGTH, PET_STATUSES, type PetStatus } from '../domain/pet';
 
 /** What clients see of an animal: a field of the domain stays private until it is added here. */

@@ -3,13 +3,14 @@ import { ApiCreatedResponse, ApiOkResponse, ApiOperation, ApiParam, getSchemaPat
 import type { FastifyReply } from 'fastify';
 import { Settings } from '../../config/settings';
 import { Idempotent } from '../../idempotency';
-import { ApiErrors } from '../../shared/http/api-errors';
-import { ApiGroup } from '../../shared/http/api-group.decorator';
-import { LINK_NEXT_HEADER, LOCATION_HEADER } from '../../shared/http/api-headers';
-import { int64Schema } from '../../shared/http/int64-schema';
-import { JsonText } from '../../shared/http/json';
-import { filtersOf, linkNext, startOf } from '../../shared/http/pages';
-import { ParseInt64Pipe } from '../../shared/http/parse-int64.pipe';
+import { MAX_PAGE_LIMIT } from '../../shared/domain/page-limit';
+import { ApiErrors } from '../../shared/openapi/api-errors';
+import { ApiGroup } from '../../shared/openapi/api-group.decorator';
+import { LINK_NEXT_HEADER, LOCATION_HEADER } from '../../shared/openapi/api-headers';
+import { int64Schema } from '../../shared/openapi/int64-schema';
+import { JsonText } from '../../shared/json/json';
+import { decodePageCursor, serializeFilters, setNextLink } from '../../shared/http/pagination/pagination';
+import { ParseInt64Pipe } from '../../shared/http/validation/parse-int64.pipe';
 import { Deprecated } from '../../versioning';
 import { PetNotFoundError } from '../domain/pet-errors';
 import { PetsService } from '../pets.service';
@@ -36,16 +37,16 @@ export class PetsController {
   @ApiOkResponse({
     description: 'A page of animals.',
     headers: LINK_NEXT_HEADER,
-    schema: { title: 'Pets', type: 'array', maxItems: 100, items: { $ref: getSchemaPath(PetDto) } },
+    schema: { title: 'Pets', type: 'array', maxItems: MAX_PAGE_LIMIT, items: { $ref: getSchemaPath(PetDto) } },
   })
   @ApiErrors('invalid_parameter', 'invalid_cursor')
   async listPets(@Query() query: ListPetsQueryDto, @Res({ passthrough: true }) reply: FastifyReply): Promise<JsonText> {
     const { status } = query;
-    const filters = filtersOf({ status });
-    const after = startOf(query, filters);
+    const filters = serializeFilters({ status });
+    const after = decodePageCursor(query, filters);
     const { json, next } = await this.pets.page({ status, after, limit: query.limit });
     if (next !== undefined) {
-      linkNext(reply, `${this.settings.baseUrl}/pets`, query, filters, next);
+      setNextLink(reply, `${this.settings.baseUrl}/pets`, query, filters, next);
     }
     return new JsonText(json);
   }

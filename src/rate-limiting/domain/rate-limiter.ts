@@ -14,20 +14,39 @@ export interface RateDecision {
   readonly refusal: Refusal | undefined;
 }
 
-/** What operators watch of a limiter; they say what is to be done when something happens. */
+type BanListener = (principal: Principal, bannedUntil: number) => void;
+type ReplyListener = (ms: number) => void;
+
+/** What operators watch of a limiter. */
 export class RateLimiterEvents {
   bansImposed = 0;
   /** Whether this replica counts by itself because the store that all share cannot be used. */
   isDegraded = false;
   /** How many times it began to. */
   breakerOpenings = 0;
-  onBan: (principal: Principal, bannedUntil: number) => void = () => undefined;
-  /** Told how long the shared store took to reply, in ms. */
-  onReply: (ms: number) => void = () => undefined;
+  private readonly banListeners: BanListener[] = [];
+  private readonly replyListeners: ReplyListener[] = [];
+
+  onBan(listener: BanListener): void {
+    this.banListeners.push(listener);
+  }
+
+  /** @param listener told how long the shared store took to reply, in ms */
+  onReply(listener: ReplyListener): void {
+    this.replyListeners.push(listener);
+  }
 
   recordBan(principal: Principal, bannedUntil: number): void {
     this.bansImposed++;
-    this.onBan(principal, bannedUntil);
+    this.banListeners.forEach((listener) => {
+      listener(principal, bannedUntil);
+    });
+  }
+
+  recordReply(ms: number): void {
+    this.replyListeners.forEach((listener) => {
+      listener(ms);
+    });
   }
 }
 

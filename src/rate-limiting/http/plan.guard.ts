@@ -9,8 +9,8 @@ import {
   type ThrottlerStorage,
 } from '@nestjs/throttler';
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import { principalOf } from '../../shared/http/principal-of';
-import { isPublic } from '../../shared/http/public';
+import { principalOf } from '../../shared/http/access/principal-of';
+import { isPublic } from '../../shared/http/access/public';
 import { RateLimiter } from '../domain/rate-limiter';
 import { applyRateDecision } from './rate-limit-headers';
 

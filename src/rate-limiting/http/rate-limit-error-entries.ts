@@ -1,5 +1,5 @@
 import { HttpStatus } from '@nestjs/common';
-import { errorEntries } from '../../shared/http/error-catalog';
+import { errorEntries } from '../../shared/http/errors/error-catalog';
 import { RATE_LIMIT_ERRORS } from '../domain/rate-limit-errors';
 
 export const RATE_LIMIT_ERROR_ENTRIES = errorEntries(RATE_LIMIT_ERRORS, {

@@ -1,6 +1,8 @@
-import type { FastifyReply } from 'fastify';
+import type { FastifyInstance, FastifyReply } from 'fastify';
+import { clientAddress } from '../../shared/http/access/client-address';
+import { isUnderV1 } from '../../shared/http/server/url-check';
 import { RateLimitError } from '../domain/rate-limit-errors';
-import type { RateDecision, Refusal } from '../domain/rate-limiter';
+import type { RateDecision, RateLimiter, Refusal } from '../domain/rate-limiter';
 
 /** Made once: capturing a stack, which a refusal tells nobody, was 15% of the CPU time of a flood of refused requests. */
 const REFUSALS: Readonly<Record<Refusal, RateLimitError>> = {
@@ -24,17 +26,38 @@ export function applyRateDecision(reply: FastifyReply, decision: RateDecision): 
 }
 
 /** Sets the three rate headers (interface, Rate limit headers) and, on a refusal, `Retry-After`. */
-export function setRateLimitHeaders(reply: FastifyReply, decision: RateDecision): void {
+function setRateLimitHeaders(reply: FastifyReply, decision: RateDecision): void {
   reply.headers(rateLimitHeaders(decision));
 }
 
-export function rateLimitHeaders({
-  limit,
-  remaining,
-  resetAt,
-  decidedAt,
-  refusal,
-}: RateDecision): Record<string, string> {
+/**
+ * Adds the three rate headers to every response under `/v1` to which no guard has: a CORS preflight, say, or a 503 while the
+ * key could not be looked up shows the window of the client's address.
+ */
+export function sendRateLimitHeaders(fastify: FastifyInstance, limiter: RateLimiter): void {
+  fastify.addHook('onSend', (request, reply, payload, done) => {
+    if (reply.hasHeader('x-ratelimit-limit') || !isUnderV1(request.url)) {
+      done(null, payload);
+      return;
+    }
+    addressRateLimitHeaders(limiter, clientAddress(request)).then(
+      (headers) => {
+        reply.headers(headers);
+        done(null, payload);
+      },
+      (error: unknown) => {
+        done(error as Error);
+      },
+    );
+  });
+}
+
+/** The three rate headers of the window in which failures to authenticate from an address count. */
+export async function addressRateLimitHeaders(limiter: RateLimiter, address: string): Promise<Record<string, string>> {
+  return rateLimitHeaders(await limiter.countAuthFailure(address, 0));
+}
+
+function rateLimitHeaders({ limit, remaining, resetAt, decidedAt, refusal }: RateDecision): Record<string, string> {
   const resetSeconds = Math.ceil(resetAt / 1_000);
   return {
     'x-ratelimit-limit': `${limit}`,

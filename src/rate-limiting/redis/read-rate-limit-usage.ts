@@ -17,7 +17,8 @@ export async function readRateLimitUsage(
   const counts = RedisCounts.of(settings);
   const look = async () => {
     await counts.connect();
-    return Promise.all(subjects.map((subject) => counts.countRequests(subject, 0)));
+    const replies = await Promise.all(subjects.map((subject) => counts.countRequests([{ subject, requests: 0 }])));
+    return replies.flat();
   };
   try {
     return await withTimeout(LIMIT_MS, look());

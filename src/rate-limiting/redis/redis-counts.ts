@@ -1,13 +1,17 @@
 import { randomUUID } from 'node:crypto';
 import { Cluster, Redis, type RedisOptions } from 'ioredis';
-import { InvalidSettings, type RateLimitSettings, type Settings } from '../../config/settings';
+import { InvalidSettingsError, type RateLimitSettings, type Settings } from '../../config/settings';
 import type { Principal } from '../../shared/domain/principal';
-import { reasonOf } from '../../shared/domain/reason';
+import { errorMessage } from '../../shared/domain/error-message';
 import type { AccountWindows, Window } from '../domain/windows';
 import type { PendingUsage } from '../memory/account-usage';
 import { hashSlot } from './hash-slot';
 import { COUNT_AUTH_FAILURE, COUNT_REQUESTS, PROBE, MERGE_USAGE, type Script, SCRIPTS } from './scripts';
 
+/** Less than a millisecond of Redis's time. */
+const MAX_TOGETHER = 50;
+/** How many numbers COUNT_REQUESTS returns for each key. */
+const COUNT_LENGTH = 7;
 const RECONNECT_MS = 200;
 const CONNECT_TIMEOUT_MS = 1_000;
 /** A connection on which a reply is due, and nothing arrives for that long, is given up. */
@@ -19,6 +23,12 @@ const NO_CONNECTION =
 /** Whose requests are counted. */
 export type RateLimitSubject = Pick<Principal, 'accountId' | 'keyId' | 'allowance' | 'unbanCount'>;
 
+/** Some requests that came with one key. */
+export interface RequestsOfKey {
+  readonly subject: RateLimitSubject;
+  readonly requests: number;
+}
+
 /** How Redis answered about requests of a key. Times in ms since the epoch, by Redis's clock. */
 export interface RequestCount {
   readonly now: number;
@@ -28,6 +38,8 @@ export interface RequestCount {
   readonly refusals: number;
   /** The end of the ban that meets the rest, if there is a rest. */
   readonly bannedUntil: number;
+  /** Whether one of these requests brought that ban about. */
+  readonly imposesBan: boolean;
   /** After that; all 0 when the key was banned before, and not by one of these requests. */
   readonly windows: AccountWindows;
 }
@@ -40,7 +52,7 @@ export interface AuthFailureCount {
 
 /**
  * The counts that all replicas share, in Redis or Redis Cluster. Each call is one atomic script and one round trip; calls
- * made in one tick of the event loop go out together. Every key expires with what it counts. A call fails at once when
+ * made in one tick of the event loop go out together, in a cluster those to each node. Every key expires with what it counts. A call fails at once when
  * there is no connection; it never waits for one.
  */
 export class RedisCounts {
@@ -48,6 +60,9 @@ export class RedisCounts {
   /** Why the last attempt to connect failed. */
   private connectionError: Error | undefined;
   private readonly replica = randomUUID();
+  private readonly banRules: readonly number[];
+  /** How many keys one call may be about. In a cluster one: a script takes keys of one hash slot only. */
+  maxTogether: number;
 
   /** @param fixedNow the time instead of Redis's, for tests */
   constructor(
@@ -57,6 +72,10 @@ export class RedisCounts {
     private readonly fixedNow: () => number | '' = () => '',
   ) {
     this.redis = connection(urls);
+    this.maxTogether = this.redis instanceof Cluster ? 1 : MAX_TOGETHER;
+    const { banWindowSeconds, banMemorySeconds, banDurationsSeconds } = settings;
+    const durations = banDurationsSeconds.map((seconds) => seconds * 1_000);
+    this.banRules = [banWindowSeconds * 1_000, banMemorySeconds * 1_000, durations.length, ...durations];
     this.redis.on('error', (error: Error & { readonly lastNodeError?: Error }) => {
       if (!isSelectError(this.connectionError)) {
         this.connectionError = error.lastNodeError ?? error;
@@ -83,15 +102,15 @@ export class RedisCounts {
 
   /**
    * Begins to connect, and continues trying until `close`.
-   * @throws InvalidSettings when Redis rejects the database number; the reason when the first attempt fails for another
+   * @throws InvalidSettingsError when Redis rejects the database number; the reason when the first attempt fails for another
    */
   async connect(): Promise<void> {
     try {
       await this.explained(this.redis.connect());
     } catch (error) {
       throw isSelectError(error)
-        ? new InvalidSettings(
-            `REDIS_URL names a database that Redis does not let the service use (${reasonOf(error)}).`,
+        ? new InvalidSettingsError(
+            `REDIS_URL names a database that Redis does not let the service use (${errorMessage(error)}).`,
           )
         : error;
     }
@@ -114,35 +133,48 @@ export class RedisCounts {
     this.redis.disconnect();
   }
 
-  /** Counts some requests of one key. With none, it changes nothing, and tells what would meet the next one. */
-  async countRequests(
-    { accountId, keyId, allowance, unbanCount }: RateLimitSubject,
-    requests: number,
-  ): Promise<RequestCount> {
-    const { banWindowSeconds, banMemorySeconds, banDurationsSeconds } = this.settings;
-    const [now, admissions, refusals, bannedUntil, minuteEndsAt, minuteUsed, dayEndsAt, dayUsed] = (await this.run(
-      COUNT_REQUESTS,
-      [this.accountKey(accountId), `${this.keyPrefix}{${accountId}}:key:${keyId}`],
-      [
-        requests,
-        allowance.perMinute,
-        allowance.perDay,
-        unbanCount,
-        banWindowSeconds * 1_000,
-        banMemorySeconds * 1_000,
-        ...banDurationsSeconds.map((seconds) => seconds * 1_000),
-      ],
-    )) as [number, number, number, number, number, number, number, number];
-    return {
-      now,
-      admissions,
-      refusals,
-      bannedUntil,
-      windows: {
-        minute: { limit: allowance.perMinute, used: minuteUsed, endsAt: minuteEndsAt },
-        day: { limit: allowance.perDay, used: dayUsed, endsAt: dayEndsAt },
-      },
-    };
+  /**
+   * Counts requests of some keys, `maxTogether` at most. Without requests of a key, it changes nothing of it, and tells what would
+   * meet the next one. @returns a count for each key
+   */
+  async countRequests(batch: readonly RequestsOfKey[]): Promise<RequestCount[]> {
+    const keys: string[] = [];
+    const args = [...this.banRules];
+    for (const { subject, requests } of batch) {
+      const { accountId, keyId, allowance, unbanCount } = subject;
+      keys.push(this.accountKey(accountId), `${this.keyPrefix}{${accountId}}:key:${keyId}`);
+      args.push(requests, allowance.perMinute, allowance.perDay, unbanCount);
+    }
+    let reply: unknown;
+    try {
+      reply = await this.run(COUNT_REQUESTS, keys, args);
+    } catch (error) {
+      if (batch.length === 1 || !(error instanceof Error && error.message.startsWith('CROSSSLOT'))) {
+        throw error;
+      }
+      // A proxy or a single node of a cluster: nothing was counted.
+      this.maxTogether = 1;
+      return (await Promise.all(batch.map((each) => this.countRequests([each])))).flat();
+    }
+    const [now, ...counts] = reply as [number, ...number[]];
+    return batch.map(({ subject: { allowance } }, index) => {
+      const [admissions, refusals, bannedUntil, minuteEndsAt, minuteUsed, dayEndsAt, dayUsed] = counts.slice(
+        index * COUNT_LENGTH,
+        (index + 1) * COUNT_LENGTH,
+      ) as [number, number, number, number, number, number, number];
+      return {
+        now,
+        admissions,
+        refusals,
+        bannedUntil,
+        // The script reads no windows for a key that was banned before.
+        imposesBan: bannedUntil > 0 && minuteEndsAt > 0,
+        windows: {
+          minute: { limit: allowance.perMinute, used: minuteUsed, endsAt: minuteEndsAt },
+          day: { limit: allowance.perDay, used: dayUsed, endsAt: dayEndsAt },
+        },
+      };
+    });
   }
 
   async countAuthFailure(network: string, cost: 0 | 1): Promise<AuthFailureCount> {

@@ -1,8 +1,8 @@
 import { Logger, type OnApplicationShutdown, type OnModuleInit } from '@nestjs/common';
-import { InvalidSettings, type RateLimitSettings } from '../../config/settings';
+import { InvalidSettingsError, type RateLimitSettings } from '../../config/settings';
 import type { Clock } from '../../shared/domain/clock';
 import { ExpiringMap } from '../../shared/domain/expiring-map';
-import { reasonOf } from '../../shared/domain/reason';
+import { errorMessage } from '../../shared/domain/error-message';
 import type { Principal } from '../../shared/domain/principal';
 import { type RateDecision, RateLimiter } from '../domain/rate-limiter';
 import { type AccountWindows, admitted, authFailure, banned, refused, type Window } from '../domain/windows';
@@ -28,6 +28,12 @@ const REPORTED_TOGETHER = 500;
 type SharedCounts = Pick<RedisCounts, keyof RedisCounts>;
 
 type Decide = (decision: RateDecision) => void;
+
+/** The requests of a key that came in one event-loop tick. */
+interface Arrival {
+  readonly principal: Principal;
+  readonly together: readonly Decide[];
+}
 
 interface KnownBan {
   readonly unbanCount: number;
@@ -61,18 +67,18 @@ export class RedisRateLimiter extends RateLimiter implements OnModuleInit, OnApp
     super();
     this.time = new RedisTime(clock);
     this.memory = new MemoryRateLimiter(this.time, settings);
-    this.memory.events.onBan = (principal, bannedUntil) => {
+    this.memory.events.onBan((principal, bannedUntil) => {
       this.events.recordBan(principal, bannedUntil);
-    };
+    });
   }
 
-  /** @throws InvalidSettings when Redis says that it will never accept this replica as it is configured */
+  /** @throws InvalidSettingsError when Redis says that it will never accept this replica as it is configured */
   async onModuleInit(): Promise<void> {
     try {
       await withTimeout(CONNECT_LIMIT_MS, this.counts.connect());
       this.time.follow(await withTimeout(CONNECT_LIMIT_MS, this.counts.probe()));
     } catch (error) {
-      if (error instanceof InvalidSettings) {
+      if (error instanceof InvalidSettingsError) {
         throw error;
       }
       this.breakerFor('').open(error);
@@ -136,22 +142,43 @@ export class RedisRateLimiter extends RateLimiter implements OnModuleInit, OnApp
   private countArrived(): void {
     const { arrived } = this;
     this.arrived = new Map();
-    arrived.forEach((together, principal) => void this.countTogether(principal, together));
+    const byBreaker = new Map<CircuitBreaker, Arrival[]>();
+    arrived.forEach((together, principal) => {
+      const breaker = this.breakerFor(`${principal.accountId}`);
+      const arrivals = byBreaker.get(breaker) ?? [];
+      arrivals.push({ principal, together });
+      byBreaker.set(breaker, arrivals);
+    });
+    const { maxTogether } = this.counts;
+    byBreaker.forEach((arrivals, breaker) => {
+      for (let start = 0; start < arrivals.length; start += maxTogether) {
+        void this.countTogether(breaker, arrivals.slice(start, start + maxTogether));
+      }
+    });
   }
 
-  /** Asks Redis once about all requests of a key that came in one tick of the event loop. */
-  private async countTogether(principal: Principal, together: readonly Decide[]): Promise<void> {
-    const { accountId } = principal;
-    const outcome = await this.breakerFor(`${accountId}`).ask(() => this.askFor(principal, together.length));
-    if (outcome.reply === undefined) {
-      await this.countInMemory(principal, together, outcome.late);
+  /** Asks Redis once about requests that came in one tick of the event loop. */
+  private async countTogether(breaker: CircuitBreaker, arrivals: readonly Arrival[]): Promise<void> {
+    const outcome = await breaker.ask(() => this.askFor(arrivals));
+    const { reply } = outcome;
+    if (reply === undefined) {
+      const countOf = async (index: number) => (await outcome.late)?.[index];
+      await Promise.all(arrivals.map((arrival, index) => this.countInMemory(arrival, countOf(index))));
       return;
     }
-    const count = outcome.reply;
+    reply.forEach((count, index) => {
+      const arrival = arrivals[index];
+      if (arrival !== undefined) {
+        this.decide(arrival, count);
+      }
+    });
+  }
+
+  private decide({ principal, together }: Arrival, count: RequestCount): void {
     this.time.follow(count.now);
     this.learnBan(principal, count);
     const { now, admissions, refusals, bannedUntil, windows } = count;
-    const passing = admissions + refusals > 0 ? this.memory.syncWindows(accountId, count) : 0;
+    const passing = admissions + refusals > 0 ? this.memory.syncWindows(principal.accountId, count) : 0;
     together.forEach((decide, index) => {
       if (index < passing) {
         decide(admitted(usedBefore(windows, admissions - index - 1), now));
@@ -163,21 +190,25 @@ export class RedisRateLimiter extends RateLimiter implements OnModuleInit, OnApp
     });
   }
 
-  /** Tells Redis what it does not know yet of the account, then asks about the requests. */
-  private async askFor(principal: Principal, requests: number): Promise<RequestCount> {
-    const pending = this.memory.pendingUsage(principal.accountId);
-    if (pending === undefined) {
-      return this.counts.countRequests(principal, requests);
-    }
-    // Sent in this order on one connection, so that Redis counts with the report.
-    const [, count] = await Promise.all([this.counts.merge(pending), this.counts.countRequests(principal, requests)]);
-    pending.acknowledge();
-    return count;
+  /** Tells Redis what it does not know yet of the accounts, then asks about the requests. */
+  private async askFor(arrivals: readonly Arrival[]): Promise<RequestCount[]> {
+    const pending = arrivals.flatMap(({ principal }) => this.memory.pendingUsage(principal.accountId) ?? []);
+    // Sent in this order on one connection, so that Redis counts with the reports.
+    const reports = pending.map((each) => this.counts.merge(each));
+    const [counts] = await Promise.all([
+      this.counts.countRequests(
+        arrivals.map(({ principal, together }) => ({ subject: principal, requests: together.length })),
+      ),
+      ...reports,
+    ]);
+    pending.forEach(({ acknowledge }) => {
+      acknowledge();
+    });
+    return counts;
   }
 
   private async countInMemory(
-    principal: Principal,
-    together: readonly Decide[],
+    { principal, together }: Arrival,
     late: Promise<RequestCount | undefined>,
   ): Promise<void> {
     const decisions = together.map(() => this.memory.countRequest(principal));
@@ -197,7 +228,7 @@ export class RedisRateLimiter extends RateLimiter implements OnModuleInit, OnApp
     await this.report(this.memory.pendingUsage(principal.accountId));
   }
 
-  private learnBan(principal: Principal, { now, bannedUntil, windows }: RequestCount): void {
+  private learnBan(principal: Principal, { now, bannedUntil, imposesBan }: RequestCount): void {
     if (bannedUntil === 0) {
       return;
     }
@@ -205,8 +236,7 @@ export class RedisRateLimiter extends RateLimiter implements OnModuleInit, OnApp
     const expiresAt = elapsed + Math.min(bannedUntil - now, REMEMBER_MS);
     this.bans.set(principal.keyId, { unbanCount: principal.unbanCount, bannedUntil, expiresAt }, elapsed);
     this.memory.adoptBan(principal, bannedUntil - now);
-    // With windows, this call has imposed it.
-    if (windows.minute.endsAt > 0) {
+    if (imposesBan) {
       this.events.recordBan(principal, bannedUntil);
     }
   }
@@ -233,12 +263,12 @@ export class RedisRateLimiter extends RateLimiter implements OnModuleInit, OnApp
         this.counts.reconnect(node);
       },
       onReply: (ms) => {
-        this.events.onReply(ms);
+        this.events.recordReply(ms);
       },
       onOpen: (cause) => {
         this.events.breakerOpenings++;
         this.updateDegraded();
-        const reason = reasonOf(cause);
+        const reason = errorMessage(cause);
         this.logger.warn(
           { event: 'breaker_opened', reason, ...details },
           `Redis cannot be used (${reason}): this replica counts requests by itself until it can.`,

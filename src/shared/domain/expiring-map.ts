@@ -46,6 +46,10 @@ export class ExpiringMap<K, V extends { readonly expiresAt: number }> {
     this.entriesByAge.delete(key);
   }
 
+  clear(): void {
+    this.entriesByAge.clear();
+  }
+
   private sweep(now: number): void {
     this.sweptAt = now;
     for (const [key, { expiresAt }] of this.entriesByAge) {

@@ -14,7 +14,7 @@ export class PetStoreError extends Error {
   }
 }
 
-export class ServiceUnavailable extends PetStoreError {
+export class ServiceUnavailableError extends PetStoreError {
   constructor(cause?: unknown) {
     super('service_unavailable', undefined, { cause });
   }

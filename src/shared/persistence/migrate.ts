@@ -8,6 +8,9 @@ const MIGRATION_LOCK = 7_383_782;
 const LOCK_TIMEOUT_MS = 500;
 const LOCK_NOT_AVAILABLE = '55P03';
 
+/** A connection without the timeouts of requests: a migration may take longer. */
+export const MIGRATION_CONNECTION = { keepAlive: true, Client: PostgresClient };
+
 /**
  * Brings the schema up to date on a connection of its own, one process at a time, all pending migrations in one
  * transaction. It takes locks only when migrations are pending, and only until the end of the transaction, so that it
@@ -55,12 +58,8 @@ async function withExecutor<T>(
   options: DataSourceOptions,
   work: (executor: MigrationExecutor, runner: QueryRunner) => Promise<T>,
 ): Promise<T> {
-  // Without the time-outs of requests: a migration may take longer. TypeORM's other logger writes to the console.
-  const dataSource = new DataSource({
-    ...options,
-    extra: { keepAlive: true, Client: PostgresClient },
-    logger: 'debug',
-  });
+  // TypeORM's other logger writes to the console.
+  const dataSource = new DataSource({ ...options, extra: MIGRATION_CONNECTION, logger: 'debug' });
   await dataSource.initialize();
   const runner = dataSource.createQueryRunner();
   try {

@@ -1,4 +1,6 @@
-import { Client, type ClientBase } from 'pg';
+import { Client, type ClientBase, type Pool } from 'pg';
+import type { DataSource } from 'typeorm';
+import type { PostgresDriver } from 'typeorm/driver/postgres/PostgresDriver';
 
 /** A query that PostgreSQL did not respond to within `query_timeout`, as `pg` reports it. */
 const READ_TIMEOUT_MESSAGE = 'Query read timeout';
@@ -36,6 +38,11 @@ export async function requirePrimary(client: ClientBase): Promise<void> {
   if (rows[0]?.[0] === true) {
     throw Object.assign(new Error('The server is a standby, which cannot be written to'), { code: READ_ONLY });
   }
+}
+
+/** The pool of `pg` that TypeORM uses; undefined before the first connection. */
+export function getPool({ isInitialized, driver }: DataSource): Pool | undefined {
+  return isInitialized ? ((driver as PostgresDriver).master as Pool) : undefined;
 }
 
 /** The SQLSTATE of a statement's failure, or the code of a network failure. */

@@ -5,7 +5,7 @@ import {
   QueryRunnerProviderAlreadyReleasedError,
   TransactionNotStartedError,
 } from 'typeorm';
-import { ServiceUnavailable } from '../domain/pet-store-error';
+import { ServiceUnavailableError } from '../domain/pet-store-error';
 import { sqlState } from './postgres-client';
 
 /**
@@ -44,14 +44,19 @@ export function isRejectedRow(error: unknown): boolean {
   return REJECTED_ROW.test(sqlState(error) ?? '');
 }
 
+/** What a query meets before the first connection: TypeORM's own error would be one of the code. */
+export function notConnectedYet(): ServiceUnavailableError {
+  return new ServiceUnavailableError(new Error('The database has not been reached since the start'));
+}
+
 /**
  * Runs a query; a database that cannot answer becomes a 503.
- * @throws ServiceUnavailable
+ * @throws ServiceUnavailableError
  */
 export async function orUnavailable<T>(query: () => Promise<T>): Promise<T> {
   try {
     return await query();
   } catch (error) {
-    throw isDatabaseUnavailable(error) ? new ServiceUnavailable(error) : error;
+    throw isDatabaseUnavailable(error) ? new ServiceUnavailableError(error) : error;
   }
 }

@@ -110,6 +110,19 @@ pool_mode = transaction
     return server;
   }
 
+  /** Starts Caddy, which listens on the port by its configuration. */
+  static async caddy(port: string, configuration: string): Promise<Server> {
+    const binary = find('caddy', [], 'caddy');
+    const directory = await temporary();
+    const file = join(directory, 'Caddyfile');
+    await writeFile(file, configuration);
+    const env = { HOME: directory };
+    const launch = () => spawn(binary, ['run', '--config', file, '--adapter', 'caddyfile'], { env, stdio: 'ignore' });
+    const server = new Server(launch, port, 'http://', directory, 'SIGKILL');
+    await server.start();
+    return server;
+  }
+
   /** Starts nginx with a configuration that keeps it in the foreground and listens on the port. */
   static async nginx(port: string, directory: string, configuration: string): Promise<Server> {
     const binary = find('nginx', ['/usr/sbin'], 'nginx-light');

@@ -1,0 +1,275 @@
+import { Logger } from '@nestjs/common';
+import { TestClock } from '../../test/support/test-clock';
+import { loadSettings } from '../config/settings';
+import { ServiceUnavailableError } from '../shared/domain/pet-store-error';
+import { generateSecret, hashSecret } from './api-key-secret';
+import { Authenticator } from './authenticator';
+import type { Plan } from './domain/account';
+import type { AccountChanges, ApiKeyRepository, ChangesPosition, KeysFound } from './domain/api-key.repository';
+import { LastUsedTracker } from './last-used-tracker';
+import { RememberedKeys } from './remembered-keys';
+
+const STEP_MS = 50;
+
+/** One key, in a database that can be held back, broken and replaced. */
+class OneKey {
+  readonly secret = generateSecret('development');
+  plan: Plan = 'free';
+  revokedAt: Date | null = null;
+  expiresAt: Date | null = null;
+  source = 'primary';
+  failure: Error | undefined;
+  lookUps = 0;
+  polls = 0;
+  /** What look-ups and polls wait for after they have read. */
+  lookUpReply: Promise<void> = Promise.resolve();
+  pollReply: Promise<void> = Promise.resolve();
+  private changes = 0;
+
+  change(change: Partial<Pick<OneKey, 'plan' | 'revokedAt' | 'expiresAt'>>): void {
+    Object.assign(this, change);
+    this.changes++;
+  }
+
+  async findByHashes(hashes: readonly Buffer[]): Promise<KeysFound> {
+    this.lookUps++;
+    const { plan, revokedAt, expiresAt, source, secret, failure } = this;
+    const hash = hashSecret(secret);
+    await this.lookUpReply;
+    if (failure !== undefined) {
+      throw failure;
+    }
+    const key = { id: 7n, accountId: 3n, hash, firstCharacters: 'abcd', expiresAt, revokedAt, unbanCount: 0 };
+    const account = { plan, perMinute: null, perDay: null };
+    return { keys: hashes.some((each) => each.equals(hash)) ? [{ key, account }] : [], source };
+  }
+
+  async changesSince(position: ChangesPosition | undefined): Promise<AccountChanges> {
+    this.polls++;
+    const { source, changes, failure } = this;
+    await this.pollReply;
+    if (failure !== undefined) {
+      throw failure;
+    }
+    const accountIds = new Set(position?.snapshot === `${changes}` ? [] : [3n]);
+    return {
+      accountIds: position?.source === source ? accountIds : 'all',
+      position: { source, snapshot: `${changes}` },
+    };
+  }
+}
+
+describe('A key that was found valid', () => {
+  let clock: TestClock;
+  let database: OneKey;
+  let uses: LastUsedTracker;
+  let remembered: RememberedKeys;
+  let authenticator: Authenticator;
+
+  beforeEach(() => {
+    jest.useFakeTimers({ doNotFake: ['setImmediate', 'nextTick'] });
+    clock = new TestClock();
+    database = new OneKey();
+    const repository = database as unknown as ApiKeyRepository;
+    uses = new LastUsedTracker(repository, clock);
+    remembered = new RememberedKeys(repository, clock);
+    authenticator = new Authenticator(repository, clock, loadSettings({}), uses, remembered);
+  });
+  afterEach(() => {
+    remembered.onApplicationShutdown();
+    jest.useRealTimers();
+    jest.restoreAllMocks();
+  });
+
+  /** What meets a request with the key: its plan, or why it is rejected. */
+  const use = async (): Promise<string> => {
+    try {
+      const principal =
+        authenticator.remembered(database.secret) ?? (await authenticator.authenticate(database.secret));
+      return principal.plan;
+    } catch (error) {
+      return (error as ServiceUnavailableError).code;
+    }
+  };
+  /** Uses the key every 50 ms. @returns what met the last request */
+  const useFor = async (ms: number): Promise<string> => {
+    for (let passed = 0; passed < ms; passed += STEP_MS) {
+      clock.advance(STEP_MS);
+      await jest.advanceTimersByTimeAsync(STEP_MS);
+      await use();
+    }
+    return use();
+  };
+  const lookUpsWhile = async (work: () => Promise<unknown>): Promise<number> => {
+    const before = database.lookUps;
+    await work();
+    return database.lookUps - before;
+  };
+  const hold = () => {
+    let release: () => void = () => undefined;
+    const held = new Promise<void>((resolve) => (release = resolve));
+    return { held, release };
+  };
+
+  it('is not looked up again while it is in use, save once a minute', async () => {
+    await useFor(1_000);
+    expect(await lookUpsWhile(() => useFor(50_000))).toBe(0);
+    expect(await lookUpsWhile(() => useFor(61_000))).toBe(1);
+  });
+
+  it('is looked up once for all requests that come together', async () => {
+    const answers = await Promise.all([use(), use(), use()]);
+    expect(answers).toEqual(['free', 'free', 'free']);
+    expect(database.lookUps).toBe(1);
+  });
+
+  it('is noted as used each time it is looked up', async () => {
+    const noted = jest.spyOn(uses, 'record');
+    await useFor(1_000);
+    noted.mockClear();
+    await useFor(183_000);
+    expect(noted.mock.calls.length).toBeGreaterThanOrEqual(2);
+  });
+
+  it.each([
+    ['a revocation', { revokedAt: new Date(0) }, 'invalid_api_key'],
+    ['a new plan', { plan: 'pro' as const }, 'pro'],
+    ['an earlier expiry', { expiresAt: new Date(0) }, 'expired_api_key'],
+  ])('meets %s within a second', async (_, change, outcome) => {
+    await useFor(1_000);
+    database.change(change);
+    expect(await useFor(350)).toBe(outcome);
+  });
+
+  it('ends when the clock says that it has expired, without a change', async () => {
+    database.change({ expiresAt: new Date(clock.now() + 5_000) });
+    expect(await useFor(4_900)).toBe('free');
+    expect(await useFor(100)).toBe('expired_api_key');
+  });
+
+  it('ends also when the clock is set to after its expiry', async () => {
+    database.change({ expiresAt: new Date(clock.now() + 3_600_000) });
+    await useFor(1_000);
+    clock.set(clock.now() + 3_600_000);
+    expect(await use()).toBe('expired_api_key');
+  });
+
+  it('is looked up each time once polls fail, hang or are slow, so that a revocation is in force within a second', async () => {
+    await useFor(1_000);
+    const polls = hold();
+    database.pollReply = polls.held;
+    database.change({ revokedAt: new Date(0) });
+    expect(await useFor(1_000)).toBe('invalid_api_key');
+    database.change({ revokedAt: null });
+    expect(await use()).toBe('free');
+    database.change({ revokedAt: new Date(0) });
+    expect(await use()).toBe('invalid_api_key');
+    polls.release();
+  });
+
+  it('is not remembered by a poll that took too long', async () => {
+    await useFor(1_000);
+    const polls = hold();
+    database.pollReply = polls.held;
+    await useFor(2_000);
+    // What it read may be older than a second.
+    const next = hold();
+    database.pollReply = next.held;
+    polls.release();
+    await jest.advanceTimersByTimeAsync(0);
+    expect(await lookUpsWhile(use)).toBe(1);
+    next.release();
+    await useFor(500);
+    expect(await lookUpsWhile(use)).toBe(0);
+  });
+
+  it('is known again after an outage of the database, with the changes of the meantime', async () => {
+    await useFor(1_000);
+    database.failure = new ServiceUnavailableError();
+    expect(await useFor(1_000)).toBe('service_unavailable');
+    database.change({ plan: 'pro' });
+    database.failure = undefined;
+    expect(await useFor(1_000)).toBe('pro');
+    expect(await lookUpsWhile(() => useFor(1_000))).toBe(0);
+  });
+
+  it('is not remembered by a look-up that began before a change which has arrived meanwhile', async () => {
+    await useFor(1_000);
+    remembered.onApplicationShutdown();
+    remembered = new RememberedKeys(database as unknown as ApiKeyRepository, clock);
+    authenticator = new Authenticator(
+      database as unknown as ApiKeyRepository,
+      clock,
+      loadSettings({}),
+      uses,
+      remembered,
+    );
+    authenticator.remembered('another');
+    await jest.advanceTimersByTimeAsync(0);
+    const lookUp = hold();
+    database.lookUpReply = lookUp.held;
+    const early = use();
+    // The look-up has read the key, and its response is on the way.
+    await new Promise(setImmediate);
+    database.change({ revokedAt: new Date(0) });
+    clock.advance(250);
+    await jest.advanceTimersByTimeAsync(250);
+    lookUp.release();
+    expect(await early).toBe('free');
+    expect(await use()).toBe('invalid_api_key');
+  });
+
+  it('is not looked up for a request together with one that came earlier: that may have missed a change', async () => {
+    const lookUp = hold();
+    database.lookUpReply = lookUp.held;
+    const early = use();
+    await new Promise(setImmediate);
+    database.change({ revokedAt: new Date(0) });
+    const late = use();
+    await new Promise(setImmediate);
+    lookUp.release();
+    expect([await early, await late]).toEqual(['free', 'invalid_api_key']);
+  });
+
+  it('is forgotten when another database takes over, which may lack changes', async () => {
+    await useFor(1_000);
+    database.source = 'standby';
+    database.revokedAt = new Date(0);
+    expect(await useFor(350)).toBe('invalid_api_key');
+  });
+
+  it('is not remembered from a database that has been replaced', async () => {
+    await useFor(1_000);
+    database.source = 'standby';
+    await useFor(300);
+    database.change({ plan: 'pro' });
+    const read = database.findByHashes.bind(database);
+    jest
+      .spyOn(database, 'findByHashes')
+      .mockImplementation(async (hashes) => ({ ...(await read(hashes)), source: 'primary' }));
+    await useFor(1_000);
+    expect(await lookUpsWhile(use)).toBe(1);
+  });
+
+  it('costs no polls while nobody uses any', async () => {
+    await useFor(1_000);
+    clock.advance(1_000);
+    await jest.advanceTimersByTimeAsync(1_000);
+    const { polls } = database;
+    clock.advance(30_000);
+    await jest.advanceTimersByTimeAsync(30_000);
+    expect(database.polls).toBe(polls);
+    database.change({ plan: 'pro' });
+    expect(await use()).toBe('pro');
+  });
+
+  it('is looked up each time, and the log says why once, when the changes cannot be read for another reason', async () => {
+    const logged = jest.spyOn(Logger.prototype, 'error').mockReturnValue();
+    await useFor(1_000);
+    const fault = new Error('a fault');
+    jest.spyOn(database, 'changesSince').mockRejectedValue(fault);
+    await useFor(1_000);
+    expect(await lookUpsWhile(() => useFor(500))).toBeGreaterThanOrEqual(10);
+    expect(logged.mock.calls).toEqual([[fault]]);
+  });
+});

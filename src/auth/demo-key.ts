@@ -1,0 +1,36 @@
+import { existsSync } from 'node:fs';
+import { mkdir, readFile, rename, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import type { NestFastifyApplication } from '@nestjs/platform-fastify';
+import { AccountsService } from './accounts.service';
+import { Authenticator } from './authenticator';
+import { KeysService } from './keys.service';
+
+const DEMO_ACCOUNT = 'demo';
+
+/**
+ * Gives a newcomer a key that works: of an account `demo` on plan `pro`, kept in the data directory, readable by its
+ * owner alone, so that later starts show the same one. For development only.
+ */
+export async function demoKey(app: NestFastifyApplication, dataDir: string): Promise<string> {
+  const file = join(dataDir, 'demo-key');
+  const kept = existsSync(file) ? (await readFile(file, 'utf8')).trim() : '';
+  if (await isValid(app.get(Authenticator), kept)) {
+    return kept;
+  }
+  const accounts = app.get(AccountsService);
+  const account =
+    (await accounts.list()).find(({ name }) => name === DEMO_ACCOUNT) ?? (await accounts.create(DEMO_ACCOUNT, 'pro'));
+  const { secret } = await app.get(KeysService).create(account.id);
+  await mkdir(dataDir, { recursive: true, mode: 0o700 });
+  await writeFile(`${file}.new`, `${secret}\n`, { mode: 0o600 });
+  await rename(`${file}.new`, file);
+  return secret;
+}
+
+async function isValid(authenticator: Authenticator, secret: string): Promise<boolean> {
+  return authenticator.authenticate(secret).then(
+    () => true,
+    () => false,
+  );
+}

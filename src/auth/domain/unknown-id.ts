@@ -1,2 +1,0 @@
-/** No account, or no key, has the id; the message says which. */
-export class UnknownId extends Error {}

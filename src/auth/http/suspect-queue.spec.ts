@@ -1,0 +1,45 @@
+import { SuspectQueue } from './suspect-queue';
+
+describe('Requests from addresses that send wrong keys', () => {
+  let queue: SuspectQueue;
+  let continued: number[];
+
+  beforeEach(() => {
+    jest.useFakeTimers();
+    [queue, continued] = [new SuspectQueue(), []];
+  });
+  afterEach(() => {
+    jest.useRealTimers();
+  });
+
+  const arrive = (count: number) => {
+    for (let index = 0; index < count; index++) {
+      void queue.wait().then(() => continued.push(index));
+    }
+  };
+
+  it('wait 10 ms when they are few', async () => {
+    arrive(2);
+    await jest.advanceTimersByTimeAsync(9);
+    expect(continued).toEqual([]);
+    await jest.advanceTimersByTimeAsync(1);
+    expect(continued).toEqual([0, 1]);
+  });
+
+  it('continue 5 every 10 ms when they are many, in their order', async () => {
+    arrive(12);
+    await jest.advanceTimersByTimeAsync(20);
+    expect(continued).toEqual([0, 1, 2, 3, 4, 5, 6, 7, 8, 9]);
+    await jest.advanceTimersByTimeAsync(10);
+    expect(continued).toHaveLength(12);
+  });
+
+  it('are no more than what continues within a second', async () => {
+    arrive(499);
+    expect(queue.isFull).toBe(false);
+    arrive(1);
+    expect(queue.isFull).toBe(true);
+    await jest.advanceTimersByTimeAsync(1_000);
+    expect(continued).toHaveLength(500);
+  });
+});

@@ -1,0 +1,90 @@
+import { Logger } from '@nestjs/common';
+import { ServiceUnavailableError } from '../shared/domain/pet-store-error';
+import type { ApiKeyRepository, KeyUse } from './domain/api-key.repository';
+import { LastUsedTracker } from './last-used-tracker';
+
+describe('The last use of a key', () => {
+  let now: number;
+  let written: (readonly KeyUse[])[];
+  let failure: Error | undefined;
+  let uses: LastUsedTracker;
+  let errors: unknown[];
+
+  beforeEach(() => {
+    jest.useFakeTimers();
+    [now, written, failure, errors] = [0, [], undefined, []];
+    const ignore = () => undefined;
+    Logger.overrideLogger({ log: ignore, warn: ignore, error: (error: unknown) => errors.push(error) });
+    const recordLastUsed = (batch: readonly KeyUse[]) => {
+      written.push(batch);
+      return failure === undefined ? Promise.resolve() : Promise.reject(failure);
+    };
+    uses = new LastUsedTracker({ recordLastUsed } as unknown as ApiKeyRepository, {
+      now: () => now,
+      monotonic: () => now,
+    });
+  });
+  afterEach(() => {
+    jest.useRealTimers();
+  });
+
+  const recordAt = (time: number, keyId: bigint) => {
+    now = time;
+    uses.record(keyId);
+  };
+
+  it('is written in the background, for many keys together, and not again while they are not used', async () => {
+    uses.onApplicationBootstrap();
+    recordAt(1, 7n);
+    recordAt(2, 8n);
+    recordAt(3, 7n);
+    expect(written).toEqual([]);
+    await jest.advanceTimersByTimeAsync(60_000);
+    const latest = [
+      { keyId: 7n, at: new Date(3) },
+      { keyId: 8n, at: new Date(2) },
+    ];
+    expect(written).toEqual([latest]);
+    await uses.onApplicationShutdown();
+    expect(written).toEqual([latest]);
+  });
+
+  it('is written when the service stops, and nothing after that', async () => {
+    uses.onApplicationBootstrap();
+    recordAt(1, 7n);
+    await uses.onApplicationShutdown();
+    expect(written).toEqual([[{ keyId: 7n, at: new Date(1) }]]);
+    recordAt(2, 7n);
+    await jest.advanceTimersByTimeAsync(60_000);
+    expect(written).toHaveLength(1);
+  });
+
+  it('is written in batches when there are very many', async () => {
+    for (let keyId = 1n; keyId <= 2_001n; keyId++) {
+      uses.record(keyId);
+    }
+    await uses.write();
+    expect(written.map(({ length }) => length)).toEqual([1_000, 1_000, 1]);
+  });
+
+  it('is lost with a database that is away, and nothing else is', async () => {
+    failure = new ServiceUnavailableError();
+    for (let keyId = 1n; keyId <= 2_001n; keyId++) {
+      uses.record(keyId);
+    }
+    await uses.write();
+    expect(written).toHaveLength(1);
+    expect(errors).toEqual([]);
+    failure = undefined;
+    recordAt(1, 7n);
+    await uses.write();
+    expect(written.slice(1)).toEqual([[{ keyId: 7n, at: new Date(1) }]]);
+  });
+
+  it('says in the log what is wrong otherwise', async () => {
+    failure = new Error('a fault');
+    uses.record(7n);
+    await uses.write();
+    expect(errors).toEqual([failure]);
+  });
+});

@@ -1,0 +1,49 @@
+import { Injectable, Logger, type OnApplicationBootstrap, type OnApplicationShutdown } from '@nestjs/common';
+import { Clock } from '../shared/domain/clock';
+import { PetStoreError } from '../shared/domain/pet-store-error';
+import { ApiKeyRepository } from './domain/api-key.repository';
+
+const INTERVAL_MS = 15_000;
+const BATCH_SIZE = 1_000;
+
+/** Keeps when keys were last used: in memory while requests run, and written in batches in the background. */
+@Injectable()
+export class LastUsedTracker implements OnApplicationBootstrap, OnApplicationShutdown {
+  private readonly logger = new Logger(LastUsedTracker.name);
+  private readonly uses = new Map<bigint, number>();
+  private timer: NodeJS.Timeout | undefined;
+
+  constructor(
+    private readonly keys: ApiKeyRepository,
+    private readonly clock: Clock,
+  ) {}
+
+  onApplicationBootstrap(): void {
+    this.timer = setInterval(() => void this.write(), INTERVAL_MS).unref();
+  }
+
+  async onApplicationShutdown(): Promise<void> {
+    clearInterval(this.timer);
+    await this.write();
+  }
+
+  record(keyId: bigint): void {
+    this.uses.set(keyId, this.clock.now());
+  }
+
+  /** Writes what was recorded. What the database does not take is lost: it is not worth more. */
+  async write(): Promise<void> {
+    const uses = Array.from(this.uses, ([keyId, at]) => ({ keyId, at: new Date(at) }));
+    this.uses.clear();
+    try {
+      for (let start = 0; start < uses.length; start += BATCH_SIZE) {
+        await this.keys.recordLastUsed(uses.slice(start, start + BATCH_SIZE));
+      }
+    } catch (error) {
+      // That the database is away, others say.
+      if (!(error instanceof PetStoreError)) {
+        this.logger.error(error);
+      }
+    }
+  }
+}

@@ -1,0 +1,127 @@
+import { AsyncResource } from 'node:async_hooks';
+import { Injectable, Logger, type OnApplicationShutdown } from '@nestjs/common';
+import { Clock } from '../shared/domain/clock';
+import { ExpiringMap } from '../shared/domain/expiring-map';
+import { PetStoreError } from '../shared/domain/pet-store-error';
+import type { Principal } from '../shared/domain/principal';
+import { type AccountChanges, ApiKeyRepository, type ChangesPosition } from './domain/api-key.repository';
+
+/** How often the changes are asked for while keys are in use. */
+const POLL_INTERVAL_MS = 250;
+/** A change must be in force within a second: no key is trusted for longer after the last poll that knew of all changes began. */
+const TRUST_MS = 900;
+/** Without a request for that long there are no more polls: with fewer requests than polls, look-ups cost less. */
+const IDLE_MS = 1_000;
+/** A little more than the minute after which last-used tracking stores the next use, which a look-up tells it. */
+const REMEMBER_MS = 61_000;
+/** About 60 MB. */
+const REMEMBERED_KEYS = 100_000;
+
+/** A key that a look-up found valid. */
+export interface ValidKey {
+  readonly principal: Principal;
+  /** When the key expires, in ms since the epoch; Infinity for never. */
+  readonly keyExpiresAt: number;
+}
+
+interface RememberedKey extends ValidKey {
+  /** By the monotonic clock. */
+  readonly expiresAt: number;
+}
+
+/**
+ * Remembers keys that were found valid, for as long as this replica is sure to know every change of an account or a key that is
+ * a second old. It asks the database for the changes a few times a second. Once that takes too long or fails, it knows no
+ * key, so each is looked up, until the changes since the last successful poll have arrived.
+ */
+@Injectable()
+export class RememberedKeys implements OnApplicationShutdown {
+  private readonly logger = new Logger(RememberedKeys.name);
+  private readonly keys = new ExpiringMap<string, RememberedKey>(REMEMBERED_KEYS);
+  private position: ChangesPosition | undefined;
+  /** Raised by each poll that brings changes: a look-up that began before may not know them. */
+  private generation = 0;
+  /** When the last successful poll began, and when a key was last asked for; by the monotonic clock. */
+  private confirmedAt = -Infinity;
+  private usedAt = -Infinity;
+  private isPolling = false;
+  private isStopped = false;
+  private hasFailed = false;
+  /** Belongs to no request: neither to its trace nor to its transaction. */
+  private readonly startPolling = AsyncResource.bind(() => void this.pollWhileUsed());
+
+  constructor(
+    private readonly repository: ApiKeyRepository,
+    private readonly clock: Clock,
+  ) {}
+
+  onApplicationShutdown(): void {
+    this.isStopped = true;
+  }
+
+  get(token: string): Principal | undefined {
+    const now = this.clock.monotonic();
+    this.usedAt = now;
+    if (!this.isPolling && !this.isStopped) {
+      this.startPolling();
+    }
+    if (now - this.confirmedAt >= TRUST_MS) {
+      return undefined;
+    }
+    const known = this.keys.get(token, now);
+    return known === undefined || (known.keyExpiresAt !== Infinity && known.keyExpiresAt <= this.clock.now())
+      ? undefined
+      : known.principal;
+  }
+
+  /**
+   * To be called before a look-up is sent.
+   * @returns how to remember what it found in a database. That does nothing when changes have arrived meanwhile, or from another
+   * database: they may be changes that the look-up did not see.
+   */
+  beginLookUp(): (token: string, key: ValidKey, source: string) => void {
+    const { generation } = this;
+    const now = this.clock.monotonic();
+    return (token, key, source) => {
+      if (generation === this.generation && source === this.position?.source) {
+        this.keys.set(token, { ...key, expiresAt: now + REMEMBER_MS }, now);
+      }
+    };
+  }
+
+  private async pollWhileUsed(): Promise<void> {
+    this.isPolling = true;
+    do {
+      const startedAt = this.clock.monotonic();
+      try {
+        this.forget(await this.repository.changesSince(this.position));
+        this.confirmedAt = startedAt;
+        this.hasFailed = false;
+      } catch (error) {
+        // Database outages are reported elsewhere.
+        if (!(error instanceof PetStoreError) && !this.hasFailed) {
+          this.hasFailed = true;
+          this.logger.error(error);
+        }
+      }
+      const leftMs = startedAt + POLL_INTERVAL_MS - this.clock.monotonic();
+      await new Promise((resolve) => setTimeout(resolve, Math.max(0, leftMs)).unref());
+    } while (!this.isStopped && this.clock.monotonic() - this.usedAt < IDLE_MS);
+    this.isPolling = false;
+  }
+
+  private forget({ accountIds, position }: AccountChanges): void {
+    this.position = position;
+    if (accountIds === 'all') {
+      this.generation++;
+      this.keys.clear();
+    } else if (accountIds.size > 0) {
+      this.generation++;
+      for (const [token, { principal }] of this.keys.entries(this.clock.monotonic())) {
+        if (accountIds.has(principal.accountId)) {
+          this.keys.delete(token);
+        }
+      }
+    }
+  }
+}

@@ -1,0 +1,2 @@
+export { serveDocumentation } from './documentation';
+export { createOpenApiDocument } from './openapi';

@@ -1,0 +1,163 @@
+import type { INestApplication } from '@nestjs/common';
+import { DiscoveryService, MetadataScanner, Reflector } from '@nestjs/core';
+import {
+  DocumentBuilder,
+  type OpenAPIObject,
+  type OperationObject,
+  type ResponseObject,
+  type SchemaObject,
+  SwaggerModule,
+} from '@nestjs/swagger';
+import type { Settings } from '../config/settings';
+import { VERSION } from '../config/version';
+import { IDEMPOTENT } from '../idempotency';
+import type { ErrorCode } from '../shared/domain/error-codes';
+import { ERROR_CODES, errorResponses } from '../shared/openapi/api-errors';
+import { API_GROUP, type ApiGroupMetadata } from '../shared/openapi/api-group.decorator';
+import {
+  CHALLENGE_HEADER,
+  COMMON_HEADERS,
+  DEPRECATION_HEADERS,
+  REPLAYED_HEADER,
+  RETRY_AFTER_HEADER,
+} from '../shared/openapi/api-headers';
+import { ErrorCatalog } from '../shared/http/errors/error-catalog';
+import { ErrorDto } from '../shared/http/errors/error.dto';
+import { DEPRECATION, type Deprecation } from '../versioning';
+
+const VERSION_PREFIX = '/v1';
+const KEY_DESCRIPTION = 'An API key, which the operator issues: `pets_live_…` in production, `pets_test_…` elsewhere.';
+
+type Handler = () => unknown;
+
+/** The OpenAPI document of version 1: what the controllers declare, and what holds for every operation. */
+export function createOpenApiDocument(app: INestApplication, settings: Settings): OpenAPIObject {
+  const builder = new DocumentBuilder()
+    .setOpenAPIVersion('3.1.0')
+    .setTitle('Pet store')
+    .setDescription(
+      'Manage the animals of a pet store. Send an API key with every request, as a bearer credential: ' +
+        '`Authorization: Bearer <API_KEY>`. Every response says how much of the plan is left.',
+    )
+    .setVersion(VERSION)
+    .setContact('Pet store support', 'https://petstore.example.com/support', 'support@petstore.example.com')
+    .setLicense('MIT', 'https://opensource.org/license/mit')
+    .addBearerAuth({ type: 'http', scheme: 'bearer', bearerFormat: 'API key', description: KEY_DESCRIPTION }, 'apiKey')
+    .addSecurityRequirements('apiKey');
+  serversOf(settings).forEach(([url, description]) => builder.addServer(url, description));
+  const document = SwaggerModule.createDocument(app, builder.build(), {
+    extraModels: [ErrorDto],
+    operationIdFactory: (_controller, method) => method,
+  });
+  document.servers = document.servers?.map((server) => ({ ...server, 'x-internal': false }));
+  const schemas = (document.components ??= {}).schemas ?? {};
+  document.paths = Object.fromEntries(
+    Object.entries(document.paths)
+      .filter(([path]) => path.startsWith(`${VERSION_PREFIX}/`))
+      .map(([path, item]) => [path.slice(VERSION_PREFIX.length), item]),
+  );
+  const { code } = (schemas.Error as SchemaObject).properties as Record<'code', SchemaObject>;
+  code.examples = [...app.get(ErrorCatalog).codes];
+  const { groups, handlers } = readControllers(app);
+  document.tags = groups;
+  for (const operation of operationsOf(document)) {
+    const { operationId = '' } = operation;
+    const handler = handlers.get(operationId);
+    if (handler === undefined) {
+      throw new Error(`No handler is called ${operationId}: an operation has the name of its handler.`);
+    }
+    addDeclarations(operation, app, handler);
+    nameTitledSchemas(operation, schemas);
+  }
+  return document;
+}
+
+/** The groups that the controllers declare, and their handlers by name, which is the id of the operation. */
+function readControllers(app: INestApplication) {
+  const [scanner, reflector] = [app.get(MetadataScanner), app.get(Reflector)];
+  const controllers = app.get(DiscoveryService).getControllers();
+  const prototypes = controllers.map(({ instance }) => Object.getPrototypeOf(instance) as Record<string, Handler>);
+  return {
+    groups: prototypes
+      .flatMap(({ constructor }) => reflector.get<ApiGroupMetadata | undefined>(API_GROUP, constructor) ?? [])
+      .sort((one, other) => one.name.localeCompare(other.name)),
+    handlers: new Map(
+      prototypes.flatMap((prototype) => scanner.getAllMethodNames(prototype).map((name) => [name, prototype[name]])),
+    ),
+  };
+}
+
+function serversOf({ environment, publicBaseUrl, stagingBaseUrl, baseUrl }: Settings): [string, string][] {
+  const servers: [string | undefined, string][] = [
+    [environment === 'development' && baseUrl !== publicBaseUrl ? baseUrl : undefined, 'Local'],
+    [publicBaseUrl, 'Production'],
+    [stagingBaseUrl, 'Staging'],
+  ];
+  const known = servers.filter((server): server is [string, string] => server[0] !== undefined);
+  return known.length > 0 ? known : [[baseUrl, 'This service']];
+}
+
+function operationsOf(document: OpenAPIObject): OperationObject[] {
+  return Object.values(document.paths).flatMap(({ get, post, put, patch, delete: remove }) =>
+    [get, post, put, patch, remove].filter((operation) => operation !== undefined),
+  );
+}
+
+/** Adds what the handler declares with the service's own decorators, and what holds for every operation. */
+function addDeclarations(operation: OperationObject, app: INestApplication, handler: Handler): void {
+  const reflector = app.get(Reflector);
+  const deprecation = reflector.get<Deprecation | undefined>(DEPRECATION, handler);
+  const isIdempotent = reflector.get<boolean | undefined>(IDEMPOTENT, handler);
+  if (deprecation !== undefined) {
+    Object.assign(operation, { deprecated: true, 'x-deprecated-sunset': deprecation.sunset });
+  }
+  const errors = errorResponses(app.get(ErrorCatalog), [
+    ...(reflector.get<ErrorCode[] | undefined>(ERROR_CODES, handler) ?? []),
+    'malformed_url',
+    'malformed_request',
+    'missing_api_key',
+    'invalid_api_key',
+    'expired_api_key',
+    'request_timeout',
+    'uri_too_long',
+    'rate_limit_exceeded',
+    'daily_quota_exceeded',
+    'key_temporarily_banned',
+    'too_many_auth_failures',
+    'headers_too_large',
+    'internal_error',
+    'service_unavailable',
+  ]);
+  operation.responses = Object.fromEntries(
+    Object.entries({ ...operation.responses, ...errors }).map(([status, response]) => {
+      const { headers, ...rest } = response as ResponseObject;
+      return [
+        status,
+        {
+          ...rest,
+          headers: {
+            ...COMMON_HEADERS,
+            ...headers,
+            ...(status === '401' && CHALLENGE_HEADER),
+            ...((status === '429' || status === '503') && RETRY_AFTER_HEADER),
+            ...(isIdempotent && status.startsWith('2') && REPLAYED_HEADER),
+            ...(deprecation && !['401', '408', '429', '431'].includes(status) && DEPRECATION_HEADERS),
+          },
+        },
+      ];
+    }),
+  );
+}
+
+/** Moves a response's schema that has a title to the document's named schemas, where clients find it by that name. */
+function nameTitledSchemas(operation: OperationObject, schemas: Record<string, unknown>): void {
+  for (const response of Object.values(operation.responses) as ResponseObject[]) {
+    for (const content of Object.values(response.content ?? {})) {
+      const schema = content.schema as SchemaObject;
+      if (schema.title !== undefined) {
+        schemas[schema.title] = schema;
+        content.schema = { $ref: `#/components/schemas/${schema.title}` };
+      }
+    }
+  }
+}

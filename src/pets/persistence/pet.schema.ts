@@ -1,0 +1,24 @@
+import { EntitySchema } from 'typeorm';
+import { bigintColumn, identityColumn } from '../../shared/persistence/bigint-column';
+import { sqlOneOf } from '../../shared/persistence/sql';
+import { Pet, PET_NAME_MAX_LENGTH, PET_STATUSES } from '../domain/pet';
+
+export const PetSchema = new EntitySchema<Pet>({
+  name: 'Pet',
+  target: Pet,
+  tableName: 'pets',
+  columns: {
+    id: identityColumn,
+    name: { type: 'text' },
+    categoryId: { ...bigintColumn, name: 'category_id' },
+    status: { type: 'text' },
+  },
+  indices: [{ name: 'pets_status_id', columns: ['status', 'id'] }],
+  checks: [
+    {
+      name: 'pets_name_check',
+      expression: `char_length(name) BETWEEN 1 AND ${PET_NAME_MAX_LENGTH} AND btrim(name, E' \\t\\n\\x0B\\f\\r') <> ''`,
+    },
+    { name: 'pets_status_check', expression: sqlOneOf('status', PET_STATUSES) },
+  ],
+});

@@ -1,0 +1,64 @@
+import { Injectable } from '@nestjs/common';
+import { MAX_PAGE_LIMIT } from '../../shared/domain/page-limit';
+import { PreparedStatements } from '../../shared/persistence/statements/prepared-statements';
+import { sqlNames } from '../../shared/persistence/sql';
+import { PetListing, type PetListingPage, type PetListingQuery } from '../pet-listing';
+import { PetSchema } from './pet.schema';
+
+const { table, columns } = sqlNames(PetSchema);
+
+/**
+ * PostgreSQL writes the JSON: rows decoded and written here cost this process two to three times as much for a page of 20.
+ * `concat` takes it 13% less time than `row_to_json`; only a name has characters that need escaping. `$2` is one animal
+ * more than the page holds, which tells whether another page follows. It is left out here: PostgreSQL would take 10 to 20%
+ * longer. The constant limit shows the planner how short a page is, so that a connection plans the statement once; with `$2`
+ * alone it plans every page anew, which takes longer than the page itself.
+ */
+const page = (name: string, condition: string, order: string) => ({
+  name,
+  table,
+  text: `
+    SELECT
+      string_agg(concat(
+        '{"id":', ${columns.id}, ',"name":', to_json(${columns.name}),
+        ',"categoryId":', ${columns.categoryId}, ',"status":"', ${columns.status}, '"}'
+      ), ','),
+      CASE WHEN count(*) = $2 THEN (array_agg(${columns.id}))[$2 - 1] END
+    FROM (
+      SELECT * FROM (
+        SELECT ${columns.id}, ${columns.name}, ${columns.categoryId}, ${columns.status} FROM ${table}
+        WHERE ${condition} ORDER BY ${order} LIMIT ${MAX_PAGE_LIMIT + 1}
+      ) AS longest LIMIT $2
+    ) AS page`,
+});
+export const PAGE = page('pets_page', `${columns.id} > $1`, columns.id);
+/**
+ * Written so that no other index can serve it: with `status = $3` PostgreSQL may walk along the ids instead, past a million
+ * animals that are sold until it finds the first that is available.
+ */
+export const PAGE_OF_STATUS = page(
+  'pets_page_of_status',
+  `(${columns.status}, ${columns.id}) > ($3, $1) AND ${columns.status} <= $3`,
+  `${columns.status}, ${columns.id}`,
+);
+/** How an animal after another begins. Within a string of JSON it cannot occur, as quotation marks are escaped there. */
+const BEGINNING = ',{"id":';
+
+@Injectable()
+export class PostgresPetListing extends PetListing {
+  constructor(private readonly statements: PreparedStatements) {
+    super();
+  }
+
+  async page({ status, after, limit }: PetListingQuery): Promise<PetListingPage> {
+    const parameters = [after, Math.min(limit, MAX_PAGE_LIMIT) + 1];
+    const [row] =
+      status === undefined
+        ? await this.statements.read(PAGE, parameters)
+        : await this.statements.read(PAGE_OF_STATUS, [...parameters, status]);
+    const [animals, next] = row as [animals: string | null, next: null] | [animals: string, next: string];
+    return next === null
+      ? { json: `[${animals ?? ''}]`, next: undefined }
+      : { json: `[${animals.slice(0, animals.lastIndexOf(BEGINNING))}]`, next: BigInt(next) };
+  }
+}

@@ -1,0 +1,76 @@
+import { Injectable } from '@nestjs/common';
+import type { Repository } from 'typeorm';
+import { Batches } from '../../shared/persistence/statements/batches';
+import { PreparedStatements } from '../../shared/persistence/statements/prepared-statements';
+import { sqlNames } from '../../shared/persistence/sql';
+import { TypeOrmUnitOfWork } from '../../shared/persistence/typeorm-unit-of-work';
+import { orUnavailable } from '../../shared/persistence/unavailable';
+import { type NewPet, Pet, type PetStatus } from '../domain/pet';
+import { PetRepository, type Reservation } from '../domain/pet.repository';
+import { PetSchema } from './pet.schema';
+
+const { table, columns } = sqlNames(PetSchema);
+
+/** These two are prepared, as they are sent all the time. */
+const INSERT = {
+  name: 'pets_insert',
+  text: `
+    INSERT INTO ${table} (${columns.name}, ${columns.categoryId}, ${columns.status})
+    SELECT name, category_id, status
+    FROM unnest($1::text[], $2::bigint[], $3::text[]) WITH ORDINALITY AS pet (name, category_id, status, turn)
+    ORDER BY turn RETURNING ${columns.id}`,
+};
+const SELECT = {
+  name: 'pets_select',
+  table,
+  text: `SELECT ${columns.name}, ${columns.categoryId}, ${columns.status} FROM ${table} WHERE ${columns.id} = $1`,
+};
+
+@Injectable()
+export class TypeOrmPetRepository extends PetRepository {
+  private readonly batches: Batches<NewPet, bigint>;
+
+  constructor(
+    private readonly unitOfWork: TypeOrmUnitOfWork,
+    private readonly statements: PreparedStatements,
+  ) {
+    super();
+    this.batches = new Batches((pets) => this.insert(pets), unitOfWork.writers);
+  }
+
+  async add(pet: NewPet): Promise<Pet> {
+    // Animals that come together are inserted together, unless the request has a transaction of its own.
+    const isInTransaction = this.unitOfWork.transaction !== undefined;
+    const id = isInTransaction ? (await this.insert([pet]))[0] : await this.batches.add(pet);
+    return new Pet(id ?? 0n, pet.name, pet.categoryId, pet.status);
+  }
+
+  async find(id: bigint): Promise<Pet | null> {
+    const [row] = (await this.statements.read(SELECT, [id])) as [string, string, PetStatus][];
+    return row === undefined ? null : new Pet(id, row[0], BigInt(row[1]), row[2]);
+  }
+
+  reserve(id: bigint): Promise<Reservation> {
+    return orUnavailable(async () => {
+      const { affected } = await this.pets.update({ id, status: 'available' }, { status: 'pending' });
+      if (affected === 1) {
+        return 'reserved';
+      }
+      return (await this.pets.existsBy({ id })) ? 'not_available' : 'unknown';
+    });
+  }
+
+  private async insert(pets: readonly NewPet[]): Promise<bigint[]> {
+    const rows = (await this.statements.write(INSERT, [
+      pets.map(({ name }) => name),
+      pets.map(({ categoryId }) => categoryId),
+      pets.map(({ status }) => status),
+    ])) as [string][];
+    // Ids are given in ascending order of the turns; the order of what is returned is not promised.
+    return rows.map(([id]) => BigInt(id)).sort((a, b) => (a < b ? -1 : 1));
+  }
+
+  private get pets(): Repository<Pet> {
+    return this.unitOfWork.manager.getRepository(Pet);
+  }
+}

@@ -1,6 +1,0 @@
-/** Why something failed, in a few words for a log line. An error of several addresses has a code and no message. */
-export function reasonOf(error: unknown): string {
-  return error instanceof Error
-    ? error.message || ((error as Error & { readonly code?: string }).code ?? error.name)
-    : String(error);
-}

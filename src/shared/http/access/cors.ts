@@ -1,0 +1,47 @@
+import { HttpStatus } from '@nestjs/common';
+import type { FastifyInstance } from 'fastify';
+import type { RouteTable } from '../server/route-table';
+
+const EXPOSED_HEADERS = [
+  'Deprecation',
+  'Idempotent-Replayed',
+  'Link',
+  'Location',
+  'Retry-After',
+  'Sunset',
+  'WWW-Authenticate',
+  'X-RateLimit-Limit',
+  'X-RateLimit-Remaining',
+  'X-RateLimit-Reset',
+  'X-Request-Id',
+];
+const DAY_SECONDS = '86400';
+
+/** Lets pages of any origin call the service and read its answers (Fetch standard, CORS protocol). */
+export const CORS_HEADERS = {
+  'access-control-allow-origin': '*',
+  'access-control-expose-headers': EXPOSED_HEADERS.join(', '),
+};
+
+/**
+ * Responds to CORS preflights, which have no key. An OPTIONS that the Fetch standard does not call a preflight is for the
+ * guards.
+ */
+export function respondToPreflights(fastify: FastifyInstance, routes: RouteTable): void {
+  fastify.addHook('onRequest', ({ method, headers }, reply, done) => {
+    if (method !== 'OPTIONS' || !headers.origin || !headers['access-control-request-method']) {
+      done();
+      return;
+    }
+    const requested = headers['access-control-request-headers'];
+    void reply
+      .status(HttpStatus.NO_CONTENT)
+      .headers({
+        'access-control-allow-methods': routes.methods().join(', '),
+        'access-control-max-age': DAY_SECONDS,
+        vary: 'Access-Control-Request-Headers',
+        ...(requested !== undefined && { 'access-control-allow-headers': requested }),
+      })
+      .send();
+  });
+}

@@ -1,0 +1,114 @@
+import { type ArgumentsHost, Catch, type ExceptionFilter, HttpException, HttpStatus, Logger } from '@nestjs/common';
+import type { FastifyReply } from 'fastify';
+import type { ErrorCodes } from '../../domain/error-codes';
+import { PetStoreError, ServiceUnavailableError } from '../../domain/pet-store-error';
+import { ErrorCatalog } from './error-catalog';
+import { ErrorDto } from './error.dto';
+import { UnavailableLog } from './unavailable-log';
+import { urlProblem } from '../server/url-check';
+
+/** What every 401 asks for (RFC 6750 section 3). */
+export const BEARER_CHALLENGE = 'Bearer realm="petstore"';
+
+const NOTHING_SERVED = 'Nothing is served at this URL. All operations are below /v1.';
+
+/** How long a client waits before it tries again while the database is unavailable. */
+const UNAVAILABLE_RETRY_SECONDS = 1;
+
+/** What the HTTP layer's own errors mean to a client. */
+const HTTP_LAYER_ERRORS: Readonly<Record<number, [ErrorCodes['shared'], string]>> = {
+  400: ['malformed_request', 'The request is not well-formed HTTP.'],
+  413: ['body_too_large', 'The body is too large.'],
+  414: ['uri_too_long', 'The URL is too long.'],
+  415: ['unsupported_media_type', 'The body must be application/json.'],
+  503: ['service_unavailable', 'The service is shutting down. Retry after the time in Retry-After.'],
+};
+
+/** The code of an exception of Nest's, by its status; any other keeps its status, as `bad_request` or `internal_error`. */
+const GENERIC_CODES: Readonly<Record<number, ErrorCodes['shared']>> = {
+  400: 'bad_request',
+  401: 'unauthorized',
+  403: 'forbidden',
+  404: 'not_found',
+  405: 'method_not_allowed',
+  406: 'not_acceptable',
+  408: 'request_timeout',
+  409: 'conflict',
+  410: 'gone',
+  412: 'precondition_failed',
+  413: 'body_too_large',
+  414: 'uri_too_long',
+  415: 'unsupported_media_type',
+  422: 'unprocessable_content',
+  429: 'too_many_requests',
+  431: 'headers_too_large',
+  501: 'not_implemented',
+  502: 'bad_gateway',
+  503: 'service_unavailable',
+  504: 'gateway_timeout',
+};
+
+const logger = new Logger('ErrorFilter');
+const unavailableLog = new UnavailableLog();
+
+/** Turns whatever was thrown into the Error body: domain errors by their code, Nest's exceptions by their status, the rest as 500. */
+@Catch()
+export class ErrorFilter implements ExceptionFilter {
+  constructor(private readonly catalog: ErrorCatalog) {}
+
+  catch(thrown: unknown, host: ArgumentsHost): void {
+    const reply = host.switchToHttp().getResponse<FastifyReply>();
+    const { id, is404, raw } = reply.request;
+    // Where no route matches, Nest's router throws an exception with a message of its own.
+    const error = is404 ? (urlProblem(raw) ?? new PetStoreError('route_not_found', NOTHING_SERVED)) : thrown;
+    const response = toErrorResponse(error, id, this.catalog);
+    if (response.code === 'service_unavailable') {
+      reply.header('retry-after', UNAVAILABLE_RETRY_SECONDS);
+    }
+    if (response.status === 401 && !reply.hasHeader('www-authenticate')) {
+      reply.header('www-authenticate', BEARER_CHALLENGE);
+    }
+    void reply
+      // What the handler created is gone when what came after it failed.
+      .removeHeader('location')
+      .status(response.status)
+      .header('content-type', 'application/json; charset=utf-8')
+      .send(JSON.stringify(response));
+  }
+}
+
+/** What a client is told about something thrown; what it is not told about is logged. */
+export function toErrorResponse(thrown: unknown, requestId: string, catalog: ErrorCatalog): ErrorDto {
+  if (thrown instanceof ServiceUnavailableError) {
+    unavailableLog.record(thrown.cause, requestId);
+  }
+  if (thrown instanceof PetStoreError) {
+    return catalog.toResponse(thrown);
+  }
+  if (thrown instanceof HttpException && thrown.getStatus() !== HttpStatus.INTERNAL_SERVER_ERROR.valueOf()) {
+    return fromHttpException(thrown, catalog);
+  }
+  const { statusCode = 500 } = (thrown ?? {}) as { readonly statusCode?: number };
+  const known = HTTP_LAYER_ERRORS[statusCode];
+  if (known !== undefined) {
+    return catalog.toResponse(new PetStoreError(...known));
+  }
+  // The stack alone: an error object may hold a query with its parameters.
+  const stack = thrown instanceof Error ? thrown.stack : String(thrown);
+  logger.error({ event: 'request_failed', id: requestId, stack }, 'A request failed.');
+  return catalog.toResponse(new PetStoreError('internal_error'));
+}
+
+/** Keeps the status, and the message unless it is the service that failed. */
+function fromHttpException(exception: HttpException, catalog: ErrorCatalog): ErrorDto {
+  const status = exception.getStatus();
+  const code = GENERIC_CODES[status] ?? (status < 500 ? 'bad_request' : 'internal_error');
+  return new ErrorDto(code, status < 500 ? messageOf(exception) : catalog.get(code).message, status);
+}
+
+/** A ValidationPipe of Nest's has a list of messages. */
+function messageOf(exception: HttpException): string {
+  const response = exception.getResponse();
+  const { message } = (typeof response === 'object' ? response : {}) as { readonly message?: unknown };
+  return Array.isArray(message) ? `${message.join('; ')}.` : exception.message;
+}

@@ -1,0 +1,30 @@
+import { All, Controller, Req, Res } from '@nestjs/common';
+import { ApiExcludeController } from '@nestjs/swagger';
+import type { FastifyReply, FastifyRequest } from 'fastify';
+import { PetStoreError } from '../../domain/pet-store-error';
+import { methodNotAllowed, RouteTable } from '../server/route-table';
+import { NO_OPERATION, urlProblem } from '../server/url-check';
+
+/**
+ * Answers whatever no other route under `/v1` does, so that the guards come before 404 and 405 too. Its module must be
+ * imported last.
+ */
+@ApiExcludeController()
+@Controller({ version: '1' })
+export class UnmatchedController {
+  constructor(private readonly routes: RouteTable) {}
+
+  @All(['/', '*'])
+  refuse(@Req() request: FastifyRequest, @Res({ passthrough: true }) reply: FastifyReply): never {
+    const problem = urlProblem(request.raw);
+    if (problem !== undefined) {
+      throw problem;
+    }
+    const allowed = this.routes.methodsAt(request.url);
+    if (allowed.length > 0) {
+      reply.header('allow', allowed.join(', '));
+      throw methodNotAllowed(request.method, allowed);
+    }
+    throw new PetStoreError('route_not_found', NO_OPERATION);
+  }
+}

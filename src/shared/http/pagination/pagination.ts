@@ -1,0 +1,27 @@
+import type { FastifyReply } from 'fastify';
+import { decodeCursor, encodeCursor } from './cursor';
+import type { PageQueryDto } from './page-query.dto';
+
+/** The filters of a list that are set, as its URL has them. Their values must need no encoding. */
+export function serializeFilters(filters: Readonly<Record<string, string | bigint | undefined>>): string {
+  return Object.entries(filters)
+    .filter(([, value]) => value !== undefined)
+    .map(([name, value]) => `&${name}=${value}`)
+    .join('');
+}
+
+/** The id after which the page begins, 0 for the first page. @throws PetStoreError `invalid_cursor` */
+export function decodePageCursor({ cursor }: PageQueryDto, filters: string): bigint {
+  return cursor === undefined ? 0n : decodeCursor(cursor, filters);
+}
+
+/** Names the next page of the list at `address`, which begins after the id `next`, in `Link` (RFC 8288). */
+export function setNextLink(
+  reply: FastifyReply,
+  address: string,
+  { limit }: PageQueryDto,
+  filters: string,
+  next: bigint,
+): void {
+  reply.header('link', `<${address}?limit=${limit}${filters}&cursor=${encodeCursor(next, filters)}>; rel="next"`);
+}

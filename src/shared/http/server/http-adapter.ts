@@ -1,0 +1,71 @@
+import { randomUUID } from 'node:crypto';
+import type { IncomingMessage, Server } from 'node:http';
+import { FastifyAdapter } from '@nestjs/platform-fastify';
+import type { FastifyInstance } from 'fastify';
+import type { Settings } from '../../../config/settings';
+import { stringifyJson } from '../../json/json';
+import { deferBodies } from './request-body';
+import { limitPipelining } from './pipelining';
+import { MAX_URL_LENGTH, rewriteUrl } from './url-check';
+
+/** A request id of a gateway that is worth keeping: short, and harmless in a log line, so no misplaced API key. */
+const SANE_REQUEST_ID = /^(?!.*pets_(live|test)_)[A-Za-z0-9._~+/=:-]{1,128}$/;
+/** How long a client may take to send its header fields, and its whole request. */
+const HEADERS_TIMEOUT_MS = 5_000;
+const REQUEST_TIMEOUT_MS = 10_000;
+
+/** The HTTP server of the application, with all that every request meets before any module. */
+export function createHttpAdapter({ trustProxy }: Pick<Settings, 'trustProxy'>): FastifyAdapter {
+  const adapter = new FastifyAdapter({
+    trustProxy: trustedProxies(trustProxy),
+    genReqId: requestId,
+    rewriteUrl,
+    // Node would answer a request without Host by itself, without an Error (see url-check.ts).
+    http: { requireHostHeader: false, headersTimeout: HEADERS_TIMEOUT_MS, connectionsCheckingInterval: 1_000 },
+    requestTimeout: REQUEST_TIMEOUT_MS,
+    routerOptions: { maxParamLength: MAX_URL_LENGTH },
+    // No route has a schema of Fastify's: what would compile them need not be loaded.
+    schemaController: { compilersFactory: { buildValidator: neverCompiles, buildSerializer: neverCompiles } },
+    // No Express-style middleware is used.
+    skipMiddie: true,
+    return503OnClosing: false,
+    // See respondToProtocolErrors.
+    clientErrorHandler: () => undefined,
+  });
+  const fastify = adapter.getInstance<FastifyInstance>();
+  for (const property of ['principal', 'rateOutcome', 'traceId']) {
+    fastify.decorateRequest(property, undefined);
+  }
+  fastify.setReplySerializer((payload) => stringifyJson(payload));
+  deferBodies(fastify);
+  limitPipelining(fastify.server);
+  ignoreExpectations(fastify.server);
+  answerHalfClosed(fastify.server);
+  return adapter;
+}
+
+function neverCompiles(): never {
+  throw new Error('Routes declare no schemas to Fastify.');
+}
+
+/** With n gateways in front, the n addresses nearest to the service are theirs, its own peer being number 0. */
+function trustedProxies(trustProxy: Settings['trustProxy']) {
+  return typeof trustProxy === 'number' ? (_address: string, hop: number) => hop < trustProxy : trustProxy;
+}
+
+function requestId({ headers }: Pick<IncomingMessage, 'headers'>): string {
+  const sent = headers['x-request-id'];
+  return typeof sent === 'string' && SANE_REQUEST_ID.test(sent) ? sent : randomUUID();
+}
+
+/** RFC 9110 section 10.1.1 allows to ignore an expectation that is not known; Node would answer 417 without a body. */
+function ignoreExpectations(server: Server): void {
+  server.on('checkExpectation', (request, response) => {
+    server.emit('request', request, response);
+  });
+}
+
+/** A client that has ended its side after its request still reads. */
+function answerHalfClosed(server: Server): void {
+  Object.assign(server, { httpAllowHalfOpen: true });
+}

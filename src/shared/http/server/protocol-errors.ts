@@ -1,0 +1,120 @@
+import { randomUUID } from 'node:crypto';
+import { type Server, STATUS_CODES } from 'node:http';
+import type { Socket } from 'node:net';
+import { PetStoreError } from '../../domain/pet-store-error';
+import type { ErrorDto } from '../errors/error.dto';
+import { stopReading } from './pipelining';
+import { UNCACHED_HEADERS } from '../access/protective-headers';
+import { methodNotAllowed, type RouteTable } from './route-table';
+import { isUnderV1, MAX_URL_LENGTH, originForm } from './url-check';
+
+/** What Node's HTTP parser reports with a request that it gives up on. */
+type ProtocolFailure = Error & { readonly code?: string; readonly rawPacket?: unknown };
+
+/** How a connection fails whose client is not there any more, whether it sent something or not. */
+const CLIENT_GONE = new Set<string | undefined>(['ECONNRESET', 'EPIPE', 'HPE_INVALID_EOF_STATE']);
+
+export interface ProtocolErrorOptions {
+  readonly toResponse: (error: PetStoreError) => ErrorDto;
+  /** The headers of a response under `/v1` to the client at this address. */
+  readonly headers: (address: string) => Promise<Readonly<Record<string, string>>>;
+  readonly onResponse: (requestId: string, status: number, socket: Socket) => void;
+}
+
+/** Responds to what never becomes a request, bytes that are no HTTP or come too slowly and CONNECT, and ends the connection. */
+export function respondToProtocolErrors(server: Server, routes: RouteTable, options: ProtocolErrorOptions): void {
+  server.on('clientError', (failure: ProtocolFailure, socket: Socket) => {
+    void endWithError(socket, failure, protocolError(failure), options);
+  });
+  server.on('connect', ({ method = '', socket }) => {
+    const allowed = routes.methods();
+    void endWithError(socket, undefined, methodNotAllowed(method, allowed), options, { allow: allowed.join(', ') });
+  });
+}
+
+/**
+ * Responds in the turn of what came before on the connection.
+ * @param failure undefined for CONNECT, which asks for no path
+ */
+async function endWithError(
+  socket: Socket,
+  failure: ProtocolFailure | undefined,
+  error: PetStoreError,
+  { toResponse, headers, onResponse }: ProtocolErrorOptions,
+  additionalHeaders: Readonly<Record<string, string>> = {},
+): Promise<void> {
+  const connection = stopReading(socket);
+  if (connection === undefined) {
+    return;
+  }
+  // Node removes its own listener when it gives a connection up.
+  socket.on('error', () => undefined);
+  const broken = await connection.responses();
+  if (broken?.headersSent !== true) {
+    const [id, response] = [randomUUID(), toResponse(error)];
+    if (!CLIENT_GONE.has(failure?.code)) {
+      onResponse(id, response.status, socket);
+    }
+    const withBody = broken === undefined ? failure === undefined || !isHead(failure) : broken.req.method !== 'HEAD';
+    writeError(
+      socket,
+      response,
+      {
+        'x-request-id': id,
+        ...additionalHeaders,
+        ...(failure !== undefined && asksForV1(failure) && (await headers(socket.remoteAddress ?? ''))),
+      },
+      withBody,
+    );
+  }
+  connection.end();
+}
+
+/** What is wrong with bytes that never became a request. */
+export function protocolError({ code, rawPacket }: ProtocolFailure): PetStoreError {
+  switch (code) {
+    case 'HPE_HEADER_OVERFLOW':
+      return firstLine(rawPacket).length > MAX_URL_LENGTH
+        ? new PetStoreError('uri_too_long', 'The URL is too long.')
+        : new PetStoreError('headers_too_large');
+    case 'ERR_HTTP_REQUEST_TIMEOUT':
+      return new PetStoreError('request_timeout');
+    default:
+      return new PetStoreError('malformed_request');
+  }
+}
+
+/** Whether the bytes are a HEAD request, whose response has no body. */
+function isHead({ rawPacket }: ProtocolFailure): boolean {
+  return firstLine(rawPacket).startsWith('HEAD ');
+}
+
+/** Whether the bytes ask for something under `/v1`, as far as can be told: they may begin in the middle of a request. */
+function asksForV1({ rawPacket }: ProtocolFailure): boolean {
+  const [, target] = /^[A-Z-]+ (\S*)/.exec(firstLine(rawPacket)) ?? [];
+  return target === undefined || isUnderV1(originForm(target));
+}
+
+function firstLine(bytes: unknown): string {
+  return Buffer.isBuffer(bytes) ? (bytes.toString('latin1').split('\r\n', 1)[0] ?? '') : '';
+}
+
+/** Writes an Error to a connection that ends with it, without the HTTP layer's help. */
+function writeError(
+  socket: Socket,
+  error: ErrorDto,
+  headers: Readonly<Record<string, string>>,
+  withBody: boolean,
+): void {
+  const body = JSON.stringify(error);
+  const fields = {
+    ...headers,
+    ...UNCACHED_HEADERS,
+    'content-type': 'application/json; charset=utf-8',
+    'content-length': Buffer.byteLength(body),
+    connection: 'close',
+  };
+  const lines = Object.entries(fields).map(([name, value]) => `${name}: ${value}`);
+  const head = `HTTP/1.1 ${error.status} ${STATUS_CODES[error.status] ?? ''}\r\n${lines.join('\r\n')}\r\n\r\n`;
+  socket.write(withBody ? head + body : head);
+}

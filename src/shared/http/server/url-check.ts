@@ -1,0 +1,65 @@
+import type { IncomingMessage } from 'node:http';
+import { PetStoreError } from '../../domain/pet-store-error';
+
+/** RFC 9110 section 4.1 recommends to support at least 8000 octets. */
+export const MAX_URL_LENGTH = 8_000;
+/** Paths that no route has. */
+const REJECTED_PATH = '/-';
+const REJECTED_PATH_UNDER_V1 = '/v1/-';
+
+export const NO_OPERATION = 'No operation has this path. Paths have no trailing slash, and case matters.';
+
+/** Whether a URL, in origin form, is `/v1` or something below it. */
+export function isUnderV1(url: string): boolean {
+  return /^\/v1([/?]|$)/.test(url);
+}
+
+const problems = new WeakMap<IncomingMessage, PetStoreError>();
+
+/**
+ * Runs before routing: a request that the HTTP layer would reject by itself is sent where no route is, under `/v1` behind the
+ * guards, and gets `urlProblem` for a response.
+ */
+export function rewriteUrl(request: IncomingMessage): string {
+  const url = originForm(request.url ?? '/');
+  const problem = (isUnderV1(url) ? findProblemUnderV1(url, request) : undefined) ?? findProblem(url);
+  if (problem === undefined) {
+    return url;
+  }
+  problems.set(request, problem);
+  return isUnderV1(url) ? REJECTED_PATH_UNDER_V1 : REJECTED_PATH;
+}
+
+export function urlProblem(request: IncomingMessage): PetStoreError | undefined {
+  return problems.get(request);
+}
+
+function findProblemUnderV1(url: string, { httpVersion, headers }: IncomingMessage): PetStoreError | undefined {
+  if (headers.host === undefined && httpVersion !== '1.0') {
+    return new PetStoreError('malformed_request', 'The Host header is missing.');
+  }
+  const path = url.split('?', 1)[0] ?? '';
+  // The router would take the empty segment for an empty parameter.
+  return (path.endsWith('/') && path !== '/v1/') || path.includes('//')
+    ? new PetStoreError('route_not_found', NO_OPERATION)
+    : undefined;
+}
+
+function findProblem(url: string): PetStoreError | undefined {
+  if (url.length > MAX_URL_LENGTH) {
+    return new PetStoreError('uri_too_long', `The URL must be at most ${MAX_URL_LENGTH} characters long.`);
+  }
+  if (url.includes('%')) {
+    try {
+      decodeURIComponent(url);
+    } catch {
+      return new PetStoreError('malformed_url');
+    }
+  }
+  return undefined;
+}
+
+/** A proxy's absolute form (RFC 9112 section 3.2.2) names the same resource as the path in it. */
+export function originForm(url: string): string {
+  return /^https?:\/\//i.test(url) ? url.replace(/^https?:\/\/[^/?#]*\/?/i, '/') : url;
+}

@@ -1,0 +1,73 @@
+import { getSchemaPath } from '@nestjs/swagger';
+import type { ErrorCode } from '../domain/error-codes';
+import type { ErrorCatalog } from '../http/errors/error-catalog';
+import { ErrorDto } from '../http/errors/error.dto';
+
+const DESCRIPTIONS: Readonly<Record<number, string>> = {
+  400: 'Something in the request is missing or invalid.',
+  401: 'The credential is missing or invalid.',
+  403: 'The key is valid, but does not allow this.',
+  404: 'What was asked for could not be found.',
+  405: 'The method is not allowed for this URL.',
+  406: 'No response has a media type that the request accepts.',
+  408: 'The request did not arrive in time; the connection is closed.',
+  409: 'What the request is about is not in a state for it.',
+  410: 'What was asked for exists no more.',
+  412: 'What the request is about has changed in the meantime.',
+  413: 'The body is too large.',
+  414: 'The URL is too long.',
+  415: 'The body is not of the media type application/json.',
+  422: 'The request is well-formed, but cannot be carried out.',
+  429: 'A rate limit is exceeded. Wait for the time in `Retry-After`.',
+  431: 'The header fields are too large; the connection is closed.',
+  500: 'The service failed.',
+  501: 'The service does not do this yet.',
+  502: 'A service that this one depends on returned an invalid response.',
+  503: 'The service cannot answer for the moment. Wait for the time in `Retry-After`.',
+  504: 'A service that this one depends on did not respond in time.',
+};
+
+export const ERROR_CODES = 'petstore:error-codes';
+
+/** Documents errors of an operation, an example for each code; may be given more than once. */
+export function ApiErrors(...codes: ErrorCode[]): MethodDecorator {
+  return (_target, _name, descriptor) => {
+    const handler = descriptor.value as object;
+    const earlier = (Reflect.getMetadata(ERROR_CODES, handler) as ErrorCode[] | undefined) ?? [];
+    Reflect.defineMetadata(ERROR_CODES, [...earlier, ...codes], handler);
+  };
+}
+
+/** @throws Error for a status that no error had so far */
+function descriptionOf(status: number): string {
+  const description = DESCRIPTIONS[status];
+  if (description === undefined) {
+    throw new Error(`No description of status ${status} for the OpenAPI document: add one to api-errors.ts.`);
+  }
+  return description;
+}
+
+/** The OpenAPI response objects of these codes, by status. */
+export function errorResponses(catalog: ErrorCatalog, codes: readonly ErrorCode[]) {
+  const entries = codes.map((code) => [code, catalog.get(code)] as const);
+  const statuses = [...new Set(entries.map(([, { status }]) => status))];
+  return Object.fromEntries(
+    statuses.map((status) => {
+      const examples = entries
+        .filter(([, entry]) => entry.status === status)
+        .map(([code, { message }]) => [code, { value: { code, message, status } }] as const);
+      return [
+        status,
+        {
+          description: descriptionOf(status),
+          content: {
+            'application/json': {
+              schema: { $ref: getSchemaPath(ErrorDto) },
+              examples: Object.fromEntries(examples),
+            },
+          },
+        },
+      ];
+    }),
+  );
+}

@@ -1,0 +1,135 @@
+import type { Socket } from 'node:net';
+import type { PGlite } from '@electric-sql/pglite';
+import { errorMessage } from '../../domain/error-message';
+
+// Message types and codes: PostgreSQL documentation, "Frontend/Backend Protocol", Message Formats.
+const QUERY = 0x51;
+const SYNC = 0x53;
+const TERMINATE = 0x58;
+const SSL_REQUEST = 80_877_103;
+const GSS_REQUEST = 80_877_104;
+const CANCEL_REQUEST = 80_877_102;
+const IDLE = 0x49;
+const ERROR_RESPONSE = 0x45;
+
+/** Who may use the one session that PGlite has: one connection at a time, in the order of asking. */
+export class Mutex {
+  private last: Promise<void> = Promise.resolve();
+
+  /** Waits until it is free. @returns what releases it */
+  async acquire(): Promise<() => void> {
+    let release: () => void = () => undefined;
+    const previous = this.last;
+    this.last = new Promise((released) => (release = released));
+    await previous;
+    return release;
+  }
+}
+
+/**
+ * Serves one connection with a PGlite database until it closes. Messages run in whole batches, up to a Query or Sync,
+ * and a connection in a transaction keeps its turn to the end of it, so that connections never see each other's
+ * unfinished work. A transaction left open is rolled back.
+ * @param onCrash called with the reason when PostgreSQL panics, such as for a full disk: it would never return from
+ * another statement, so the turn is never given on
+ */
+export async function servePostgresProtocol(
+  socket: Socket,
+  database: PGlite,
+  session: Mutex,
+  onCrash: (reason: string) => void,
+): Promise<void> {
+  let release: (() => void) | undefined;
+  const run = async (batch: Buffer) => {
+    release ??= await session.acquire();
+    const { response, crash } = await execute(database, batch);
+    socket.write(response);
+    if (crash !== undefined) {
+      release = undefined;
+      onCrash(crash);
+    } else if (response.at(-1) === IDLE) {
+      // Every batch ends with ReadyForQuery, whose last byte is the transaction status.
+      release();
+      release = undefined;
+    }
+  };
+  try {
+    socket.setNoDelay(true);
+    for await (const batch of batches(socket)) {
+      await run(batch);
+    }
+  } catch {
+    // The client went away in the middle of something; what it had begun is undone below.
+  } finally {
+    if (release !== undefined) {
+      await database.exec('ROLLBACK').catch(() => undefined);
+      release();
+    }
+    socket.destroy();
+  }
+}
+
+/** @returns with `crash` the reason when the database cannot be used any more */
+async function execute(database: PGlite, batch: Buffer): Promise<{ response: Buffer; crash: string | undefined }> {
+  try {
+    const { buffer, byteOffset, byteLength } = await database.execProtocolRaw(batch);
+    const response = Buffer.from(buffer, byteOffset, byteLength);
+    return { response, crash: panicOf(response) };
+  } catch (error) {
+    return { response: Buffer.alloc(0), crash: errorMessage(error) };
+  }
+}
+
+/** The message of an ErrorResponse of severity PANIC; undefined where there is none. */
+function panicOf(response: Buffer): string | undefined {
+  for (let at = 0; at + 5 <= response.length; at += 1 + response.readInt32BE(at + 1)) {
+    if (response[at] === ERROR_RESPONSE) {
+      const fields = response.toString('utf8', at + 5, at + 1 + response.readInt32BE(at + 1)).split('\0');
+      return fields.includes('VPANIC') ? fields.find((field) => field.startsWith('M'))?.slice(1) : undefined;
+    }
+  }
+  return undefined;
+}
+
+async function* batches(socket: Socket): AsyncGenerator<Buffer> {
+  let received = Buffer.alloc(0);
+  let started = false;
+  let batch: Buffer[] = [];
+  for await (const chunk of socket as AsyncIterable<Buffer>) {
+    received = Buffer.concat([received, chunk]);
+    for (;;) {
+      const lengthAt = started ? 1 : 0;
+      if (received.length < lengthAt + 4) {
+        break;
+      }
+      const size = lengthAt + received.readInt32BE(lengthAt);
+      if (received.length < size) {
+        break;
+      }
+      const message = received.subarray(0, size);
+      received = received.subarray(size);
+      if (!started) {
+        const code = message.readInt32BE(4);
+        if (code === SSL_REQUEST || code === GSS_REQUEST) {
+          socket.write('N');
+          continue;
+        }
+        if (code === CANCEL_REQUEST) {
+          return;
+        }
+        started = true;
+        yield message;
+        continue;
+      }
+      const type = message[0];
+      if (type === TERMINATE) {
+        return;
+      }
+      batch.push(message);
+      if (type === QUERY || type === SYNC) {
+        yield Buffer.concat(batch);
+        batch = [];
+      }
+    }
+  }
+}

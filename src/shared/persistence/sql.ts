@@ -1,0 +1,23 @@
+import type { EntitySchema, EntitySchemaColumnOptions } from 'typeorm';
+
+export interface SqlNames<Entity> {
+  readonly table: string;
+  readonly columns: Readonly<Record<keyof Entity, string>>;
+}
+
+/** The names that a schema gives its table and columns, for statements written by hand. */
+export function sqlNames<Entity>({ options }: EntitySchema<Entity>): SqlNames<Entity> {
+  const columns = Object.entries(options.columns as Record<string, EntitySchemaColumnOptions>);
+  return {
+    table: options.tableName ?? options.name,
+    columns: Object.fromEntries(columns.map(([property, { name }]) => [property, name ?? property])) as Record<
+      keyof Entity,
+      string
+    >,
+  };
+}
+
+/** The check that a column holds one of the values. */
+export function sqlOneOf(column: string, values: readonly string[]): string {
+  return `${column} IN (${values.map((value) => `'${value}'`).join(', ')})`;
+}

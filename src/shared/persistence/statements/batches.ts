@@ -1,0 +1,104 @@
+import { ServiceUnavailableError } from '../../domain/pet-store-error';
+import type { Semaphore } from './semaphore';
+import { isRejectedRow } from '../unavailable';
+
+interface Waiting<Item, Result> {
+  readonly item: Item;
+  readonly resolve: (result: Result) => void;
+  readonly reject: (error: unknown) => void;
+  readonly timer: NodeJS.Timeout;
+}
+
+/** How many batches are under way at once: what comes meanwhile waits and makes up the next one. */
+const MAX_CONCURRENT_BATCHES = 4;
+const MAX_SIZE = 1_000;
+/** How long an item may wait for its batch to begin. */
+const MAX_WAIT_MS = 700;
+
+/** Does together what is asked for in one turn of the event loop, or while the database is busy with what came before. */
+export class Batches<Item, Result> {
+  private readonly waiting = new Set<Waiting<Item, Result>>();
+  private isScheduled = false;
+  private underWay = 0;
+
+  /**
+   * @param work does it for all items or for none, and gives the results in the order of the items
+   * @param semaphore how much of this and other work may be under way at once
+   */
+  constructor(
+    private readonly work: (items: readonly Item[]) => Promise<readonly Result[]>,
+    private readonly semaphore: Semaphore,
+  ) {}
+
+  /** @throws ServiceUnavailableError when it cannot begin in time */
+  add(item: Item): Promise<Result> {
+    return new Promise((resolve, reject) => {
+      const timer = setTimeout(() => {
+        this.waiting.delete(waiting);
+        reject(new ServiceUnavailableError(new Error(`Earlier batches took longer than ${MAX_WAIT_MS} ms`)));
+      }, MAX_WAIT_MS);
+      const waiting = { item, resolve, reject, timer };
+      this.waiting.add(waiting);
+      this.schedule();
+    });
+  }
+
+  private schedule(): void {
+    if (!this.isScheduled && this.waiting.size > 0 && this.underWay < MAX_CONCURRENT_BATCHES) {
+      this.isScheduled = true;
+      setImmediate(() => void this.runNext());
+    }
+  }
+
+  private async runNext(): Promise<void> {
+    this.underWay++;
+    try {
+      // What comes while this waits belongs to the same batch.
+      await this.semaphore.run(async () => {
+        this.isScheduled = false;
+        const batch = this.take();
+        this.schedule();
+        await this.run(batch);
+      });
+    } catch {
+      // Each item has its own limit of time, and tells who waits for it.
+      this.isScheduled = false;
+    } finally {
+      this.underWay--;
+      this.schedule();
+    }
+  }
+
+  private take(): Waiting<Item, Result>[] {
+    const batch: Waiting<Item, Result>[] = [];
+    for (const waiting of this.waiting) {
+      if (batch.length === MAX_SIZE) {
+        break;
+      }
+      clearTimeout(waiting.timer);
+      this.waiting.delete(waiting);
+      batch.push(waiting);
+    }
+    return batch;
+  }
+
+  private async run(batch: readonly Waiting<Item, Result>[]): Promise<void> {
+    try {
+      const results = await this.work(batch.map(({ item }) => item));
+      batch.forEach(({ resolve }, index) => {
+        resolve(results[index] as Result);
+      });
+    } catch (error) {
+      if (batch.length > 1 && isRejectedRow(error)) {
+        // Nothing was done. One item that the database rejects must not take the others along.
+        const half = Math.ceil(batch.length / 2);
+        await this.run(batch.slice(0, half));
+        await this.run(batch.slice(half));
+      } else {
+        batch.forEach(({ reject }) => {
+          reject(error);
+        });
+      }
+    }
+  }
+}

@@ -1,0 +1,77 @@
+import { Injectable } from '@nestjs/common';
+import type { Pool, PoolClient } from 'pg';
+import { DataSource } from 'typeorm';
+import type { PostgresQueryRunner } from 'typeorm/driver/postgres/PostgresQueryRunner';
+import { getPool } from '../postgres-client';
+import { ReadPipeline } from './read-pipeline';
+import { type Parameter, query, type ReadStatement, type Row, type Statement } from './statement';
+import { TypeOrmUnitOfWork } from '../typeorm-unit-of-work';
+import { notConnectedYet, orUnavailable } from '../unavailable';
+
+/** Runs statements that each connection plans once: half the work of a query of TypeORM. */
+@Injectable()
+export class PreparedStatements {
+  private readonly pipelines = new Map<string, ReadPipeline>();
+
+  constructor(
+    private readonly dataSource: DataSource,
+    private readonly unitOfWork: TypeOrmUnitOfWork,
+  ) {}
+
+  /**
+   * Runs a statement that reads, in the transaction under way if there is one.
+   * @throws ServiceUnavailableError
+   */
+  read(statement: ReadStatement, parameters: Parameter[]): Promise<Row[]> {
+    return this.run(statement, parameters, (pool) => this.pipeline(pool, statement.table).query(statement, parameters));
+  }
+
+  /**
+   * Runs a statement that writes, in the transaction under way or in one of its own, which `writers` should bound.
+   * @throws ServiceUnavailableError
+   */
+  write(statement: Statement, parameters: Parameter[]): Promise<Row[]> {
+    return this.run(statement, parameters, async (pool) => {
+      const client = await pool.connect();
+      try {
+        return await query(client, statement, parameters);
+      } finally {
+        client.release();
+      }
+    });
+  }
+
+  /** Gives the connections of the pipelines back, before the pool is closed. */
+  close(): void {
+    this.pipelines.forEach((pipeline) => {
+      pipeline.close();
+    });
+  }
+
+  private run(
+    statement: Statement,
+    parameters: Parameter[],
+    outsideTransaction: (pool: Pool) => Promise<Row[]>,
+  ): Promise<Row[]> {
+    return orUnavailable(async () => {
+      const runner = this.unitOfWork.transaction?.queryRunner as PostgresQueryRunner | undefined;
+      if (runner !== undefined) {
+        return query((await runner.connect()) as PoolClient, statement, parameters);
+      }
+      const pool = getPool(this.dataSource);
+      if (pool === undefined) {
+        throw notConnectedYet();
+      }
+      return outsideTransaction(pool);
+    });
+  }
+
+  private pipeline(pool: Pool, table: string): ReadPipeline {
+    let pipeline = this.pipelines.get(table);
+    if (pipeline === undefined) {
+      pipeline = new ReadPipeline(pool);
+      this.pipelines.set(table, pipeline);
+    }
+    return pipeline;
+  }
+}

@@ -1,0 +1,49 @@
+import { AsyncLocalStorage } from 'node:async_hooks';
+import { Injectable } from '@nestjs/common';
+import { DataSource, type EntityManager } from 'typeorm';
+import { UnitOfWork } from '../domain/unit-of-work';
+import { Semaphore } from './statements/semaphore';
+import { notConnectedYet, orUnavailable } from './unavailable';
+
+/** Half of the pool: the other half reads while all that writes waits for a lock. */
+const MAX_WRITERS = 5;
+/** With the second that a statement may take, less than 2 s. */
+const MAX_WAIT_FOR_WRITING_MS = 850;
+
+/** Transactions of TypeORM, and the entity manager that repositories send their queries to. */
+@Injectable()
+export class TypeOrmUnitOfWork extends UnitOfWork {
+  /** Bounds how many connections write at once. */
+  readonly writers = new Semaphore(MAX_WRITERS, MAX_WAIT_FOR_WRITING_MS);
+  private readonly transactions = new AsyncLocalStorage<EntityManager>();
+
+  constructor(private readonly dataSource: DataSource) {
+    super();
+  }
+
+  run<T>(work: () => Promise<T>): Promise<T> {
+    if (this.transaction !== undefined) {
+      return work();
+    }
+    return orUnavailable(() =>
+      this.writers.run(() => this.dataSource.transaction((manager) => this.transactions.run(manager, work))),
+    );
+  }
+
+  /** The transaction under way, if there is one. */
+  get transaction(): EntityManager | undefined {
+    return this.transactions.getStore();
+  }
+
+  /**
+   * Where a repository sends its queries: the transaction under way, or else any connection.
+   * @throws ServiceUnavailableError
+   */
+  get manager(): EntityManager {
+    if (this.dataSource.entityMetadatas.length === 0) {
+      // TypeORM reads its schemas with the first connection, and would not know any before.
+      throw notConnectedYet();
+    }
+    return this.transaction ?? this.dataSource.manager;
+  }
+}

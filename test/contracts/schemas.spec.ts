@@ -1,0 +1,54 @@
+import { DataSource } from 'typeorm';
+import { typeOrmConfig } from '../../src/typeorm.config';
+
+const SCRATCH = 'made_from_schemas';
+
+describe('The entity schemas', () => {
+  const databaseUrl = process.env[`WORKER_${process.env.JEST_WORKER_ID ?? '1'}_DATABASE_URL`];
+  const config = typeOrmConfig({ databaseUrl, dataDir: '' });
+  let migrated: DataSource;
+
+  beforeAll(async () => {
+    migrated = await new DataSource(config).initialize();
+  });
+  afterAll(() => migrated.destroy());
+
+  it('leave TypeORM nothing to generate on a migrated database, nor to drop where a table has no schema', async () => {
+    const { upQueries } = await migrated.driver.createSchemaBuilder().log();
+    expect(upQueries).toEqual([]);
+    await expect(migrated.query('SELECT FROM audit_entries, idempotency_records')).resolves.toBeDefined();
+  });
+
+  it('say the same columns, constraints and indices as the migrations, word for word', async () => {
+    await migrated.query(`DROP SCHEMA IF EXISTS ${SCRATCH} CASCADE; CREATE SCHEMA ${SCRATCH}`);
+    const made = await new DataSource({ ...config, schema: SCRATCH, synchronize: true } as typeof config).initialize();
+    try {
+      const described = await describeTables(made, SCRATCH);
+      expect(described.length).toBeGreaterThan(made.entityMetadatas.length);
+      expect(described).toEqual(await describeTables(migrated, 'public'));
+    } finally {
+      await made.destroy();
+      await migrated.query(`DROP SCHEMA ${SCRATCH} CASCADE`);
+    }
+  });
+});
+
+/** The columns, constraints and indices of the tables that have a schema; `id` is left to the database by both. */
+async function describeTables({ entityMetadatas, manager }: DataSource, schema: string): Promise<string[]> {
+  const rows: { described: string }[] = await manager.query(
+    `SELECT replace(described, $1 || '.', '') AS described FROM (
+       SELECT concat_ws(' ', table_name, column_name, data_type, is_nullable, column_default) AS described
+       FROM information_schema.columns WHERE table_schema = $1 AND table_name = ANY ($2) AND column_name <> 'id'
+       UNION ALL
+       SELECT concat_ws(' ', relname, CASE contype WHEN 'p' THEN '' ELSE conname END,
+         replace(pg_get_constraintdef(pg_constraint.oid), ' NOT VALID', ''))
+       FROM pg_constraint JOIN pg_class ON pg_class.oid = conrelid
+       WHERE connamespace = $1::regnamespace AND relname = ANY ($2)
+       UNION ALL
+       SELECT indexdef FROM pg_indexes JOIN pg_class ON relname = indexname JOIN pg_index ON indexrelid = pg_class.oid
+       WHERE schemaname = $1 AND relnamespace = $1::regnamespace AND tablename = ANY ($2) AND NOT indisprimary
+     ) AS all_of_them ORDER BY 1`,
+    [schema, entityMetadatas.map(({ tableName }) => tableName)],
+  );
+  return rows.map(({ described }) => described);
+}

@@ -1,0 +1,22 @@
+import { execFile } from 'node:child_process';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
+
+const ROOT = join(__dirname, '../..');
+
+describe("TypeORM's command line", () => {
+  it.each([
+    ['migration:show', /^(\[X\] \d+ \w+\n)+$/],
+    ['migration:generate --check src/none', /^No changes in database schema were found\n$/],
+  ])('takes ormconfig.ts: %s', async (command, output) => {
+    const { stdout } = await promisify(execFile)(
+      process.execPath,
+      [join(ROOT, 'node_modules/typeorm/cli.js'), '--dataSource', 'dist/ormconfig.js', ...command.split(' ')],
+      {
+        cwd: ROOT,
+        env: { DATABASE_URL: process.env[`WORKER_${process.env.JEST_WORKER_ID ?? '1'}_DATABASE_URL`] },
+      },
+    );
+    expect(stdout).toMatch(output);
+  });
+});
