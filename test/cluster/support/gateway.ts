@@ -33,3 +33,51 @@ export async function startGateway(ports: readonly number[], directory?: string)
   await writeFile(file, adapted);
   return Server.nginx(port, home, file);
 }
+
+/** HAProxy, which repeats no request; it asks for readiness, or else is told by a socket where to send none. */
+export async function startHaproxy(ports: readonly number[], socket?: string): Promise<Server> {
+  const port = await freePort();
+  const servers = ports.map((replica) => `server replica-${replica} 127.0.0.1:${replica}`);
+  return Server.haproxy(
+    port,
+    `
+global
+  ${socket === undefined ? '' : `stats socket ${socket} level admin`}
+defaults
+  mode http
+  timeout connect 1s
+  timeout client 10s
+  timeout server 10s
+  retries 0
+frontend gateway
+  bind 127.0.0.1:${port}
+  http-request set-header X-Forwarded-For %[src]
+  default_backend replicas
+backend replicas
+  ${socket === undefined ? 'option httpchk GET /readyz\n  default-server check inter 200ms fall 1 rise 1' : ''}
+  ${servers.join('\n  ')}
+`,
+  );
+}
+
+/** Caddy, which repeats no request and asks for readiness. */
+export async function startCaddy(ports: readonly number[]): Promise<Server> {
+  const port = await freePort();
+  return Server.caddy(
+    port,
+    `
+{
+  admin off
+  auto_https off
+}
+http://127.0.0.1:${port} {
+  reverse_proxy ${ports.map((replica) => `127.0.0.1:${replica}`).join(' ')} {
+    lb_policy round_robin
+    health_uri /readyz
+    health_interval 200ms
+    header_up X-Forwarded-For {remote_host}
+  }
+}
+`,
+  );
+}
