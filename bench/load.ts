@@ -1,5 +1,5 @@
 import { execFile, execFileSync } from 'node:child_process';
-import { mkdtempSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
@@ -9,54 +9,61 @@ export const CONNECTIONS = 32;
 
 export interface Request {
   readonly method: 'GET' | 'POST';
-  /** The paths asked for in turn. */
+  /** Each request picks one at random. */
   readonly paths: readonly string[];
   readonly body?: string;
 }
 
 export interface Measurement {
-  /** Answers per second. */
+  /** Responses per second. */
   readonly rate: number;
-  /** The time under which 99 of 100 answers came, in ms. */
+  /** The time within which 99 of 100 responses came, in ms. */
   readonly p99: number;
 }
 
 /** Which load generator is used: wrk, which costs least, where it is installed. */
 export const GENERATOR = hasWrk() ? 'wrk' : 'autocannon';
 
-/** Sends requests over 32 connections for some seconds. @throws when an answer has another status than expected */
+/**
+ * Sends requests over 32 connections for some seconds, each with one of the keys at random.
+ * @throws when a response has another status than expected
+ */
 export function load(
   origin: string,
-  key: string,
+  keys: readonly string[],
   request: Request,
   expectedStatus: number,
   seconds: number,
 ): Promise<Measurement> {
-  return (GENERATOR === 'wrk' ? withWrk : withAutocannon)(origin, key, request, expectedStatus, seconds);
+  return (GENERATOR === 'wrk' ? withWrk : withAutocannon)(origin, keys, request, expectedStatus, seconds);
 }
 
 async function withWrk(
   origin: string,
-  key: string,
+  keys: readonly string[],
   { method, paths, body }: Request,
   expectedStatus: number,
   seconds: number,
 ): Promise<Measurement> {
-  const script = join(mkdtempSync(join(tmpdir(), 'petstore-bench-')), 'wrk.lua');
+  const directory = mkdtempSync(join(tmpdir(), 'petstore-bench-'));
+  const [script, keysFile] = [join(directory, 'wrk.lua'), join(directory, 'keys')];
   const literal = (text: string) => `[==[${text}]==]`;
+  // In a file: Lua takes no more than 65,536 literals.
+  writeFileSync(keysFile, keys.join('\n'));
   writeFileSync(
     script,
     `
-    wrk.headers['Authorization'] = ${literal(`Bearer ${key}`)}
+    local paths, requests = {${paths.map(literal).join(',')}}, {}
     ${body === undefined ? '' : `wrk.headers['Content-Type'] = 'application/json' wrk.body = ${literal(body)}`}
-    local requests, turn = {}, 0
     function init()
-      for i, path in ipairs({${paths.map(literal).join(',')}}) do requests[i] = wrk.format('${method}', path) end
+      local keys = {}
+      for key in io.lines(${literal(keysFile)}) do table.insert(keys, key) end
+      for i = 1, math.max(#keys, #paths) do
+        wrk.headers['Authorization'] = 'Bearer ' .. keys[(i - 1) % #keys + 1]
+        requests[i] = wrk.format('${method}', paths[(i - 1) % #paths + 1])
+      end
     end
-    function request()
-      turn = turn % #requests + 1
-      return requests[turn]
-    end
+    function request() return requests[math.random(#requests)] end
     unexpected = 0
     function response(status) if status ~= ${expectedStatus} then unexpected = unexpected + 1 end end
     local threads = {}
@@ -72,7 +79,9 @@ async function withWrk(
   const { stdout } = await promisify(execFile)('wrk', [
     ...['-t1', `-c${CONNECTIONS}`, `-d${seconds}s`, '-s', script],
     origin,
-  ]);
+  ]).finally(() => {
+    rmSync(directory, { recursive: true });
+  });
   const result = JSON.parse(/RESULT (.*)/.exec(stdout)?.[1] ?? '') as Record<
     'requests' | 'microseconds' | 'p99' | 'unexpected' | 'broken',
     number
@@ -83,17 +92,23 @@ async function withWrk(
 
 async function withAutocannon(
   origin: string,
-  key: string,
+  keys: readonly string[],
   { method, paths, body }: Request,
   expectedStatus: number,
   seconds: number,
 ): Promise<Measurement> {
-  const headers = { authorization: `Bearer ${key}`, ...(body !== undefined && { 'content-type': 'application/json' }) };
+  const contentType = body !== undefined && { 'content-type': 'application/json' };
+  const pick = (values: readonly string[]) => values[Math.floor(Math.random() * values.length)] ?? '';
+  const setupRequest = (request: autocannon.Request): autocannon.Request => ({
+    ...request,
+    path: pick(paths),
+    headers: { authorization: `Bearer ${pick(keys)}`, ...contentType },
+  });
   const result = await autocannon({
     url: origin,
     connections: CONNECTIONS,
     duration: seconds,
-    requests: paths.map((path) => ({ method, path, headers, ...(body !== undefined && { body }) })),
+    requests: [{ method, setupRequest, ...(body !== undefined && { body }) }],
   });
   const byStatus = result as unknown as { statusCodeStats: Record<string, { count: number }> };
   const expected = byStatus.statusCodeStats[expectedStatus]?.count ?? 0;

@@ -4,7 +4,8 @@ import { parseArgs } from 'node:util';
 import { Client } from 'pg';
 import { Server } from '../test/cluster/support/servers';
 import { Store } from '../test/cluster/support/store';
-import { encodeCursor } from '../src/shared/http/cursor';
+import { firstCharacters, generateSecret, hashSecret } from '../src/auth/api-key-secret';
+import { encodeCursor } from '../src/shared/http/pagination/cursor';
 import { CONNECTIONS, GENERATOR, load, type Measurement, type Request } from './load';
 import { BenchServer, type System } from './server';
 
@@ -21,6 +22,7 @@ const RESIDENT_AFTER_SECONDS = options.quick ? 1 : 60;
 const STARTS = options.quick ? 1 : 5;
 const PETS = 1_000;
 const MANY_PETS = 1_000_000;
+const MANY_KEYS = 10_000;
 /** Below this share of the baseline's rate of listing the bench fails: machines are noisy, but not that noisy. */
 const LISTING_FLOOR = 0.7;
 const UNLIMITED = { perMinute: 1_000_000_000, perDay: 1_000_000_000 };
@@ -30,7 +32,8 @@ interface Load {
   readonly scenario: string;
   readonly system: System;
   readonly server: BenchServer;
-  readonly key: string;
+  /** Each request is sent with one of them. */
+  readonly keys: readonly string[];
   readonly request: Request;
   readonly status: number;
 }
@@ -69,6 +72,7 @@ async function main(): Promise<void> {
 
     await addPets(databaseUrl, PETS);
     const key = await store.createKey('enterprise', UNLIMITED);
+    const manyKeys = await addKeys(databaseUrl, MANY_KEYS);
     const usedUp = await store.createKey('enterprise', { ...UNLIMITED, perDay: 1 });
     const banned = await store.createKey('enterprise', { perMinute: 1, perDay: 1 });
 
@@ -78,7 +82,7 @@ async function main(): Promise<void> {
       starts.push(server.startMs);
       await server.stop();
     }
-    const systems: System[] = options.quick ? ['service', 'baseline'] : ['service', 'baseline', 'stock'];
+    const systems: System[] = options.quick ? ['service', 'baseline'] : ['service', 'baseline', 'lean', 'stock'];
     const servers = new Map<System, BenchServer>();
     for (const system of systems) {
       servers.set(system, await run(system));
@@ -89,26 +93,30 @@ async function main(): Promise<void> {
       await fetch(`${service.origin}/v1/pets`, { headers: { authorization: `Bearer ${each}` } });
     }
 
-    const of = (scenario: string, request: Request, status: number, among = systems) =>
-      among.flatMap((system) => {
-        const server = servers.get(system);
-        return server === undefined ? [] : [{ scenario, system, server, key, request, status }];
-      });
+    const of = (scenario: string, request: Request, status: number, keys = [key]) =>
+      [...servers].map(([system, server]) => ({ scenario, system, server, keys, request, status }));
+    // The stock recipe remembers no key: to it, one key or many are the same.
+    const ofManyKeys = (...args: [scenario: string, request: Request, status: number]) =>
+      of(...args, manyKeys).filter(({ system }) => system !== 'stock');
     const get = (...paths: string[]): Request => ({ method: 'GET', paths });
     const refused = { system: 'service' as const, server: service, request: get('/v1/pets'), status: 429 };
+    const create: Request = { method: 'POST', paths: ['/v1/pets'], body: '{"name":"Rex","categoryId":3}' };
     const loads: Load[] = [
       ...of('list 20', get('/v1/pets'), 200),
+      ...ofManyKeys('list 20, many keys', get('/v1/pets'), 200),
       ...(options.quick ? [] : of('list 100 of one status', get('/v1/pets?limit=100&status=available'), 200)),
       ...of('get one', get(...Array.from({ length: PETS }, (_, i) => `/v1/pets/${i + 1}`)), 200),
-      ...(options.quick ? [] : [{ ...refused, scenario: 'refuse, counting in Redis', key: usedUp }]),
-      ...(options.quick ? [] : [{ ...refused, scenario: 'refuse a banned key', key: banned }]),
+      ...(options.quick ? [] : [{ ...refused, scenario: 'refuse, counting in Redis', keys: [usedUp] }]),
+      ...(options.quick ? [] : [{ ...refused, scenario: 'refuse a banned key', keys: [banned] }]),
       // Last, as it makes the table larger.
-      ...of('create', { method: 'POST', paths: ['/v1/pets'], body: '{"name":"Rex","categoryId":3}' }, 201),
+      ...of('create', create, 201),
+      ...ofManyKeys('create, many keys', create, 201),
     ];
     const results = await measure(loads);
     print(results);
+    printManyKeys(results);
 
-    await load(service.origin, key, get('/v1/pets'), 200, RESIDENT_AFTER_SECONDS);
+    await load(service.origin, [key], get('/v1/pets'), 200, RESIDENT_AFTER_SECONDS);
     const residentMiB = service.residentMiB;
     const startMs = median(starts);
     process.stdout.write(
@@ -143,8 +151,8 @@ async function main(): Promise<void> {
 async function measure(loads: readonly Load[]): Promise<Result[]> {
   const runs = new Map<Load, Measurement[]>(loads.map((each) => [each, []]));
   for (let round = 0; round <= ROUNDS; round++) {
-    for (const [{ server, key, request, status }, measured] of runs) {
-      const run = await load(server.origin, key, request, status, round === 0 ? WARM_UP_SECONDS : SECONDS);
+    for (const [{ server, keys, request, status }, measured] of runs) {
+      const run = await load(server.origin, keys, request, status, round === 0 ? WARM_UP_SECONDS : SECONDS);
       if (round > 0) {
         measured.push(run);
       }
@@ -180,7 +188,7 @@ async function measureSizes(
       scenario,
       system: 'service',
       server,
-      key: withKey,
+      keys: [withKey],
       request: { method: 'GET', paths: [path] },
       status: 200,
     });
@@ -207,16 +215,52 @@ async function addPets(databaseUrl: string, count: number): Promise<void> {
   await client.end();
 }
 
+/** One key each for many accounts that meet no limit. */
+async function addKeys(databaseUrl: string, count: number): Promise<string[]> {
+  const secrets = Array.from({ length: count }, () => generateSecret('production'));
+  const client = new Client({ connectionString: databaseUrl });
+  await client.connect();
+  await client.query(
+    `WITH account AS (
+       INSERT INTO accounts (name, plan, per_minute, per_day, created_at)
+       SELECT 'One of many', 'enterprise', $3, $4, now() FROM unnest($1::bytea[]) RETURNING id
+     )
+     INSERT INTO api_keys (account_id, hash, first_characters, created_at)
+     SELECT id, hash, first_characters, now()
+     FROM (SELECT id, row_number() OVER () FROM account) AS account
+       JOIN unnest($1::bytea[], $2::text[]) WITH ORDINALITY AS key (hash, first_characters, row_number) USING (row_number)`,
+    [secrets.map(hashSecret), secrets.map(firstCharacters), UNLIMITED.perMinute, UNLIMITED.perDay],
+  );
+  await client.query('VACUUM ANALYZE accounts, api_keys');
+  await client.end();
+  return secrets;
+}
+
 function print(results: readonly Result[]): void {
   process.stdout.write(`${GENERATOR}, ${CONNECTIONS} connections, medians of ${ROUNDS} rounds of ${SECONDS} s\n\n`);
   process.stdout.write(
-    '| scenario | system | per second | p99, ms | of baseline | of stock |\n| --- | --- | --: | --: | --: | --: |\n',
+    '| scenario | system | per second | p99, ms | of baseline | of lean | of stock |\n' +
+      '| --- | --- | --: | --: | --: | --: | --: |\n',
   );
   for (const { scenario, system, rate, p99 } of results) {
-    const ratios = (['baseline', 'stock'] as const).map((other) =>
+    const ratios = (['baseline', 'lean', 'stock'] as const).map((other) =>
       system === 'service' ? (ratio(results, scenario, other)?.toFixed(2) ?? '') : '',
     );
     process.stdout.write(`| ${[scenario, system, rate.toFixed(0), p99.toFixed(1), ...ratios].join(' | ')} |\n`);
+  }
+}
+
+/** What the service has left of its rate with one key, and how much longer its p99 is. */
+function printManyKeys(results: readonly Result[]): void {
+  process.stdout.write('\n');
+  for (const scenario of ['list 20', 'create']) {
+    const [one, many] = [scenario, `${scenario}, many keys`].map((name) =>
+      results.find((it) => it.scenario === name && it.system === 'service'),
+    );
+    if (one !== undefined && many !== undefined) {
+      const [rate, p99] = [many.rate / one.rate, many.p99 / one.p99].map((it) => it.toFixed(2));
+      process.stdout.write(`${scenario}: with ${MANY_KEYS} keys at ${rate} of the rate with one, p99 at ${p99}\n`);
+    }
   }
 }
 

@@ -12,6 +12,7 @@ const OPTIONS = scripts.start.split(' ').filter((word) => word.startsWith('--'))
 const SCRIPTS = {
   service: 'dist/src/main.js',
   baseline: 'dist/bench/baseline/server.js',
+  lean: 'dist/bench/lean/server.js',
   stock: 'dist/bench/stock/server.js',
 };
 export type System = keyof typeof SCRIPTS;

@@ -2,7 +2,7 @@ import Fastify from 'fastify';
 import { Redis } from 'ioredis';
 import { Pool } from 'pg';
 import { hashSecret, isWellFormedSecret } from '../../src/auth/api-key-secret';
-import { decodeCursor, encodeCursor } from '../../src/shared/http/cursor';
+import { decodeCursor, encodeCursor } from '../../src/shared/http/pagination/cursor';
 import { COUNT_REQUESTS } from '../../src/rate-limiting/redis/scripts';
 
 /**
@@ -18,6 +18,7 @@ interface Principal {
   readonly accountId: string;
   readonly perMinute: number;
   readonly perDay: number;
+  readonly unbans: number;
   readonly until: number;
 }
 interface Reply {
@@ -50,10 +51,10 @@ server.addHook('onRequest', async (request, reply) => {
   if (principal === undefined) {
     return fail(reply, 401, 'invalid_api_key');
   }
-  const { accountId, keyId, perMinute, perDay } = principal;
+  const { accountId, keyId, perMinute, perDay, unbans } = principal;
   const [now, passes, , , minuteEndsAt, minuteUsed, dayEndsAt, dayUsed] = (await count(
     [`bench:{${accountId}}:windows`, `bench:{${accountId}}:key:${keyId}`],
-    ['', 1, perMinute, perDay, 600_000, 86_400_000, 900_000],
+    ['', 600_000, 86_400_000, 1, 900_000, 1, perMinute, perDay, unbans],
   )) as [number, number, number, number, number, number, number, number];
   const isMinute = perMinute - minuteUsed < perDay - dayUsed;
   const resetSeconds = Math.ceil((isMinute ? minuteEndsAt : dayEndsAt) / 1_000);
@@ -168,9 +169,10 @@ async function authenticate(token: string): Promise<Principal | undefined> {
   if (!isWellFormedSecret(token, 'production')) {
     return undefined;
   }
-  const { rows } = await pool.query<{ id: string; account_id: string; per_minute: number; per_day: number }>({
+  const { rows } = await pool.query<Omit<Principal, 'until'>>({
     name: 'key',
-    text: `SELECT k.id, k.account_id, a.per_minute, a.per_day FROM api_keys k JOIN accounts a ON a.id = k.account_id
+    text: `SELECT k.id AS "keyId", k.account_id AS "accountId", a.per_minute AS "perMinute", a.per_day AS "perDay", k.unbans
+           FROM api_keys k JOIN accounts a ON a.id = k.account_id
            WHERE k.hash = $1 AND k.revoked_at IS NULL`,
     values: [hashSecret(token)],
   });
@@ -178,13 +180,7 @@ async function authenticate(token: string): Promise<Principal | undefined> {
   if (key === undefined) {
     return undefined;
   }
-  const principal = {
-    keyId: key.id,
-    accountId: key.account_id,
-    perMinute: key.per_minute,
-    perDay: key.per_day,
-    until: now + 1_000,
-  };
+  const principal = { ...key, until: now + 1_000 };
   remembered.set(token, principal);
   return principal;
 }
