@@ -253,7 +253,7 @@ describe('The limiter in Redis Cluster', () => {
     }
     await eventually(20_000, async () => {
       const states = await Promise.all(admins.map((node) => node.cluster('INFO')));
-      return states.every((state) => state.includes('cluster_state:ok'));
+      return states.every((state) => state.includes('cluster_slots_ok:16384'));
     });
     admins.forEach((node) => {
       node.disconnect();
