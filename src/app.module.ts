@@ -1,6 +1,6 @@
 import { type DynamicModule, Module } from '@nestjs/common';
 import { APP_FILTER, APP_GUARD, APP_PIPE, DiscoveryModule } from '@nestjs/core';
-import { ApiKeyGuard, AuthModule } from './auth';
+import { ApiKeyGuard, AuthModule, ScopeGuard } from './auth';
 import type { Settings } from './config/settings';
 import { ERROR_CATALOG } from './error-catalog';
 import { HealthModule } from './health';
@@ -39,9 +39,10 @@ const OPERATIONS = [
   providers: [
     RouteTable,
     { provide: ErrorCatalog, useValue: ERROR_CATALOG },
-    // In this order: who is it, and is there any allowance left.
+    // In this order: who is it, is there any allowance left, and may the key do this.
     { provide: APP_GUARD, useClass: ApiKeyGuard },
     { provide: APP_GUARD, useClass: PlanGuard },
+    { provide: APP_GUARD, useClass: ScopeGuard },
     { provide: APP_PIPE, useClass: RequestValidationPipe },
     { provide: APP_FILTER, useClass: ErrorFilter },
   ],

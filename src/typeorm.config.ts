@@ -2,6 +2,7 @@ import type { DataSourceOptions } from 'typeorm';
 import { AccountSchema } from './auth/persistence/account.schema';
 import { AddKeyLastUse1795288800000 } from './auth/persistence/add-key-last-use.migration';
 import { AddKeyRotation1795288200000 } from './auth/persistence/add-key-rotation.migration';
+import { AddKeyScope1795332600000 } from './auth/persistence/add-key-scope.migration';
 import { AddKeyUnbans1795292400000 } from './auth/persistence/add-key-unbans.migration';
 import { ApiKeySchema } from './auth/persistence/api-key.schema';
 import { CreateAuthChanges1795296000000 } from './auth/persistence/create-auth-changes.migration';
@@ -40,6 +41,7 @@ export function typeOrmConfig(settings: Pick<Settings, 'databaseUrl' | 'dataDir'
       AddKeyUnbans1795292400000,
       CreateAuthChanges1795296000000,
       FixPetNameCheck1795320900000,
+      AddKeyScope1795332600000,
     ],
     migrationsTableName: 'migrations',
     synchronize: false,

@@ -39,7 +39,16 @@ class OneKey {
     if (failure !== undefined) {
       throw failure;
     }
-    const key = { id: 7n, accountId: 3n, hash, firstCharacters: 'abcd', expiresAt, revokedAt, unbanCount: 0 };
+    const key = {
+      id: 7n,
+      accountId: 3n,
+      hash,
+      firstCharacters: 'abcd',
+      scope: 'write' as const,
+      expiresAt,
+      revokedAt,
+      unbanCount: 0,
+    };
     const account = { plan, perMinute: null, perDay: null };
     return { keys: hashes.some((each) => each.equals(hash)) ? [{ key, account }] : [], source };
   }

@@ -99,6 +99,7 @@ export class Authenticator {
       keyFirstCharacters: key.firstCharacters,
       accountId: key.accountId,
       plan: account.plan,
+      scope: key.scope,
       allowance: allowanceOf(account),
       unbanCount: key.unbanCount,
     };

@@ -18,4 +18,5 @@ export { NotFoundError } from './domain/not-found-error';
 export { keyPrefix, withoutSecrets } from './api-key-secret';
 export { AUTH_ERROR_ENTRIES } from './http/auth-error-entries';
 export { ApiKeyGuard } from './http/api-key.guard';
+export { ScopeGuard } from './http/scope.guard';
 export { type IssuedKey, KeysService } from './keys.service';

@@ -1,10 +1,11 @@
 import { Injectable } from '@nestjs/common';
 import { Settings } from '../config/settings';
 import { Clock } from '../shared/domain/clock';
+import type { Scope } from '../shared/domain/principal';
 import { UnitOfWork } from '../shared/domain/unit-of-work';
 import { AccountsService } from './accounts.service';
 import { firstCharacters, generateSecret, hashSecret } from './api-key-secret';
-import { type ApiKey, DEFAULT_GRACE_MS, endOfRotation, newApiKey, unbanned } from './domain/api-key';
+import { type ApiKey, DEFAULT_GRACE_MS, endOfRotation, newApiKey, unbanned, withScope } from './domain/api-key';
 import { ApiKeyRepository } from './domain/api-key.repository';
 import { AuditTrail } from './domain/audit-trail';
 import { NotFoundError } from './domain/not-found-error';
@@ -20,7 +21,7 @@ export interface RotatedKey extends IssuedKey {
   readonly oldExpiresAt: Date;
 }
 
-/** Issues, lists, rotates, unbans and revokes API keys. */
+/** Issues, lists, rotates, limits, unbans and revokes API keys. */
 @Injectable()
 export class KeysService {
   constructor(
@@ -33,29 +34,29 @@ export class KeysService {
   ) {}
 
   /** @throws NotFoundError, InvalidKeyError */
-  create(accountId: bigint, expiresAt: Date | null = null): Promise<IssuedKey> {
+  create(accountId: bigint, expiresAt: Date | null = null, scope: Scope = 'write'): Promise<IssuedKey> {
     return this.unitOfWork.run(async () => {
       await this.accounts.get(accountId);
-      const issued = await this.issue(accountId, expiresAt);
+      const issued = await this.issue(accountId, scope, expiresAt);
       await this.audit.record({
         act: 'key_created',
         accountId,
         keyId: issued.key.id,
-        details: { expiresAt: iso(expiresAt) },
+        details: { scope, expiresAt: iso(expiresAt) },
       });
       return issued;
     });
   }
 
   /**
-   * Issues a key that takes the place of another, which goes on for the grace, in ms.
+   * Issues a key with the scope of another, whose place it takes; the other continues for the grace, in ms.
    * @throws NotFoundError, InvalidKeyError, KeyStateError
    */
   rotate(keyId: bigint, graceMs = DEFAULT_GRACE_MS, expiresAt: Date | null = null): Promise<RotatedKey> {
     return this.unitOfWork.run(async () => {
       const old = await this.findForChange(keyId);
       const oldExpiresAt = endOfRotation(old, graceMs, this.clock.now());
-      const issued = await this.issue(old.accountId, expiresAt);
+      const issued = await this.issue(old.accountId, old.scope, expiresAt);
       await this.keys.save({ ...old, expiresAt: oldExpiresAt, replacedBy: issued.key.id });
       const details = { expiresAt: iso(oldExpiresAt), newKeyId: issued.key.id, newKeyExpiresAt: iso(expiresAt) };
       await this.audit.record({ act: 'key_rotated', accountId: old.accountId, keyId, details });
@@ -97,10 +98,22 @@ export class KeysService {
     });
   }
 
-  private async issue(accountId: bigint, expiresAt: Date | null): Promise<IssuedKey> {
+  /** In force on every replica within a second. @throws NotFoundError, KeyStateError */
+  setScope(keyId: bigint, scope: Scope): Promise<ApiKey> {
+    return this.unitOfWork.run(async () => {
+      const old = await this.findForChange(keyId);
+      const key = withScope(old, scope, this.clock.now());
+      await this.keys.save(key);
+      const details = { oldScope: old.scope, scope };
+      await this.audit.record({ act: 'key_scope_set', accountId: key.accountId, keyId, details });
+      return key;
+    });
+  }
+
+  private async issue(accountId: bigint, scope: Scope, expiresAt: Date | null): Promise<IssuedKey> {
     const secret = generateSecret(this.settings.environment);
     const stored = { hash: hashSecret(secret), firstCharacters: firstCharacters(secret) };
-    const key = await this.keys.add(newApiKey(accountId, stored, expiresAt, this.clock.now()));
+    const key = await this.keys.add(newApiKey(accountId, stored, scope, expiresAt, this.clock.now()));
     return { key, secret };
   }
 

@@ -1,5 +1,6 @@
-import { type Command, Option } from 'commander';
+import { Argument, type Command, Option } from 'commander';
 import { allowanceOf, DEFAULT_GRACE_MS } from '../auth';
+import { type Scope, SCOPES } from '../shared/domain/principal';
 import { type JsonOption, parseDuration, parseId, parseTime } from './arguments';
 import { knownCounts } from './counts';
 import type { Printer } from './printer';
@@ -13,17 +14,22 @@ interface ExpiresOption {
   readonly expires?: Date;
 }
 
+interface ScopeOption {
+  readonly scope: Scope;
+}
+
 /** The commands on API keys. */
 export function addKeyCommands(program: Command, printer: Printer): void {
   const keys = program.command('keys').description('API keys of an account');
   onAccount(keys.command('create'))
     .description('issue a key; it is printed this once and kept nowhere')
+    .addOption(new Option('--scope <scope>', 'what the key may do').choices(SCOPES).default('write'))
     .addOption(expiresOption())
-    .action((argument: bigint | undefined, options: AccountOption & ExpiresOption, command: Command) => {
-      const { expires, json } = options;
+    .action((argument: bigint | undefined, options: AccountOption & ExpiresOption & ScopeOption, command: Command) => {
+      const { expires, scope, json } = options;
       const id = accountOf(argument, options, command);
       return printer.one(json, async (services) => {
-        const { key, secret } = await services.keys.create(id, expires);
+        const { key, secret } = await services.keys.create(id, expires, scope);
         return { ...keyView(services, json, key), key: secret };
       });
     });
@@ -56,6 +62,15 @@ export function addKeyCommands(program: Command, printer: Printer): void {
         const old = { oldKeyId: id, oldKeyExpiresAt: oldExpiresAt.toISOString() };
         return { ...keyView(services, json, key), ...old, key: secret };
       }),
+    );
+  keys
+    .command('set-scope')
+    .description('change what a key may do; every replica holds it to that within a second')
+    .argument('<key-id>', 'id of the key', parseId)
+    .addArgument(new Argument('<scope>', 'what the key may do').choices(SCOPES))
+    .option('--json', 'print one JSON value')
+    .action((id: bigint, scope: Scope, { json }: JsonOption) =>
+      printer.one(json, async (services) => keyView(services, json, await services.keys.setScope(id, scope))),
     );
   keys
     .command('unban')

@@ -46,7 +46,7 @@ export function keyView(
   key: ApiKey,
   count?: RequestCount,
 ): View {
-  const { id, accountId, firstCharacters, createdAt, lastUsedAt, expiresAt, revokedAt, replacedBy } = key;
+  const { id, accountId, firstCharacters, scope, createdAt, lastUsedAt, expiresAt, revokedAt, replacedBy } = key;
   const now = clock.now();
   const bannedUntil = count !== undefined && count.bannedUntil > 0 ? new Date(count.bannedUntil) : null;
   const state: ShownState =
@@ -55,6 +55,7 @@ export function keyView(
     id,
     accountId,
     startsWith: keyPrefix(settings.environment) + firstCharacters,
+    scope,
     state: json ? state.name : stateText(state),
     createdAt: createdAt.toISOString(),
     lastUsedAt: iso(lastUsedAt),

@@ -1,5 +1,6 @@
-import type { INestApplication } from '@nestjs/common';
-import { DiscoveryService, MetadataScanner, Reflector } from '@nestjs/core';
+import type { INestApplication, Type } from '@nestjs/common';
+import { GUARDS_METADATA } from '@nestjs/common/constants';
+import { ApplicationConfig, DiscoveryService, MetadataScanner, Reflector } from '@nestjs/core';
 import {
   DocumentBuilder,
   type OpenAPIObject,
@@ -20,6 +21,7 @@ import {
   DEPRECATION_HEADERS,
   REPLAYED_HEADER,
   RETRY_AFTER_HEADER,
+  SCOPE_CHALLENGE_HEADER,
 } from '../shared/openapi/api-headers';
 import { ErrorCatalog } from '../shared/http/errors/error-catalog';
 import { ErrorDto } from '../shared/http/errors/error.dto';
@@ -28,7 +30,11 @@ import { DEPRECATION, type Deprecation } from '../versioning';
 const VERSION_PREFIX = '/v1';
 const KEY_DESCRIPTION = 'An API key, which the operator issues: `pets_live_…` in production, `pets_test_…` elsewhere.';
 
-type Handler = () => unknown;
+/** A handler of a controller, which has the name of its operation. */
+interface Handler {
+  readonly handler: () => unknown;
+  readonly controller: Type;
+}
 
 /** The OpenAPI document of version 1: what the controllers declare, and what holds for every operation. */
 export function createOpenApiDocument(app: INestApplication, settings: Settings): OpenAPIObject {
@@ -76,14 +82,23 @@ export function createOpenApiDocument(app: INestApplication, settings: Settings)
 function readControllers(app: INestApplication) {
   const [scanner, reflector] = [app.get(MetadataScanner), app.get(Reflector)];
   const controllers = app.get(DiscoveryService).getControllers();
-  const prototypes = controllers.map(({ instance }) => Object.getPrototypeOf(instance) as Record<string, Handler>);
+  const prototypes = controllers.map(
+    ({ instance }) => Object.getPrototypeOf(instance) as Record<string, Handler['handler'] | undefined>,
+  );
+  const handlers = new Map<string, Handler>();
+  for (const prototype of prototypes) {
+    for (const name of scanner.getAllMethodNames(prototype)) {
+      const handler = prototype[name];
+      if (handler !== undefined) {
+        handlers.set(name, { handler, controller: prototype.constructor as unknown as Type });
+      }
+    }
+  }
   return {
     groups: prototypes
       .flatMap(({ constructor }) => reflector.get<ApiGroupMetadata | undefined>(API_GROUP, constructor) ?? [])
       .sort((one, other) => one.name.localeCompare(other.name)),
-    handlers: new Map(
-      prototypes.flatMap((prototype) => scanner.getAllMethodNames(prototype).map((name) => [name, prototype[name]])),
-    ),
+    handlers,
   };
 }
 
@@ -104,26 +119,25 @@ function operationsOf(document: OpenAPIObject): OperationObject[] {
 }
 
 /** Adds what the handler declares with the service's own decorators, and what holds for every operation. */
-function addDeclarations(operation: OperationObject, app: INestApplication, handler: Handler): void {
+function addDeclarations(operation: OperationObject, app: INestApplication, { handler, controller }: Handler): void {
   const reflector = app.get(Reflector);
   const deprecation = reflector.get<Deprecation | undefined>(DEPRECATION, handler);
   const isIdempotent = reflector.get<boolean | undefined>(IDEMPOTENT, handler);
   if (deprecation !== undefined) {
     Object.assign(operation, { deprecated: true, 'x-deprecated-sunset': deprecation.sunset });
   }
+  const guards = [
+    ...app.get(ApplicationConfig).getGlobalGuards(),
+    ...[controller, handler].flatMap((target) => reflector.get<object[] | undefined>(GUARDS_METADATA, target) ?? []),
+  ].map((guard) => (typeof guard === 'function' ? guard : guard.constructor) as Type);
   const errors = errorResponses(app.get(ErrorCatalog), [
-    ...(reflector.get<ErrorCode[] | undefined>(ERROR_CODES, handler) ?? []),
+    ...[handler, controller, ...guards].flatMap(
+      (target) => reflector.get<ErrorCode[] | undefined>(ERROR_CODES, target) ?? [],
+    ),
     'malformed_url',
     'malformed_request',
-    'missing_api_key',
-    'invalid_api_key',
-    'expired_api_key',
     'request_timeout',
     'uri_too_long',
-    'rate_limit_exceeded',
-    'daily_quota_exceeded',
-    'key_temporarily_banned',
-    'too_many_auth_failures',
     'headers_too_large',
     'internal_error',
     'service_unavailable',
@@ -139,6 +153,7 @@ function addDeclarations(operation: OperationObject, app: INestApplication, hand
             ...COMMON_HEADERS,
             ...headers,
             ...(status === '401' && CHALLENGE_HEADER),
+            ...(status === '403' && SCOPE_CHALLENGE_HEADER),
             ...((status === '429' || status === '503') && RETRY_AFTER_HEADER),
             ...(isIdempotent && status.startsWith('2') && REPLAYED_HEADER),
             ...(deprecation && !['401', '408', '429', '431'].includes(status) && DEPRECATION_HEADERS),

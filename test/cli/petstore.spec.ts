@@ -111,7 +111,7 @@ describe('petstore, the command line', () => {
         { id: rotated.id, state: 'active', ...NO_END },
       ]);
       const { stdout } = await command(`keys list ${old.accountId}`);
-      expect(stdout).toMatch(/^id +accountId +startsWith +state +createdAt/);
+      expect(stdout).toMatch(/^id +accountId +startsWith +scope +state +createdAt/);
       expect(stdout).toContain(` rotating until ${expiresAt} `);
       const trail = await json('audit --limit 1');
       expect(trail).toMatchObject([
@@ -168,6 +168,32 @@ describe('petstore, the command line', () => {
     });
   });
 
+  it('issues a key that may only read, which it stays when it is rotated, until its scope is set', async () => {
+    const { id: accountId } = await json<{ id: number }>('accounts create --name Acme --plan free');
+    const { id } = await json<{ id: number }>(`keys create ${accountId} --scope read`);
+    expect(await json('audit --limit 1')).toMatchObject([{ act: 'key_created', details: { scope: 'read' } }]);
+    expect(await json(`keys create ${accountId}`)).toMatchObject({ scope: 'write' });
+    const rotated = await json<{ id: number }>(`keys rotate ${id}`);
+    const scopes = async () => (await json<{ scope: string }[]>(`keys list ${accountId}`)).map(({ scope }) => scope);
+    expect(await scopes()).toEqual(['read', 'write', 'read']);
+    expect(await json(`keys set-scope ${rotated.id} write`)).toMatchObject({ id: rotated.id, scope: 'write' });
+    expect(await json('audit --limit 1')).toMatchObject([
+      { act: 'key_scope_set', accountId, keyId: rotated.id, details: { oldScope: 'read', scope: 'write' } },
+    ]);
+    expect(await scopes()).toEqual(['read', 'write', 'write']);
+  });
+
+  it('sets no scope of a key that is rejected anyway', async () => {
+    const { id: accountId } = await json<{ id: number }>('accounts create --name Acme --plan free');
+    const { id } = await json<{ id: number }>(`keys create ${accountId}`);
+    await command(`keys revoke ${id}`);
+    expect((await command(`keys set-scope ${id} read`)).stderr).toBe(
+      `error: Key ${id} is revoked, so it is rejected, whatever its scope. ` +
+        `Create a key for account ${accountId} instead.\n`,
+    );
+    expect(await json(`keys list ${accountId}`)).toMatchObject([{ scope: 'write' }]);
+  });
+
   it('lifts the ban of a key, banned or not, and records it', async () => {
     const { id: accountId } = await json<{ id: number }>('accounts create --name Acme --plan free');
     const issued = await json<{ id: number }>(`keys create ${accountId}`);
@@ -184,7 +210,7 @@ describe('petstore, the command line', () => {
     const { code, stdout, stderr } = await command(`keys unban ${id}`);
     expect([code, stdout, stderr]).toEqual([
       ...[1, ''],
-      `error: Key ${id} is revoked, so it is refused, banned or not. Create a key for account ${accountId} instead.\n`,
+      `error: Key ${id} is revoked, so it is rejected, banned or not. Create a key for account ${accountId} instead.\n`,
     ]);
     expect(await json('audit --limit 1')).toMatchObject([{ act: 'key_revoked', keyId: id }]);
   });
@@ -244,7 +270,7 @@ describe('petstore, the command line', () => {
     ]);
     const { stdout } = await command('audit --limit 2');
     expect(stdout).toMatch(/^id +at +operator +act +accountId +keyId +details\n/);
-    expect(stdout).toMatch(/\n\d+ +\S+Z +\S+ +key_created +\d+ +\d+ +expiresAt: none\n/);
+    expect(stdout).toMatch(/\n\d+ +\S+Z +\S+ +key_created +\d+ +\d+ +scope: write, expiresAt: none\n/);
     const printed = stdout + JSON.stringify(entries);
     const hash = createHash('sha256').update(issued.key).digest();
     for (const secret of [issued.key.slice(10), hash.toString('hex'), hash.toString('base64')]) {
@@ -270,6 +296,9 @@ describe('petstore, the command line', () => {
     'keys create 1 --expires 2999-01-31T18:00:00',
     'keys list',
     'keys rotate',
+    'keys create 1 --scope all',
+    'keys set-scope 1',
+    'keys set-scope 1 all',
     'keys rotate 1 --grace 24',
     'keys rotate 1 --grace -1h',
     'keys rotate 1 --grace 1w',

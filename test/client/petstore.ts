@@ -236,6 +236,7 @@ export interface components {
              * @example missing_api_key
              * @example invalid_api_key
              * @example expired_api_key
+             * @example insufficient_scope
              * @example rate_limit_exceeded
              * @example daily_quota_exceeded
              * @example key_temporarily_banned
@@ -744,6 +745,45 @@ export interface operations {
                      * @example Bearer realm="petstore", error="invalid_token"
                      */
                     "WWW-Authenticate": string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description The key is valid, but does not allow this. */
+            403: {
+                headers: {
+                    /**
+                     * @description Pages of any origin may call the service.
+                     * @example *
+                     */
+                    "Access-Control-Allow-Origin": string;
+                    /**
+                     * @description Request allowance of the current plan for the window.
+                     * @example 300
+                     */
+                    "X-RateLimit-Limit": number;
+                    /**
+                     * @description Requests remaining in the window.
+                     * @example 299
+                     */
+                    "X-RateLimit-Remaining": number;
+                    /**
+                     * @description Unix timestamp, in seconds, at which the limit resets.
+                     * @example 1795219260
+                     */
+                    "X-RateLimit-Reset": bigint;
+                    /**
+                     * @description Identifies the request in the logs; one that was sent is kept.
+                     * @example 2a1b6a3e-7c5d-4f10-9d0e-3f1c2b4a5d6e
+                     */
+                    "X-Request-Id": string;
+                    /**
+                     * @description What the API key lacks (RFC 6750 section 3.1), if its scope is why.
+                     * @example Bearer realm="petstore", error="insufficient_scope"
+                     */
+                    "WWW-Authenticate"?: string;
                     [name: string]: unknown;
                 };
                 content: {
@@ -1966,6 +2006,45 @@ export interface operations {
                      * @example Bearer realm="petstore", error="invalid_token"
                      */
                     "WWW-Authenticate": string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description The key is valid, but does not allow this. */
+            403: {
+                headers: {
+                    /**
+                     * @description Pages of any origin may call the service.
+                     * @example *
+                     */
+                    "Access-Control-Allow-Origin": string;
+                    /**
+                     * @description Request allowance of the current plan for the window.
+                     * @example 300
+                     */
+                    "X-RateLimit-Limit": number;
+                    /**
+                     * @description Requests remaining in the window.
+                     * @example 299
+                     */
+                    "X-RateLimit-Remaining": number;
+                    /**
+                     * @description Unix timestamp, in seconds, at which the limit resets.
+                     * @example 1795219260
+                     */
+                    "X-RateLimit-Reset": bigint;
+                    /**
+                     * @description Identifies the request in the logs; one that was sent is kept.
+                     * @example 2a1b6a3e-7c5d-4f10-9d0e-3f1c2b4a5d6e
+                     */
+                    "X-Request-Id": string;
+                    /**
+                     * @description What the API key lacks (RFC 6750 section 3.1), if its scope is why.
+                     * @example Bearer realm="petstore", error="insufficient_scope"
+                     */
+                    "WWW-Authenticate"?: string;
                     [name: string]: unknown;
                 };
                 content: {

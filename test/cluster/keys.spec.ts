@@ -4,7 +4,7 @@ import { ApiKeyRepository } from '../../src/auth/domain/api-key.repository';
 import { CHANGES_SINCE } from '../../src/auth/persistence/typeorm-api-key.repository';
 import { command, json } from '../support/command-line';
 import { freePort } from '../support/process';
-import { Client, codeOf, concurrently, type Reply } from './support/client';
+import { type Call, Client, codeOf, concurrently, type Reply } from './support/client';
 import { eventually, Replica } from './support/replica';
 import { Server } from './support/servers';
 import { Store } from './support/store';
@@ -41,6 +41,7 @@ describe('While a key is in use on two replicas', () => {
     { secret }: IssuedKey,
     isDifferent: (reply: Reply) => boolean,
     statusBefore = 200,
+    call: Call = {},
   ): Promise<number> => {
     const client = new Client(secret);
     const lastTimes = await Promise.all(
@@ -48,7 +49,7 @@ describe('While a key is in use on two replicas', () => {
         let lastSentAt = NaN;
         await eventually(10_000, async () => {
           const sentAt = Date.now();
-          const reply = await client.call(port);
+          const reply = await client.call(port, call);
           if (isDifferent(reply)) {
             return true;
           }
@@ -82,6 +83,18 @@ describe('While a key is in use on two replicas', () => {
     await store.get(AccountsService).setPlan(key.key.accountId, 'pro');
     const setAt = Date.now();
     expect((await use) - setAt).toBeLessThan(WITHIN_MS);
+  });
+
+  it('a new scope is in force on both within a second', async () => {
+    const key = await createKey();
+    const write = (reply: Reply) => reply.status === 403 && codeOf(reply) === 'insufficient_scope';
+    const creation = { method: 'POST', body: { name: 'Rex', categoryId: 3 } };
+    await useUntil(key, ({ status }) => status === 201, 201, creation);
+    const use = useUntil(key, write, 201, creation);
+    await store.get(KeysService).setScope(key.key.id, 'read');
+    const setAt = Date.now();
+    expect((await use) - setAt).toBeLessThan(WITHIN_MS);
+    await bringIntoUse(key);
   });
 
   it('its expiry is in force on both within a second', async () => {

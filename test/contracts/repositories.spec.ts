@@ -81,12 +81,15 @@ describe('The repositories, on the database of this run', () => {
   it('find keys with their accounts by their hashes, and give no other for them', async () => {
     const [accounts, keys] = [service.app.get(AccountsService), service.app.get(ApiKeyRepository)];
     const account = await accounts.create('Acme', 'enterprise', { perMinute: 5, perDay: 1_000_000_000 });
-    const created = { accountId: account.id, firstCharacters: 'abcd', createdAt: new Date(5), expiresAt: new Date(9) };
+    const created = {
+      ...{ accountId: account.id, firstCharacters: 'abcd', scope: 'read' as const },
+      ...{ createdAt: new Date(5), expiresAt: new Date(9) },
+    };
     const key = await keys.add({ ...created, hash: Buffer.alloc(32, 1) });
     const other = await keys.add({ ...created, hash: Buffer.alloc(32, 2) });
     await keys.add({ ...created, hash: Buffer.alloc(32, 8) });
-    const { id, hash, accountId, firstCharacters, expiresAt, revokedAt, unbanCount } = key;
-    const found = { id, hash, accountId, firstCharacters, expiresAt, revokedAt, unbanCount };
+    const { id, hash, accountId, firstCharacters, scope, expiresAt, revokedAt, unbanCount } = key;
+    const found = { id, hash, accountId, firstCharacters, scope, expiresAt, revokedAt, unbanCount };
     const { plan, perMinute, perDay } = account;
     const findByHashes = async (...bytes: number[]) =>
       (await keys.findByHashes(bytes.map((byte) => Buffer.alloc(32, byte)))).keys;
@@ -95,16 +98,23 @@ describe('The repositories, on the database of this run', () => {
     expect(await findByHashes(9)).toEqual([]);
   });
 
-  it('keep when a key ends, what takes its place, and how often its ban was lifted', async () => {
+  it('keep when a key ends, what takes its place, its scope, and how often its ban was lifted', async () => {
     const [accounts, keys] = [service.app.get(AccountsService), service.app.get(ApiKeyRepository)];
     const account = await accounts.create('Acme', 'free');
     const add = (byte: number) =>
       keys.add({
         ...{ accountId: account.id, hash: Buffer.alloc(32, byte), firstCharacters: 'abcd' },
-        ...{ createdAt: new Date(5), expiresAt: null },
+        ...{ scope: 'write' as const, createdAt: new Date(5), expiresAt: null },
       });
     const [old, key] = [await add(3), await add(4)];
-    const ended = { ...old, expiresAt: new Date(9), revokedAt: new Date(7), replacedBy: key.id, unbanCount: 2 };
+    const ended = {
+      ...old,
+      scope: 'read' as const,
+      expiresAt: new Date(9),
+      revokedAt: new Date(7),
+      replacedBy: key.id,
+      unbanCount: 2,
+    };
     await keys.save({ ...ended, firstCharacters: 'stay' });
     expect(await keys.listOf(account.id)).toEqual([ended, key]);
     expect(await service.app.get(UnitOfWork).run(() => keys.findForChange(old.id))).toEqual(ended);
@@ -123,6 +133,7 @@ describe('The repositories, on the database of this run', () => {
     `INSERT INTO api_keys (account_id, hash, first_characters, created_at) VALUES (999, sha256('a'), 'abcd', now())`,
     `INSERT INTO api_keys (account_id, hash, first_characters, created_at) VALUES (1, 'short', 'abcd', now())`,
     'UPDATE api_keys SET replaced_by = id, expires_at = now()',
+    `UPDATE api_keys SET scope = 'all'`,
     'UPDATE api_keys SET replaced_by = 1, expires_at = null WHERE id <> 1',
   ])('the database refuses %s', async (sql) => {
     await expect(service.app.get(DataSource).query(sql)).rejects.toThrow(/violates|null value/);
@@ -134,7 +145,8 @@ describe('The repositories, on the database of this run', () => {
     const ids: bigint[] = [];
     for (const byte of [5, 6, 7]) {
       const secret = { hash: Buffer.alloc(32, byte), firstCharacters: 'abcd' };
-      ids.push((await keys.add({ accountId, ...secret, createdAt: new Date(0), expiresAt: null })).id);
+      const scope = 'write';
+      ids.push((await keys.add({ accountId, ...secret, scope, createdAt: new Date(0), expiresAt: null })).id);
     }
     const [first = 0n, second = 0n, unused = 0n] = ids;
     const use = (keyId: bigint, at: number) => ({ keyId, at: new Date(at) });

@@ -63,6 +63,11 @@ export const errorCases: ErrorCases = (service, key) => {
       service.clock.advance(1);
       return listWith(expired.secret)();
     },
+    insufficient_scope: async () => {
+      const { id } = await service.app.get(AccountsService).create('Test', 'pro');
+      const { secret } = await service.app.get(KeysService).create(id, null, 'read');
+      return service.post('/v1/pets', { key: secret, body: REX });
+    },
     pet_not_found: () => get('/v1/pets/01'),
     route_not_found: () => get('/v1/pets/'),
     method_not_allowed: () => service.call('DELETE', '/v1/pets/1', { key }),

@@ -63,7 +63,7 @@ describe('Outside /v1', () => {
       Object.keys(document.paths[path]?.[method]?.responses ?? {});
     const every = ['400', '401', '408', '414', '429', '431', '500', '503'];
     expect(statuses('/pets', 'get')).toEqual(['200', ...every].sort());
-    expect(statuses('/pets', 'post')).toEqual(['201', '413', '415', ...every].sort());
+    expect(statuses('/pets', 'post')).toEqual(['201', '403', '413', '415', ...every].sort());
     expect(statuses('/pets/{petId}', 'get')).toEqual(['200', '404', ...every].sort());
     for (const code of [
       'invalid_cursor',

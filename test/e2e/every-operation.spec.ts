@@ -2,6 +2,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { OpenAPIObject, OperationObject, RequestBodyObject, SchemaObject } from '@nestjs/swagger';
 import { DataSource } from 'typeorm';
+import { AccountsService, KeysService } from '../../src/auth';
 import { type Answer, codeOf, rate, TestService } from '../support/service';
 
 const read = (path: string) => readFileSync(join(__dirname, '../..', path), 'utf8');
@@ -99,6 +100,24 @@ describe('Every operation of the document', () => {
     expect(outcome(second)).toEqual([429, 'rate_limit_exceeded']);
     expect(Number(second.headers['retry-after'])).toBeGreaterThan(0);
   });
+
+  it.each(operations())(
+    '%s is open to a key that may only read, unless its document says 403',
+    async (_, operation) => {
+      const account = await service.app.get(AccountsService).create('Test', 'pro');
+      const { secret } = await service.app.get(KeysService).create(account.id, null, 'read');
+      const { method, path, body, responses } = operation;
+      const answer = await service.call(method, path, { key: secret, body });
+      if ('403' in responses) {
+        expect(outcome(answer)).toEqual([403, 'insufficient_scope']);
+        expect(answer.headers['www-authenticate']).toBe('Bearer realm="petstore", error="insufficient_scope"');
+      } else {
+        expect(answer.status).not.toBe(403);
+      }
+      // It counts like any other request.
+      expect(rate(answer).remaining).toBe(299);
+    },
+  );
 
   it.each(operations())('%s has the headers of every answer', async (_, operation) => {
     const { headers } = await call(operation, { 'x-request-id': 'r-1', origin: 'https://shop.example' });

@@ -255,6 +255,24 @@ describe("A team's own controller", () => {
     ).toBe('DELETE, PATCH, PUT');
   });
 
+  it('is closed to keys that may only read, whether or not it says what scope it needs', async () => {
+    const account = await app.get(AccountsService).create('Acme', 'business');
+    const { secret } = await app.get(KeysService).create(account.id, null, 'read');
+    const call = async (method: 'GET' | 'DELETE', url: string) => {
+      const { statusCode, body } = await app.inject({ method, url, headers: { authorization: `Bearer ${secret}` } });
+      return [statusCode, (JSON.parse(body) as { code?: string }).code];
+    };
+    expect(await call('DELETE', '/v1/notes/7')).toEqual([403, 'insufficient_scope']);
+    expect(await call('DELETE', '/v1/none')).toEqual([404, 'route_not_found']);
+    expect(await call('GET', '/v1/notes/closed')).toEqual([403, 'forbidden']);
+  });
+
+  it('is documented with the errors of its guards', () => {
+    const { paths } = createOpenApiDocument(app, settings);
+    const { responses } = paths['/notes/closed']?.get ?? {};
+    expect(JSON.stringify(responses?.['403'])).toContain('"code":"forbidden"');
+  });
+
   it('gets its query checked too', async () => {
     const list = async (url: string) => JSON.parse((await app.inject({ method: 'GET', url })).body) as unknown;
     expect(await list('/v1/notes?more=1')).toEqual({ year: '2026' });

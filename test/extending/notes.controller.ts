@@ -1,10 +1,24 @@
 import { randomUUID } from 'node:crypto';
-import { Body, Controller, Delete, Get, HttpCode, Param, Patch, Post, Put, Query } from '@nestjs/common';
+import {
+  Body,
+  type CanActivate,
+  Controller,
+  Delete,
+  Get,
+  HttpCode,
+  Param,
+  Patch,
+  Post,
+  Put,
+  Query,
+  UseGuards,
+} from '@nestjs/common';
 import { ApiHeader } from '@nestjs/swagger';
 import { Type } from 'class-transformer';
 import { IsBoolean, IsNumberString, IsOptional, IsString, MaxLength, ValidateNested } from 'class-validator';
 import { Idempotent } from '../../src/idempotency';
 import { Public } from '../../src/shared/http/access/public';
+import { ApiErrors } from '../../src/shared/openapi/api-errors';
 import { Deprecated } from '../../src/versioning';
 
 class LineDto {
@@ -29,6 +43,14 @@ class CreateNoteDto {
 export class ListNotesQueryDto {
   @IsNumberString()
   readonly year: string = '2026';
+}
+
+/** Declares its errors itself, for all operations that it protects. */
+@ApiErrors('forbidden')
+class ClosedGuard implements CanActivate {
+  canActivate(): boolean {
+    return false;
+  }
 }
 
 /** A controller as the documentation of Nest and class-validator shows them. */
@@ -76,6 +98,12 @@ export class NotesController {
   @Idempotent()
   removeNote(@Param('noteId') noteId: string): void {
     this.removed.push(noteId);
+  }
+
+  @Get('closed')
+  @UseGuards(ClosedGuard)
+  listClosedNotes(): [] {
+    return [];
   }
 
   @Get('old')

@@ -13,6 +13,7 @@ export function principalOf(
     keyId,
     keyFirstCharacters: 'abcd',
     plan: 'enterprise',
+    scope: 'write',
     allowance: { perMinute, perDay },
     unbanCount,
   };

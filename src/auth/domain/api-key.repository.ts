@@ -5,7 +5,7 @@ import type { ApiKey, NewApiKey } from './api-key';
 export interface KeyOfAccount {
   readonly key: Pick<
     ApiKey,
-    'id' | 'accountId' | 'hash' | 'firstCharacters' | 'expiresAt' | 'revokedAt' | 'unbanCount'
+    'id' | 'accountId' | 'hash' | 'firstCharacters' | 'scope' | 'expiresAt' | 'revokedAt' | 'unbanCount'
   >;
   readonly account: Pick<Account, 'plan' | 'perMinute' | 'perDay'>;
 }
@@ -49,6 +49,6 @@ export abstract class ApiKeyRepository {
   abstract listOf(accountId: bigint): Promise<ApiKey[]>;
   /** The key, which nobody else changes until the transaction ends. */
   abstract findForChange(id: bigint): Promise<ApiKey | null>;
-  /** Stores when the key ends, what takes its place, and how often its ban was lifted. */
+  /** Stores when the key ends, what takes its place, its scope, and how often its ban was lifted. */
   abstract save(key: ApiKey): Promise<void>;
 }

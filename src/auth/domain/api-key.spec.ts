@@ -16,7 +16,7 @@ const DAY_MS = 24 * HOUR_MS;
 const inMs = (ms: number) => new Date(NOW + ms);
 /** A key with the id 3 of the account 2. */
 const key = ({ expiresAt = null, revokedAt = null, replacedBy = null }: Partial<ApiKey> = {}) =>
-  new ApiKey(3n, 2n, Buffer.alloc(32), 'abcd', new Date(0), expiresAt, revokedAt, replacedBy, null, 0);
+  new ApiKey(3n, 2n, Buffer.alloc(32), 'abcd', 'write', new Date(0), expiresAt, revokedAt, replacedBy, null, 0);
 
 describe('An API key', () => {
   it.each<[string, ApiKey, ReturnType<typeof stateOf>, boolean]>([
@@ -39,10 +39,10 @@ describe('An API key', () => {
 
   it('is not created with an expiry that has passed', () => {
     const secret = { hash: Buffer.alloc(32), firstCharacters: 'abcd' };
-    expect(newApiKey(2n, secret, inMs(1), NOW)).toEqual({
-      ...{ accountId: 2n, ...secret, createdAt: inMs(0), expiresAt: inMs(1) },
+    expect(newApiKey(2n, secret, 'read', inMs(1), NOW)).toEqual({
+      ...{ accountId: 2n, ...secret, scope: 'read', createdAt: inMs(0), expiresAt: inMs(1) },
     });
-    expect(() => newApiKey(2n, secret, inMs(0), NOW)).toThrow(
+    expect(() => newApiKey(2n, secret, 'read', inMs(0), NOW)).toThrow(
       new InvalidKeyError('The expiry must be in the future; 2026-11-21T12:00:00.000Z is not.'),
     );
   });
@@ -99,7 +99,7 @@ describe('An API key', () => {
     ['expired', { expiresAt: inMs(0) }],
   ])('is not unbanned when it is %s', (state, properties) => {
     expect(() => unbanned(key(properties), NOW)).toThrow(
-      new KeyStateError(`Key 3 is ${state}, so it is refused, banned or not. Create a key for account 2 instead.`),
+      new KeyStateError(`Key 3 is ${state}, so it is rejected, banned or not. Create a key for account 2 instead.`),
     );
   });
 });

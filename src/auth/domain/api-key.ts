@@ -1,3 +1,5 @@
+import type { Scope } from '../../shared/domain/principal';
+
 const DAY_MS = 86_400_000;
 
 /** How long a key goes on beside the one that takes its place, in ms: by default, and at most. */
@@ -12,6 +14,7 @@ export class ApiKey {
     readonly hash: Buffer,
     /** The first characters of the secret, for people to recognise the key. */
     readonly firstCharacters: string,
+    readonly scope: Scope,
     readonly createdAt: Date,
     readonly expiresAt: Date | null,
     readonly revokedAt: Date | null,
@@ -41,13 +44,14 @@ export class KeyStateError extends Error {}
 export function newApiKey(
   accountId: bigint,
   secret: Pick<ApiKey, 'hash' | 'firstCharacters'>,
+  scope: Scope,
   expiresAt: Date | null,
   now: number,
 ): NewApiKey {
   if (expiresAt !== null && expiresAt.getTime() <= now) {
     throw new InvalidKeyError(`The expiry must be in the future; ${expiresAt.toISOString()} is not.`);
   }
-  return { accountId, ...secret, createdAt: new Date(now), expiresAt };
+  return { accountId, ...secret, scope, createdAt: new Date(now), expiresAt };
 }
 
 export function stateOf({ expiresAt, revokedAt, replacedBy }: ApiKey, now: number): KeyState {
@@ -92,13 +96,23 @@ export function endOfRotation(key: ApiKey, graceMs: number, now: number): Date {
   }
 }
 
-/** The key once its ban is lifted. @throws KeyStateError when it is refused whether or not it is banned */
+/** The key once its ban is lifted. @throws KeyStateError when it is rejected whether or not it is banned */
 export function unbanned(key: ApiKey, now: number): ApiKey {
+  requireValid(key, now, 'is rejected, banned or not');
+  return { ...key, unbanCount: key.unbanCount + 1 };
+}
+
+/** The key with another scope. @throws KeyStateError when it is rejected whatever its scope */
+export function withScope(key: ApiKey, scope: Scope, now: number): ApiKey {
+  requireValid(key, now, 'is rejected, whatever its scope');
+  return { ...key, scope };
+}
+
+function requireValid(key: ApiKey, now: number, consequence: string): void {
   const { name } = stateOf(key, now);
   if (name === 'expired' || name === 'revoked') {
-    throw ended(key, name, 'is refused, banned or not');
+    throw ended(key, name, consequence);
   }
-  return { ...key, unbanCount: key.unbanCount + 1 };
 }
 
 function ended({ id, accountId }: ApiKey, state: string, consequence: string): KeyStateError {

@@ -1,6 +1,7 @@
 /** An act on an account or on one of its keys, and what matters of it: never a secret, nor the hash of one. */
 export interface Act {
-  readonly act: 'account_created' | 'plan_set' | 'key_created' | 'key_rotated' | 'key_revoked' | 'key_unbanned';
+  readonly act:
+    'account_created' | 'plan_set' | 'key_created' | 'key_rotated' | 'key_revoked' | 'key_scope_set' | 'key_unbanned';
   readonly accountId: bigint;
   readonly keyId: bigint | null;
   readonly details: Readonly<Record<string, string | number | bigint | null>>;

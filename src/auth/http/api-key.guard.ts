@@ -7,6 +7,7 @@ import type { Principal } from '../../shared/domain/principal';
 import { clientAddress } from '../../shared/http/access/client-address';
 import { BEARER_CHALLENGE } from '../../shared/http/errors/error.filter';
 import { isPublic } from '../../shared/http/access/public';
+import { ApiErrors } from '../../shared/openapi/api-errors';
 import { Authenticator } from '../authenticator';
 import { AuthenticationError } from '../domain/auth-errors';
 import { SuspectQueue } from './suspect-queue';
@@ -23,6 +24,7 @@ const UNSUSPICIOUS_FAILURES = 5;
  * at once if it is remembered.
  */
 @Injectable()
+@ApiErrors('missing_api_key', 'invalid_api_key', 'expired_api_key', 'too_many_auth_failures')
 export class ApiKeyGuard extends AuthGuard('bearer') {
   private readonly suspects = new SuspectQueue();
 

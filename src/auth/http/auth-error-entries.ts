@@ -6,4 +6,5 @@ export const AUTH_ERROR_ENTRIES = errorEntries(AUTH_ERRORS, {
   missing_api_key: HttpStatus.UNAUTHORIZED,
   invalid_api_key: HttpStatus.UNAUTHORIZED,
   expired_api_key: HttpStatus.UNAUTHORIZED,
+  insufficient_scope: HttpStatus.FORBIDDEN,
 });

@@ -1,4 +1,5 @@
 import { EntitySchema } from 'typeorm';
+import { SCOPES } from '../../shared/domain/principal';
 import { bigintColumn, identityColumn } from '../../shared/persistence/bigint-column';
 import { ApiKey } from '../domain/api-key';
 
@@ -11,6 +12,7 @@ export const ApiKeySchema = new EntitySchema<ApiKey>({
     accountId: { ...bigintColumn, name: 'account_id' },
     hash: { type: 'bytea' },
     firstCharacters: { type: 'text', name: 'first_characters' },
+    scope: { type: 'text', default: 'write' },
     createdAt: { type: 'timestamptz', name: 'created_at' },
     expiresAt: { type: 'timestamptz', name: 'expires_at', nullable: true },
     revokedAt: { type: 'timestamptz', name: 'revoked_at', nullable: true },
@@ -35,6 +37,7 @@ export const ApiKeySchema = new EntitySchema<ApiKey>({
     },
   ],
   checks: [
+    { name: 'api_keys_scope_check', expression: `scope IN ('${SCOPES.join("', '")}')` },
     { name: 'api_keys_hash_check', expression: 'octet_length(hash) = 32' },
     { name: 'api_keys_first_characters_check', expression: 'char_length(first_characters) = 4' },
     { name: 'api_keys_check', expression: 'replaced_by <> id' },

@@ -1,6 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import type { Repository } from 'typeorm';
 import { ServiceUnavailableError } from '../../shared/domain/pet-store-error';
+import type { Scope } from '../../shared/domain/principal';
 import { insertedId } from '../../shared/persistence/bigint-column';
 import { PreparedStatements } from '../../shared/persistence/statements/prepared-statements';
 import { TypeOrmUnitOfWork } from '../../shared/persistence/typeorm-unit-of-work';
@@ -24,7 +25,7 @@ const FIND_BY_HASHES = {
   name: 'api_keys_by_hashes',
   table: 'api_keys',
   text: `
-    SELECT key.id, account_id, hash, first_characters, expires_at, revoked_at, unbans, plan, per_minute, per_day, ${SOURCE}
+    SELECT key.id, account_id, hash, first_characters, scope, expires_at, revoked_at, unbans, plan, per_minute, per_day, ${SOURCE}
     FROM api_keys AS key JOIN accounts AS account ON account.id = account_id WHERE hash = ANY ($1::bytea[])`,
 };
 type KeyRow = [
@@ -32,6 +33,7 @@ type KeyRow = [
   accountId: string,
   hash: Buffer,
   firstCharacters: string,
+  scope: Scope,
   expiresAt: Date | null,
   revokedAt: Date | null,
   unbanCount: number,
@@ -78,6 +80,7 @@ export class TypeOrmApiKeyRepository extends ApiKeyRepository {
         key.accountId,
         key.hash,
         key.firstCharacters,
+        key.scope,
         key.createdAt,
         key.expiresAt,
         null,
@@ -91,19 +94,21 @@ export class TypeOrmApiKeyRepository extends ApiKeyRepository {
   async findByHashes(hashes: readonly Buffer[]): Promise<KeysFound> {
     const rows = (await this.statements.read(FIND_BY_HASHES, [hashes])) as KeyRow[];
     const keys = rows.map((row): KeyOfAccount => {
-      const [id, accountId, hash, firstCharacters, expiresAt, revokedAt, unbanCount, plan, perMinute, perDay] = row;
+      const [id, accountId, hash, firstCharacters, scope, expiresAt, revokedAt, unbanCount, plan, perMinute, perDay] =
+        row;
       const key = {
         id: BigInt(id),
         accountId: BigInt(accountId),
         hash,
         firstCharacters,
+        scope,
         expiresAt,
         revokedAt,
         unbanCount,
       };
       return { key, account: { plan, perMinute, perDay } };
     });
-    return { keys, source: rows[0]?.[10] ?? '' };
+    return { keys, source: rows[0]?.[11] ?? '' };
   }
 
   async changesSince(position: ChangesPosition | undefined): Promise<AccountChanges> {
@@ -127,8 +132,8 @@ export class TypeOrmApiKeyRepository extends ApiKeyRepository {
     return orUnavailable(() => this.keys.findOne({ where: { id }, lock: { mode: 'pessimistic_write' } }));
   }
 
-  async save({ id, expiresAt, revokedAt, replacedBy, unbanCount }: ApiKey): Promise<void> {
-    await orUnavailable(() => this.keys.update({ id }, { expiresAt, revokedAt, replacedBy, unbanCount }));
+  async save({ id, scope, expiresAt, revokedAt, replacedBy, unbanCount }: ApiKey): Promise<void> {
+    await orUnavailable(() => this.keys.update({ id }, { scope, expiresAt, revokedAt, replacedBy, unbanCount }));
   }
 
   async recordLastUsed(uses: readonly KeyUse[]): Promise<void> {

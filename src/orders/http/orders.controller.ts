@@ -9,6 +9,7 @@ import { ApiGroup } from '../../shared/openapi/api-group.decorator';
 import { LINK_NEXT_HEADER, LOCATION_HEADER } from '../../shared/openapi/api-headers';
 import { int64Schema } from '../../shared/openapi/int64-schema';
 import { decodePageCursor, serializeFilters, setNextLink } from '../../shared/http/pagination/pagination';
+import { RequireScope } from '../../shared/http/access/require-scope';
 import { ParseInt64Pipe } from '../../shared/http/validation/parse-int64.pipe';
 import { AccountId } from '../../shared/http/access/principal-of';
 import { Stability } from '../../versioning';
@@ -57,6 +58,7 @@ export class OrdersController {
 
   @Post()
   @Stability('experimental')
+  @RequireScope('write')
   @Idempotent()
   @ApiOperation({
     summary: 'Place an order',

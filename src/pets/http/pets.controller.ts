@@ -10,6 +10,7 @@ import { LINK_NEXT_HEADER, LOCATION_HEADER } from '../../shared/openapi/api-head
 import { int64Schema } from '../../shared/openapi/int64-schema';
 import { JsonText } from '../../shared/json/json';
 import { decodePageCursor, serializeFilters, setNextLink } from '../../shared/http/pagination/pagination';
+import { RequireScope } from '../../shared/http/access/require-scope';
 import { ParseInt64Pipe } from '../../shared/http/validation/parse-int64.pipe';
 import { Deprecated } from '../../versioning';
 import { PetNotFoundError } from '../domain/pet-errors';
@@ -52,6 +53,7 @@ export class PetsController {
   }
 
   @Post()
+  @RequireScope('write')
   @Idempotent()
   @ApiOperation({
     summary: 'Add an animal',

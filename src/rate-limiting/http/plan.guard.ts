@@ -11,6 +11,7 @@ import {
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { principalOf } from '../../shared/http/access/principal-of';
 import { isPublic } from '../../shared/http/access/public';
+import { ApiErrors } from '../../shared/openapi/api-errors';
 import { RateLimiter } from '../domain/rate-limiter';
 import { applyRateDecision } from './rate-limit-headers';
 
@@ -19,6 +20,7 @@ import { applyRateDecision } from './rate-limit-headers';
  * RateLimiter decides about both windows of the account and the ban of the key.
  */
 @Injectable()
+@ApiErrors('rate_limit_exceeded', 'daily_quota_exceeded', 'key_temporarily_banned')
 export class PlanGuard extends ThrottlerGuard {
   constructor(
     @InjectThrottlerOptions() options: ThrottlerModuleOptions,

@@ -29,12 +29,15 @@ const DESCRIPTIONS: Readonly<Record<number, string>> = {
 
 export const ERROR_CODES = 'petstore:error-codes';
 
-/** Documents errors of an operation, an example for each code; may be given more than once. */
-export function ApiErrors(...codes: ErrorCode[]): MethodDecorator {
-  return (_target, _name, descriptor) => {
-    const handler = descriptor.value as object;
-    const earlier = (Reflect.getMetadata(ERROR_CODES, handler) as ErrorCode[] | undefined) ?? [];
-    Reflect.defineMetadata(ERROR_CODES, [...earlier, ...codes], handler);
+/**
+ * Documents errors, with an example for each code: of an operation, on its handler; of all operations of a controller, or of all
+ * that a guard protects, on the class. May be given more than once.
+ */
+export function ApiErrors(...codes: ErrorCode[]): MethodDecorator & ClassDecorator {
+  return (target: object, _name?: string | symbol, descriptor?: PropertyDescriptor) => {
+    const documented = (descriptor?.value as object | undefined) ?? target;
+    const earlier = (Reflect.getOwnMetadata(ERROR_CODES, documented) as ErrorCode[] | undefined) ?? [];
+    Reflect.defineMetadata(ERROR_CODES, [...earlier, ...codes], documented);
   };
 }
 

@@ -49,6 +49,15 @@ export const CHALLENGE_HEADER: HeadersObject = {
     'Bearer realm="petstore", error="invalid_token"',
   ),
 };
+export const SCOPE_CHALLENGE_HEADER: HeadersObject = {
+  'WWW-Authenticate': text(
+    'What the API key lacks (RFC 6750 section 3.1), if its scope is why.',
+    '^Bearer realm="petstore", error="insufficient_scope"$',
+    64,
+    'Bearer realm="petstore", error="insufficient_scope"',
+    false,
+  ),
+};
 export const LINK_NEXT_HEADER: HeadersObject = {
   Link: text(
     'When more follow: the address of the next page, with `rel="next"` (RFC 8288).',

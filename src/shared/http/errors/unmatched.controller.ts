@@ -2,6 +2,7 @@ import { All, Controller, Req, Res } from '@nestjs/common';
 import { ApiExcludeController } from '@nestjs/swagger';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { PetStoreError } from '../../domain/pet-store-error';
+import { RequireScope } from '../access/require-scope';
 import { methodNotAllowed, RouteTable } from '../server/route-table';
 import { NO_OPERATION, urlProblem } from '../server/url-check';
 
@@ -15,6 +16,7 @@ export class UnmatchedController {
   constructor(private readonly routes: RouteTable) {}
 
   @All(['/', '*'])
+  @RequireScope('read')
   refuse(@Req() request: FastifyRequest, @Res({ passthrough: true }) reply: FastifyReply): never {
     const problem = urlProblem(request.raw);
     if (problem !== undefined) {

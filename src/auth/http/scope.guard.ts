@@ -1,0 +1,27 @@
+import { type CanActivate, type ExecutionContext, Injectable } from '@nestjs/common';
+import { Reflector } from '@nestjs/core';
+import type { FastifyReply, FastifyRequest } from 'fastify';
+import { SCOPES } from '../../shared/domain/principal';
+import { requiredScope } from '../../shared/http/access/require-scope';
+import { BEARER_CHALLENGE } from '../../shared/http/errors/error.filter';
+import { InsufficientScopeError } from '../domain/auth-errors';
+
+/** Rejects what the scope of the API key does not include (RFC 6750 section 3.1). A route that is `@Public()` has no key. */
+@Injectable()
+export class ScopeGuard implements CanActivate {
+  constructor(private readonly reflector: Reflector) {}
+
+  canActivate(context: ExecutionContext): boolean {
+    const http = context.switchToHttp();
+    const { principal } = http.getRequest<FastifyRequest>();
+    if (
+      principal !== undefined &&
+      SCOPES.indexOf(principal.scope) < SCOPES.indexOf(requiredScope(this.reflector, context))
+    ) {
+      const challenge = `${BEARER_CHALLENGE}, error="insufficient_scope"`;
+      http.getResponse<FastifyReply>().header('www-authenticate', challenge);
+      throw new InsufficientScopeError();
+    }
+    return true;
+  }
+}

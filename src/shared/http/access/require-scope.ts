@@ -1,0 +1,22 @@
+import { applyDecorators, type ExecutionContext, SetMetadata } from '@nestjs/common';
+import type { Reflector } from '@nestjs/core';
+import type { FastifyRequest } from 'fastify';
+import type { Scope } from '../../domain/principal';
+import { ApiErrors } from '../../openapi/api-errors';
+
+const REQUIRED_SCOPE = 'petstore:required-scope';
+
+/** Says which scope an API key must have for an operation. Without it, every method but GET and HEAD needs `write`. */
+export function RequireScope(scope: Scope): MethodDecorator {
+  return applyDecorators(
+    SetMetadata(REQUIRED_SCOPE, scope),
+    // Every key may read.
+    ...(scope === 'read' ? [] : [ApiErrors('insufficient_scope')]),
+  );
+}
+
+export function requiredScope(reflector: Reflector, context: ExecutionContext): Scope {
+  const declared = reflector.get<Scope | undefined>(REQUIRED_SCOPE, context.getHandler());
+  const { method } = context.switchToHttp().getRequest<FastifyRequest>();
+  return declared ?? (method === 'GET' || method === 'HEAD' ? 'read' : 'write');
+}
