@@ -1,19 +1,16 @@
 import { ApiProperty, ApiPropertyOptional, ApiSchema } from '@nestjs/swagger';
 import { IsIn } from 'class-validator';
 import { IsInt64 } from '../../shared/http/validation/is-int64.decorator';
-import { ValidateWith } from '../../shared/http/validation/validate-with.decorator';
-import { type NewPet, PET_NAME_MAX_LENGTH, PET_STATUSES, type PetStatus, validatePetName } from '../domain/pet';
+import { IsText } from '../../shared/http/validation/is-text.decorator';
+import { type NewPet, PET_NAME_MAX_LENGTH, PET_STATUSES, type PetStatus } from '../domain/pet';
 
 @ApiSchema({ name: 'NewPet', description: 'An animal to add.' })
 export class CreatePetDto implements NewPet {
   @ApiProperty({
     description: "The animal's name; not only white space. It is kept as sent.",
-    minLength: 1,
-    maxLength: PET_NAME_MAX_LENGTH,
-    pattern: '\\S',
     example: 'Rex',
   })
-  @ValidateWith(validatePetName)
+  @IsText({ maxLength: PET_NAME_MAX_LENGTH })
   readonly name!: string;
 
   @ApiProperty({ description: 'Identifier of the category the animal belongs to.', example: 3 })

@@ -1,0 +1,19 @@
+/**
+ * What keeps a value from being free text, in words that follow the name of its field; undefined for a good one. Characters
+ * are counted as code points, as PostgreSQL and JSON Schema do.
+ */
+export function validateText(value: unknown, { maxLength }: { readonly maxLength: number }): string | undefined {
+  if (typeof value !== 'string') {
+    return 'must be a string';
+  }
+  if (value.length === 0 || (value.length > maxLength && Array.from(value).length > maxLength)) {
+    return `must be 1 to ${maxLength} characters long`;
+  }
+  if (!/\S/.test(value)) {
+    return 'must not be only white space';
+  }
+  if (value.includes('\0') || /\p{Surrogate}/u.test(value)) {
+    return 'must not contain NUL or a lone surrogate';
+  }
+  return undefined;
+}

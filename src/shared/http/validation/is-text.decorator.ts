@@ -1,0 +1,12 @@
+import { applyDecorators } from '@nestjs/common';
+import { ApiProperty } from '@nestjs/swagger';
+import { validateText } from '../../domain/text';
+import { ValidateWith } from './validate-with.decorator';
+
+/** A field that holds free text of 1 to `maxLength` characters that PostgreSQL can store, and not only white space. */
+export function IsText({ maxLength }: { readonly maxLength: number }): PropertyDecorator {
+  return applyDecorators(
+    ApiProperty({ type: 'string', minLength: 1, maxLength, pattern: '\\S' }),
+    ValidateWith((value) => validateText(value, { maxLength })),
+  );
+}
