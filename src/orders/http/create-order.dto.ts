@@ -1,9 +1,9 @@
 import { ApiProperty, ApiPropertyOptional, ApiSchema } from '@nestjs/swagger';
-import { Transform } from 'class-transformer';
-import { parseDateTime } from '../../shared/domain/date-time';
+import { IsDateTime } from '../../shared/http/validation/is-date-time.decorator';
 import { IsInt64 } from '../../shared/http/validation/is-int64.decorator';
+import { IsUndefinable } from '../../shared/http/validation/is-undefinable.decorator';
 import { ValidateWith } from '../../shared/http/validation/validate-with.decorator';
-import { MAX_QUANTITY, type PlaceOrderInput, validateQuantity, validateShipDate } from '../domain/order';
+import { MAX_QUANTITY, type PlaceOrderInput, validateQuantity } from '../domain/order';
 
 @ApiSchema({ name: 'NewOrder', description: 'An order to place.' })
 export class CreateOrderDto implements PlaceOrderInput {
@@ -25,12 +25,9 @@ export class CreateOrderDto implements PlaceOrderInput {
 
   @ApiPropertyOptional({
     description: 'When it is to be shipped (RFC 3339), from 1970 to 9999; kept to the millisecond.',
-    type: 'string',
-    format: 'date-time',
-    maxLength: 35,
     example: '2026-12-24T09:00:00Z',
   })
-  @Transform(({ value }: { value: unknown }) => (typeof value === 'string' ? parseDateTime(value) : undefined) ?? NaN)
-  @ValidateWith(validateShipDate)
-  readonly shipDate: Date | null = null;
+  @IsUndefinable()
+  @IsDateTime()
+  readonly shipDate?: Date;
 }

@@ -1,6 +1,7 @@
 import { ApiPropertyOptional } from '@nestjs/swagger';
-import { IsIn, IsOptional } from 'class-validator';
+import { IsIn } from 'class-validator';
 import { IsPositiveInt64String } from '../../shared/http/validation/is-int64.decorator';
+import { IsUndefinable } from '../../shared/http/validation/is-undefinable.decorator';
 import { PageQueryDto } from '../../shared/http/pagination/page-query.dto';
 import { ORDER_STATUSES, type OrderStatus } from '../domain/order';
 
@@ -11,12 +12,12 @@ export class ListOrdersQueryDto extends PageQueryDto {
     enumName: 'OrderStatus',
     example: 'placed',
   })
-  @IsOptional()
+  @IsUndefinable()
   @IsIn(ORDER_STATUSES, { message: `status must be one of ${ORDER_STATUSES.join(', ')}, given once` })
   readonly status?: OrderStatus;
 
   @ApiPropertyOptional({ description: 'Only orders for this animal are listed.', example: 1 })
-  @IsOptional()
+  @IsUndefinable()
   @IsPositiveInt64String()
   readonly petId?: bigint;
 }

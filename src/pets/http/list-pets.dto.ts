@@ -1,5 +1,6 @@
 import { ApiPropertyOptional } from '@nestjs/swagger';
-import { IsIn, IsOptional } from 'class-validator';
+import { IsIn } from 'class-validator';
+import { IsUndefinable } from '../../shared/http/validation/is-undefinable.decorator';
 import { PageQueryDto } from '../../shared/http/pagination/page-query.dto';
 import { PET_STATUSES, type PetStatus } from '../domain/pet';
 
@@ -10,7 +11,7 @@ export class ListPetsQueryDto extends PageQueryDto {
     enumName: 'PetStatus',
     example: 'available',
   })
-  @IsOptional()
+  @IsUndefinable()
   @IsIn(PET_STATUSES, { message: `status must be one of ${PET_STATUSES.join(', ')}, given once` })
   readonly status?: PetStatus;
 }

@@ -1,5 +1,7 @@
 const DATE_TIME =
   /^(\d{4})-(\d{2})-(\d{2})T([01]\d|2[0-3]):[0-5]\d:[0-5]\d(\.\d{1,9})?(Z|[+-]([01]\d|2[0-3]):[0-5]\d)$/;
+const FIRST = Date.UTC(1970, 0, 1);
+const LAST = Date.UTC(10_000, 0, 1) - 1;
 
 /** The moment that a date-time of RFC 3339 names, such as 2027-01-31T18:00:00Z, to the millisecond; undefined for anything else. */
 export function parseDateTime(text: string): Date | undefined {
@@ -10,4 +12,11 @@ export function parseDateTime(text: string): Date | undefined {
   // A day that its month does not have would become one of the next month.
   const date = new Date(Date.UTC(Number(year), Number(month) - 1, Number(day)));
   return date.getUTCMonth() === Number(month) - 1 && date.getUTCDate() === Number(day) ? new Date(text) : undefined;
+}
+
+/** What keeps a value from being a moment that can be stored, in words that follow the name of its field; undefined for a good one. */
+export function validateDateTime(value: unknown): string | undefined {
+  return value instanceof Date && value.getTime() >= FIRST && value.getTime() <= LAST
+    ? undefined
+    : 'must be a date-time with its zone, such as 2026-12-24T09:00:00Z, from 1970 to 9999';
 }

@@ -2,11 +2,11 @@ import type { FastifyReply } from 'fastify';
 import { decodeCursor, encodeCursor } from './cursor';
 import type { PageQueryDto } from './page-query.dto';
 
-/** The filters of a list that are set, as its URL has them. Their values must need no encoding. */
-export function serializeFilters(filters: Readonly<Record<string, string | bigint | undefined>>): string {
+/** The filters of a list that are set, as its URL has them. Text among them must need no encoding. */
+export function serializeFilters(filters: Readonly<Record<string, string | bigint | Date | undefined>>): string {
   return Object.entries(filters)
     .filter(([, value]) => value !== undefined)
-    .map(([name, value]) => `&${name}=${value}`)
+    .map(([name, value]) => `&${name}=${value instanceof Date ? value.toISOString() : value}`)
     .join('');
 }
 
