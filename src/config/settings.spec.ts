@@ -2,7 +2,11 @@ import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { version } from '../../package.json';
-import { InvalidSettingsError, loadSettings, SETTINGS } from './settings';
+// Every module declares its settings when it is loaded.
+import '../app.module';
+import { RATE_LIMIT_SETTINGS } from '../rate-limiting';
+import { integer } from './formats';
+import { declareSettings, InvalidSettingsError, loadSettings, SETTINGS } from './settings';
 import { VERSION } from './version';
 
 describe('Settings', () => {
@@ -16,12 +20,12 @@ describe('Settings', () => {
       baseUrl: 'http://127.0.0.1:3000/v1',
       trustProxy: false,
       docsEnabled: true,
-      rateLimits: {
-        authFailuresPerMinute: 60,
-        banWindowSeconds: 600,
-        banDurationsSeconds: [900, 3_600, 86_400],
-        banMemorySeconds: 86_400,
-      },
+    });
+    expect(settings.of(RATE_LIMIT_SETTINGS)).toEqual({
+      authFailuresPerMinute: 60,
+      banWindowSeconds: 600,
+      banDurationsSeconds: [900, 3_600, 86_400],
+      banMemorySeconds: 86_400,
     });
   });
 
@@ -85,10 +89,18 @@ describe('Settings', () => {
   });
 
   it('name every wrong setting, one line each, and repeat no value', () => {
-    expect(() => loadSettings({ PORT: 'x', DATABASE_URL: 'secret', TRUST_PROXY: 'y' })).toThrow(
-      /^PORT .+\nDATABASE_URL .+\nTRUST_PROXY .+$/,
+    expect(() => loadSettings({ PORT: 'x', DATABASE_URL: 'secret', BAN_WINDOW_SECONDS: 'y' })).toThrow(
+      /^PORT .+\nDATABASE_URL .+\nBAN_WINDOW_SECONDS .+$/,
     );
     expect(() => loadSettings({ DATABASE_URL: 'secret' })).not.toThrow(/secret/);
+  });
+
+  it('belong to one module each, which declares them before they are read', () => {
+    const settings = loadSettings({});
+    expect(() => declareSettings({ port: ['PORT', integer(1, 2), 1] })).toThrow('The setting PORT is declared twice.');
+    const late = declareSettings({ late: ['LATE', integer(1, 2), 1] });
+    delete SETTINGS.LATE;
+    expect(() => settings.of(late)).toThrow('The setting LATE was declared after the settings were read.');
   });
 
   it.each([

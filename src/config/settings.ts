@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { isIP } from 'node:net';
 import { resolve } from 'node:path';
+import { type Format, httpUrl, integer, matching, oneOf, url } from './formats';
 
 /** What an operator sets through the environment; the README lists each setting for users. */
 export abstract class Settings {
@@ -28,40 +29,24 @@ export abstract class Settings {
   abstract readonly logLevel: LogLevel;
   /** Where metrics are served, alone; without one, at `/metrics` of `port`. */
   abstract readonly metricsPort: number | undefined;
-  abstract readonly rateLimits: RateLimitSettings;
+
+  /** The settings that a module declares. */
+  abstract readonly of: <D extends SettingDeclarations>(declarations: D) => DeclaredSettings<D>;
 }
 
 /** The least severe lines that are logged. */
 export type LogLevel = 'trace' | 'debug' | 'info' | 'warn' | 'error' | 'fatal' | 'silent';
 
-export interface RateLimitSettings {
-  /** Failed authentications an address may send per minute. */
-  readonly authFailuresPerMinute: number;
-  /** How long refusals of a key are counted together, in seconds. */
-  readonly banWindowSeconds: number;
-  /** How long the first, second, ... ban lasts, in seconds; the last one repeats. */
-  readonly banDurationsSeconds: readonly number[];
-  /** How long after a ban's end the next ban is a longer one, in seconds. */
-  readonly banMemorySeconds: number;
-}
-
 /** The settings are wrong; the message has one line for each. */
 export class InvalidSettingsError extends Error {}
 
-const WEEK_SECONDS = 604_800;
 /** Enough for a gateway that asks for readiness every second. */
 const DRAIN_SECONDS = 3;
 
-/** How a setting is written. */
-interface Format<T> {
-  /** What it must be, in words that follow "must". */
-  readonly must: string;
-  /** @returns undefined for what it must not be */
-  readonly read: (text: string) => T | undefined;
-}
+/** What a setting must be, and what it is when it is not set. */
+type Setting = readonly [format: Format<unknown>, preset: string | number | boolean | readonly unknown[] | undefined];
 
-/** Every setting: what it must be, and what it is when it is not set. */
-export const SETTINGS = {
+const OWN_SETTINGS = {
   APP_ENV: [oneOf('development', 'staging', 'production'), 'development'],
   HOST: [matching(/^[A-Za-z0-9.:_-]{1,255}$/, 'be an IP address or a host name to listen on'), '127.0.0.1'],
   PORT: [integer(1, 65_535), 3000],
@@ -101,24 +86,45 @@ export const SETTINGS = {
   OTEL_EXPORTER_OTLP_TRACES_ENDPOINT: [httpUrl('http://127.0.0.1:4318/v1/traces'), undefined],
   OTEL_EXPORTER_OTLP_PROTOCOL: [oneOf('http/protobuf', 'http/json'), 'http/protobuf'],
   OTEL_EXPORTER_OTLP_TRACES_PROTOCOL: [oneOf('http/protobuf', 'http/json'), undefined],
-  AUTH_FAILURES_PER_MINUTE: [integer(1, 1_000_000), 60],
-  BAN_WINDOW_SECONDS: [integer(1, WEEK_SECONDS), 600],
-  BAN_DURATIONS_SECONDS: [
-    {
-      must: 'be one to ten whole numbers of seconds from 1 to 999999, separated by commas',
-      read: (text: string) =>
-        /^[1-9]\d{0,5}(,[1-9]\d{0,5}){0,9}$/.test(text) ? text.split(',').map(Number) : undefined,
-    },
-    [900, 3600, 86_400],
-  ],
-  BAN_MEMORY_SECONDS: [integer(1, WEEK_SECONDS), 86_400],
-} satisfies Record<string, readonly [Format<unknown>, unknown]>;
+} satisfies Record<string, Setting>;
+
+/** Every setting by its variable, also those of the modules that are loaded. */
+export const SETTINGS: Record<string, Setting> = { ...OWN_SETTINGS };
 
 type Values = {
-  [Name in keyof typeof SETTINGS]: (typeof SETTINGS)[Name] extends readonly [Format<infer T>, infer Default]
-    ? T | (Default extends undefined ? undefined : never)
-    : never;
+  [Name in keyof typeof OWN_SETTINGS]: Value<(typeof OWN_SETTINGS)[Name]>;
 };
+type Value<S extends Setting> = S extends readonly [Format<infer T>, infer Preset]
+  ? T | (Preset extends undefined ? undefined : never)
+  : never;
+
+/** Settings of a module by the names that it has for them, each with its variable. */
+export type SettingDeclarations = Readonly<Record<string, readonly [variable: string, ...setting: Setting]>>;
+
+export type DeclaredSettings<D extends SettingDeclarations> = {
+  readonly [Name in keyof D]: D[Name] extends readonly [string, ...infer S extends Setting] ? Value<S> : never;
+};
+
+/** Declares settings of a module, beside it: they are checked at the start with all others, and read by `Settings.of`. */
+export function declareSettings<const D extends SettingDeclarations>(declarations: D): D {
+  for (const [variable, ...setting] of Object.values(declarations)) {
+    if (Object.hasOwn(SETTINGS, variable)) {
+      throw new Error(`The setting ${variable} is declared twice.`);
+    }
+    SETTINGS[variable] = setting;
+  }
+  return declarations;
+}
+
+function pick<D extends SettingDeclarations>(values: Values, declarations: D): DeclaredSettings<D> {
+  const entries = Object.entries(declarations).map(([name, [variable]]) => {
+    if (!Object.hasOwn(values, variable)) {
+      throw new Error(`The setting ${variable} was declared after the settings were read.`);
+    }
+    return [name, (values as Readonly<Record<string, unknown>>)[variable]];
+  });
+  return Object.fromEntries(entries) as DeclaredSettings<D>;
+}
 
 /**
  * Reads and checks the settings. An empty variable counts as one that is not set.
@@ -146,12 +152,7 @@ export function loadSettings(env: Readonly<Record<string, string | undefined>>):
     docsEnabled: values.DOCS_ENABLED === 'true',
     logLevel: values.LOG_LEVEL,
     metricsPort: values.METRICS_PORT,
-    rateLimits: {
-      authFailuresPerMinute: values.AUTH_FAILURES_PER_MINUTE,
-      banWindowSeconds: values.BAN_WINDOW_SECONDS,
-      banDurationsSeconds: values.BAN_DURATIONS_SECONDS,
-      banMemorySeconds: values.BAN_MEMORY_SECONDS,
-    },
+    of: (declarations) => pick(values, declarations),
   };
 }
 
@@ -176,30 +177,6 @@ function readValues(env: Readonly<Record<string, string | undefined>>): Values {
     throw new InvalidSettingsError(problems.join('\n'));
   }
   return values;
-}
-
-function oneOf<const T extends string>(...options: T[]): Format<T> {
-  const must = `be ${options.slice(0, -1).join(', ')} or ${options.at(-1) ?? ''}`;
-  return { must, read: (text) => options.find((option) => option === text) };
-}
-
-function matching(pattern: RegExp, must: string): Format<string> {
-  return { must, read: (text) => (pattern.test(text) ? text : undefined) };
-}
-
-function integer(min: number, max: number): Format<number> {
-  return {
-    must: `be a whole number from ${min} to ${max}`,
-    read: (text) => (/^\d{1,9}$/.test(text) && Number(text) >= min && Number(text) <= max ? Number(text) : undefined),
-  };
-}
-
-function url(must: string, accepts: (url: URL) => boolean): Format<string> {
-  return { must, read: (text) => (URL.canParse(text) && accepts(new URL(text)) ? text : undefined) };
-}
-
-function httpUrl(example: string): Format<string> {
-  return url(`be an http or https address, such as ${example}`, ({ protocol }) => /^https?:$/.test(protocol));
 }
 
 function baseUrl(): Format<string> {

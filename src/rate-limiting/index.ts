@@ -4,4 +4,5 @@ export { PlanGuard } from './http/plan.guard';
 export { addressRateLimitHeaders, applyRateDecision, sendRateLimitHeaders } from './http/rate-limit-headers';
 export { readRateLimitUsage } from './redis/read-rate-limit-usage';
 export type { RateLimitSubject, RequestCount } from './redis/redis-counts';
+export { RATE_LIMIT_SETTINGS } from './rate-limit-settings';
 export { RateLimitingModule } from './rate-limiting.module';

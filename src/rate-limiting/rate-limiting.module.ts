@@ -4,6 +4,7 @@ import { Settings } from '../config/settings';
 import { Clock } from '../shared/domain/clock';
 import { RateLimiter } from './domain/rate-limiter';
 import { MemoryRateLimiter } from './memory/memory-rate-limiter';
+import { RATE_LIMIT_SETTINGS } from './rate-limit-settings';
 import { RedisCounts } from './redis/redis-counts';
 import { RedisRateLimiter } from './redis/redis-rate-limiter';
 
@@ -14,10 +15,12 @@ import { RedisRateLimiter } from './redis/redis-rate-limiter';
     {
       provide: RateLimiter,
       inject: [Clock, Settings],
-      useFactory: (clock: Clock, settings: Settings) =>
-        settings.redisUrls.length === 0
-          ? new MemoryRateLimiter(clock, settings.rateLimits)
-          : new RedisRateLimiter(RedisCounts.of(settings), clock, settings.rateLimits),
+      useFactory: (clock: Clock, settings: Settings) => {
+        const limits = settings.of(RATE_LIMIT_SETTINGS);
+        return settings.redisUrls.length === 0
+          ? new MemoryRateLimiter(clock, limits)
+          : new RedisRateLimiter(RedisCounts.of(settings), clock, limits);
+      },
     },
   ],
   exports: [RateLimiter, ThrottlerModule],

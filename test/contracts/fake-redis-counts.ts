@@ -1,4 +1,4 @@
-import type { RateLimitSettings } from '../../src/config/settings';
+import type { RateLimitSettings } from '../../src/rate-limiting/rate-limit-settings';
 import type { PendingUsage } from '../../src/rate-limiting/memory/account-usage';
 import type {
   AuthFailureCount,

@@ -1,4 +1,4 @@
-import type { RateLimitSettings } from '../../src/config/settings';
+import type { RateLimitSettings } from '../../src/rate-limiting/rate-limit-settings';
 import { type RateDecision, RateLimiter, type Refusal } from '../../src/rate-limiting/domain/rate-limiter';
 import type { Clock } from '../../src/shared/domain/clock';
 import type { Principal } from '../../src/shared/domain/principal';

@@ -1,4 +1,4 @@
-import type { RateLimitSettings } from '../../config/settings';
+import type { RateLimitSettings } from '../rate-limit-settings';
 import type { Clock } from '../../shared/domain/clock';
 import { ExpiringMap } from '../../shared/domain/expiring-map';
 import type { Principal } from '../../shared/domain/principal';

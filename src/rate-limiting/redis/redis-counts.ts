@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { Cluster, Redis, type RedisOptions } from 'ioredis';
-import { InvalidSettingsError, type RateLimitSettings, type Settings } from '../../config/settings';
+import { InvalidSettingsError, type Settings } from '../../config/settings';
+import { RATE_LIMIT_SETTINGS, type RateLimitSettings } from '../rate-limit-settings';
 import type { Principal } from '../../shared/domain/principal';
 import { errorMessage } from '../../shared/domain/error-message';
 import type { AccountWindows, Window } from '../domain/windows';
@@ -96,8 +97,9 @@ export class RedisCounts {
   }
 
   /** Those of the replicas with these settings. */
-  static of({ redisUrls, environment, rateLimits }: Settings): RedisCounts {
-    return new RedisCounts(redisUrls, `petstore:${environment}:`, rateLimits);
+  static of(settings: Settings): RedisCounts {
+    const { redisUrls, environment } = settings;
+    return new RedisCounts(redisUrls, `petstore:${environment}:`, settings.of(RATE_LIMIT_SETTINGS));
   }
 
   /**

@@ -1,5 +1,6 @@
 import { Logger, type OnApplicationShutdown, type OnModuleInit } from '@nestjs/common';
-import { InvalidSettingsError, type RateLimitSettings } from '../../config/settings';
+import { InvalidSettingsError } from '../../config/settings';
+import type { RateLimitSettings } from '../rate-limit-settings';
 import type { Clock } from '../../shared/domain/clock';
 import { ExpiringMap } from '../../shared/domain/expiring-map';
 import { errorMessage } from '../../shared/domain/error-message';

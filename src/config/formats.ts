@@ -1,0 +1,31 @@
+/** How a setting is written. */
+export interface Format<T> {
+  /** What it must be, in words that follow "must". */
+  readonly must: string;
+  /** @returns undefined for what it must not be */
+  readonly read: (text: string) => T | undefined;
+}
+
+export function oneOf<const T extends string>(...options: T[]): Format<T> {
+  const must = `be ${options.slice(0, -1).join(', ')} or ${options.at(-1) ?? ''}`;
+  return { must, read: (text) => options.find((option) => option === text) };
+}
+
+export function matching(pattern: RegExp, must: string): Format<string> {
+  return { must, read: (text) => (pattern.test(text) ? text : undefined) };
+}
+
+export function integer(min: number, max: number): Format<number> {
+  return {
+    must: `be a whole number from ${min} to ${max}`,
+    read: (text) => (/^\d{1,9}$/.test(text) && Number(text) >= min && Number(text) <= max ? Number(text) : undefined),
+  };
+}
+
+export function url(must: string, accepts: (url: URL) => boolean): Format<string> {
+  return { must, read: (text) => (URL.canParse(text) && accepts(new URL(text)) ? text : undefined) };
+}
+
+export function httpUrl(example: string): Format<string> {
+  return url(`be an http or https address, such as ${example}`, ({ protocol }) => /^https?:$/.test(protocol));
+}

@@ -1,0 +1,25 @@
+import { integer } from '../config/formats';
+import { type DeclaredSettings, declareSettings } from '../config/settings';
+
+const WEEK_SECONDS = 604_800;
+
+export const RATE_LIMIT_SETTINGS = declareSettings({
+  /** Failed authentications an address may send per minute. */
+  authFailuresPerMinute: ['AUTH_FAILURES_PER_MINUTE', integer(1, 1_000_000), 60],
+  /** How long refusals of a key are counted together, in seconds. */
+  banWindowSeconds: ['BAN_WINDOW_SECONDS', integer(1, WEEK_SECONDS), 600],
+  /** How long the first, second, ... ban lasts, in seconds; the last one repeats. */
+  banDurationsSeconds: [
+    'BAN_DURATIONS_SECONDS',
+    {
+      must: 'be one to ten whole numbers of seconds from 1 to 999999, separated by commas',
+      read: (text: string): readonly number[] | undefined =>
+        /^[1-9]\d{0,5}(,[1-9]\d{0,5}){0,9}$/.test(text) ? text.split(',').map(Number) : undefined,
+    },
+    [900, 3600, 86_400],
+  ],
+  /** How long after a ban's end the next ban is a longer one, in seconds. */
+  banMemorySeconds: ['BAN_MEMORY_SECONDS', integer(1, WEEK_SECONDS), 86_400],
+});
+
+export type RateLimitSettings = DeclaredSettings<typeof RATE_LIMIT_SETTINGS>;
