@@ -1,3 +1,4 @@
+export { addLogFields } from './log-fields';
 export { createLog, type LineSink, type Log, NestLogger } from './logger';
 export { Metrics } from './metrics';
 export { MetricsEndpoint } from './metrics-endpoint';

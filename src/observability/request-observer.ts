@@ -22,6 +22,7 @@ interface Answered {
   readonly principal?: Principal | undefined;
   readonly rateOutcome?: string | undefined;
   readonly traceId?: string | undefined;
+  readonly fields?: object | undefined;
   readonly isProbe?: boolean | undefined;
 }
 
@@ -65,19 +66,21 @@ export class RequestObserver {
   }
 
   private recordEnd(request: FastifyRequest, reply: FastifyReply, durationMs: number): void {
-    const { id, method, principal, rateOutcome, traceId } = request;
+    const { id, method, principal, rateOutcome, traceId, logFields: fields } = request;
     const { url = '', config } = request.routeOptions;
     const route = CATCH_ALL.test(url) ? UNMATCHED : url;
     const status = reply.raw.writableFinished
       ? reply.statusCode
       : (this.failures.get(request.raw.socket) ?? CLIENT_GONE);
-    this.record({ id, method, route, status, durationMs, principal, rateOutcome, traceId, isProbe: config.isProbe });
+    const { isProbe } = config;
+    this.record({ id, method, route, status, durationMs, principal, rateOutcome, traceId, fields, isProbe });
     if (principal !== undefined && reply.hasHeader('deprecation')) {
       this.metrics.recordDeprecatedCall(method, route, principal.accountId);
     }
   }
 
-  private record({ id, method, route, status, durationMs, principal, rateOutcome, traceId, isProbe }: Answered): void {
+  private record(answered: Answered): void {
+    const { id, method, route, status, durationMs, principal, rateOutcome, traceId, fields, isProbe } = answered;
     const knownMethod = method !== undefined && METHODS.has(method) ? method : 'other';
     this.metrics.requests.observe({ method: knownMethod, route, status }, durationMs / 1_000);
     if (rateOutcome !== undefined) {
@@ -95,6 +98,7 @@ export class RequestObserver {
         key: principal?.keyFirstCharacters,
         rate: rateOutcome,
         traceId,
+        fields,
       });
     }
   }

@@ -3,6 +3,7 @@ import { ApiCreatedResponse, ApiOkResponse, ApiOperation, ApiParam, getSchemaPat
 import type { FastifyReply } from 'fastify';
 import { Settings } from '../../config/settings';
 import { Idempotent } from '../../idempotency';
+import { addLogFields } from '../../observability';
 import { MAX_PAGE_LIMIT } from '../../shared/domain/page-limit';
 import { ApiErrors } from '../../shared/openapi/api-errors';
 import { ApiGroup } from '../../shared/openapi/api-group.decorator';
@@ -82,6 +83,7 @@ export class OrdersController {
     @Res({ passthrough: true }) reply: FastifyReply,
   ): Promise<OrderDto> {
     const order = await this.orders.place(accountId, body);
+    addLogFields(reply.request, { orderId: order.id });
     reply.header('location', `${this.address}/${order.id}`);
     return new OrderDto(order);
   }

@@ -13,5 +13,7 @@ declare module 'fastify' {
     rateOutcome?: string;
     /** Of the OpenTelemetry trace that the request is part of. */
     traceId?: string;
+    /** What the operation adds to the line that the log has for the request. */
+    logFields?: object;
   }
 }

@@ -1,0 +1,23 @@
+import type { FastifyRequest } from 'fastify';
+
+const MAX_TEXT_LENGTH = 100;
+
+/**
+ * Adds fields to the line that the log has for a request, such as the id of what it is about; long text is cut. Never a
+ * secret, nor what a client wrote.
+ */
+export function addLogFields(
+  request: FastifyRequest,
+  fields: Readonly<Record<string, string | number | bigint | boolean>>,
+): void {
+  const bounded = Object.entries(fields).map(([name, value]) => [name, asJson(value)]);
+  request.logFields = { ...request.logFields, ...(Object.fromEntries(bounded) as object) };
+}
+
+/** JSON has no bigint, and its readers round beyond 2^53. */
+function asJson(value: string | number | bigint | boolean): string | number | boolean {
+  if (typeof value === 'bigint') {
+    return Number.isSafeInteger(Number(value)) ? Number(value) : value.toString();
+  }
+  return typeof value === 'string' ? value.slice(0, MAX_TEXT_LENGTH) : value;
+}

@@ -1,0 +1,18 @@
+import { TestService } from '../../support/service';
+import { Customer } from './support';
+
+describe('The log', () => {
+  it('tells which order a request placed', async () => {
+    const lines: string[] = [];
+    const service = await TestService.start(
+      { APP_ENV: 'production', DRAIN_SECONDS: '0', LOG_LEVEL: 'info' },
+      { write: (line) => lines.push(line) },
+    );
+    const { id } = await (await Customer.of(service)).placeOne();
+    await service.close();
+    const requests = lines.map((line) => JSON.parse(line) as { route?: string });
+    expect(requests.filter(({ route }) => route === '/v1/store/orders')).toMatchObject([
+      { status: 201, fields: { orderId: id } },
+    ]);
+  });
+});
