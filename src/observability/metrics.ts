@@ -14,7 +14,6 @@ const NAMED_ACCOUNTS = 1_000;
 /** What Prometheus is told of this replica. */
 @Injectable()
 export class Metrics {
-  private readonly registry = new Registry();
   private readonly registers = [this.registry];
   readonly requests = new Histogram({
     name: 'petstore_http_request_duration_seconds',
@@ -43,7 +42,12 @@ export class Metrics {
   });
   private readonly accounts = new Set<bigint>();
 
-  constructor({ events }: RateLimiter, database: Database, readiness: Readiness) {
+  constructor(
+    private readonly registry: Registry,
+    { events }: RateLimiter,
+    database: Database,
+    readiness: Readiness,
+  ) {
     const { registers } = this;
     events.onReply((ms) => {
       this.redisReplies.observe(ms / 1_000);

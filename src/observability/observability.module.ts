@@ -1,4 +1,5 @@
 import { Logger, Module } from '@nestjs/common';
+import { Registry } from 'prom-client';
 import { HealthModule } from '../health';
 import { RateLimiter, RateLimitingModule } from '../rate-limiting';
 import { Metrics } from './metrics';
@@ -6,7 +7,9 @@ import { MetricsEndpoint } from './metrics-endpoint';
 
 @Module({
   imports: [HealthModule, RateLimitingModule],
-  providers: [Metrics, MetricsEndpoint],
+  providers: [Metrics, MetricsEndpoint, Registry],
+  // For the metrics of other modules.
+  exports: [Registry],
 })
 export class ObservabilityModule {
   constructor({ events }: RateLimiter) {
