@@ -14,6 +14,8 @@ const EXPOSED_HEADERS = [
   'X-RateLimit-Remaining',
   'X-RateLimit-Reset',
   'X-Request-Id',
+  // Those of a module too. Some browsers know no wildcard, and take it for a name.
+  '*',
 ];
 const DAY_SECONDS = '86400';
 
