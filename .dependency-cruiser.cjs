@@ -81,7 +81,7 @@ module.exports = {
   options: {
     tsConfig: { fileName: 'tsconfig.json' },
     tsPreCompilationDeps: true,
-    doNotFollow: { path: 'node_modules' },
+    doNotFollow: { path: ['node_modules', '^test/'] },
     exclude: { path: '^dist/' },
   },
 };

@@ -1,6 +1,6 @@
 import { DataSource } from 'typeorm';
-import { PAGE, PAGE_OF_STATUS } from '../../src/pets/persistence/postgres-pet-listing';
-import { TestService } from '../support/service';
+import { PAGE, PAGE_OF_STATUS } from './postgres-pet-listing';
+import { TestService } from '../../../test/support/service';
 
 describe('The statements that list animals', () => {
   let service: TestService;
