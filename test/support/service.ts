@@ -32,27 +32,34 @@ export interface Call {
 
 /** The service, as it is in production, on a port and a database of the test's own; every answer is held to OpenAPI. */
 export class TestService {
+  private isMadeToFail = false;
+
   private constructor(
     readonly app: NestFastifyApplication,
     readonly clock: TestClock,
     readonly port: number,
     private readonly conformance: Conformance,
+    private readonly errors: readonly string[],
   ) {}
 
-  /** @param logTo takes the lines of the log, which are errors that end the process only, unless LOG_LEVEL says otherwise */
+  /** @param logTo takes the lines of the log; without it, the cause of every 500 is printed, and nothing else */
   static async start(env: Readonly<Record<string, string>> = {}, logTo?: LineSink): Promise<TestService> {
+    const errors: string[] = [];
     const clock = new TestClock();
     const settings = loadSettings({
       DATABASE_URL: process.env[`WORKER_${process.env.JEST_WORKER_ID ?? '1'}_DATABASE_URL`],
       PUBLIC_BASE_URL: BASE_URL,
-      LOG_LEVEL: 'fatal',
+      LOG_LEVEL: 'error',
       ...env,
     });
-    const app = await createApp(settings, { clock, log: createLog(settings, logTo) });
+    const app = await createApp(settings, {
+      clock,
+      log: createLog(settings, logTo ?? { write: (line) => errors.push(line) }),
+    });
     await app.listen(0, '127.0.0.1');
     await app.get(DataSource).query('TRUNCATE pets, api_keys, accounts RESTART IDENTITY CASCADE');
     const port = Number(new URL(await app.getUrl()).port);
-    return new TestService(app, clock, port, new Conformance(createOpenApiDocument(app, settings)));
+    return new TestService(app, clock, port, new Conformance(createOpenApiDocument(app, settings)), errors);
   }
 
   async close(): Promise<void> {
@@ -110,6 +117,10 @@ export class TestService {
       request.on('error', reject);
       request.end(payload);
     });
+    if (answer.status === 500 && !this.isMadeToFail) {
+      const requestId = answer.headers['x-request-id'] ?? '';
+      process.stderr.write(this.errors.filter((line) => line.includes(requestId)).join(''));
+    }
     this.conformance.check(method, path, payload, answer);
     return answer;
   }
@@ -120,6 +131,19 @@ export class TestService {
 
   post(path: string, call?: Call): Promise<Answer> {
     return this.call('POST', path, call);
+  }
+
+  /** While `work` runs, the table rejects new rows that break the condition; the cause of a 500 is not printed. */
+  async withConstraint<T>(table: string, condition: string, work: () => Promise<T>): Promise<T> {
+    const dataSource = this.app.get(DataSource);
+    await dataSource.query(`ALTER TABLE ${table} ADD CONSTRAINT of_test CHECK (${condition}) NOT VALID`);
+    this.isMadeToFail = true;
+    try {
+      return await work();
+    } finally {
+      this.isMadeToFail = false;
+      await dataSource.query(`ALTER TABLE ${table} DROP CONSTRAINT of_test`);
+    }
   }
 
   /** Sends bytes no HTTP client would, and gives back all that is answered until the connection ends. */
