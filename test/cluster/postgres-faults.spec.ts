@@ -254,8 +254,7 @@ describe('While PostgreSQL lets some statements wait', () => {
     await postgres.remove();
   });
 
-  it('a lock on pets for 5 s fails no look-up of a key, no read of orders and no readiness probe', async () => {
-    // No statement that reads animals has been planned yet: the first ones wait for the lock as well.
+  it('a lock on pets for 5 s fails no look-up of a key and no readiness probe', async () => {
     await another.query('BEGIN; LOCK TABLE pets IN ACCESS EXCLUSIVE MODE');
     const until = performance.now() + 5_000;
     const during = async (call: (turn: number) => Promise<Reply>) => {
@@ -273,9 +272,8 @@ describe('While PostgreSQL lets some statements wait', () => {
         unknown.close();
       });
     };
-    const [lookUps, orders, probes, animals] = await Promise.all([
+    const [lookUps, probes, animals] = await Promise.all([
       many(1, stranger),
-      many(4, () => client.call(replica.port, { path: '/v1/store/orders' })),
       many(1, () => client.call(replica.port, { path: '/readyz' })),
       many(32, (turn) => {
         switch (turn % 4) {
@@ -294,7 +292,6 @@ describe('While PostgreSQL lets some statements wait', () => {
 
     expect(new Set(animals.map(({ status }) => status))).toEqual(new Set([503]));
     expect(Math.max(...animals.map(({ ms }) => ms))).toBeLessThan(2_000);
-    expect(new Set(orders.map(({ status }) => status))).toEqual(new Set([200]));
     expect(new Set(probes.map(({ status }) => status))).toEqual(new Set([200]));
     // After its 60 failures the address is told to wait, without a look-up.
     expect(new Set(lookUps.map(({ status }) => status))).toEqual(new Set([401, 429]));
@@ -334,7 +331,7 @@ describe('While PostgreSQL lets some statements wait', () => {
     const lost = client.add(replica.port, 'Rex', headers).catch(() => undefined);
     await eventually(1_000, async () => {
       const [row] = await store.query<{ count: string }[]>(
-        `SELECT count(*) FROM pg_stat_activity WHERE query LIKE '%INSERT INTO pets%' AND wait_event_type = 'Lock'`,
+        `SELECT count(*) FROM pg_stat_activity WHERE query ~ 'INSERT INTO "?pets' AND wait_event_type = 'Lock'`,
       );
       return row?.count === '1';
     });
