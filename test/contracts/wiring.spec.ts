@@ -1,0 +1,40 @@
+import { readdirSync } from 'node:fs';
+import { join } from 'node:path';
+import { ModulesContainer } from '@nestjs/core';
+import { DataSource } from 'typeorm';
+import { TestService } from '../support/service';
+
+const SRC = join(__dirname, '../../src');
+
+describe('The service', () => {
+  let service: TestService;
+
+  beforeAll(async () => {
+    service = await TestService.start();
+  });
+  afterAll(() => service.close());
+
+  it.each([
+    [
+      'module',
+      'src/app.module.ts',
+      () => [...service.app.get(ModulesContainer).values()].map(({ metatype }) => metatype),
+    ],
+    ['schema', 'src/typeorm.config.ts', () => service.app.get(DataSource).options.entities],
+    ['migration', 'src/typeorm.config.ts', () => service.app.get(DataSource).options.migrations],
+  ])('has every %s that is written, listed in %s', async (suffix, _, list) => {
+    const listed = Object.values(list() ?? []) as unknown[];
+    const files = readdirSync(SRC, { recursive: true })
+      .map(String)
+      .filter((file) => file.endsWith(`.${suffix}.ts`));
+    const forgotten = [];
+    for (const file of files) {
+      const exported = Object.values((await import(join(SRC, file))) as Record<string, unknown>);
+      if (!exported.some((value) => listed.includes(value))) {
+        forgotten.push(`src/${file}`);
+      }
+    }
+    expect(files.length).toBeGreaterThan(0);
+    expect(forgotten).toEqual([]);
+  });
+});
