@@ -4,9 +4,10 @@ import { cp, mkdir, readFile, rename, rm, stat, writeFile } from 'node:fs/promis
 import { createServer, type Server, type Socket } from 'node:net';
 import { tmpdir } from 'node:os';
 import { dirname, join, resolve } from 'node:path';
-import { PGlite } from '@electric-sql/pglite';
+import { type Extensions, PGlite } from '@electric-sql/pglite';
 import { errorMessage } from '../../domain/error-message';
 import { DirectoryLock, isAlive, listen } from './directory-lock';
+import { EXTENSIONS } from './extensions';
 import { servePostgresProtocol, Mutex } from './postgres-protocol';
 
 /** A fresh database directory made by the build, so that a first start need not wait for initdb. */
@@ -69,7 +70,7 @@ export class EmbeddedDatabase {
    * Opens the database in a directory, which is created where it is missing.
    * @throws DataDirectoryInUseError when another process holds it; EmbeddedDatabaseError when it cannot be used.
    */
-  static async open(dataDir: string): Promise<EmbeddedDatabase> {
+  static async open(dataDir: string, extensions: Extensions = EXTENSIONS): Promise<EmbeddedDatabase> {
     await makePrivateDirectory(dataDir);
     const socketPath = join(embeddedDatabaseHost(dataDir), SOCKET_NAME);
     await makePrivateDirectory(dirname(socketPath));
@@ -78,7 +79,7 @@ export class EmbeddedDatabase {
     const server = createServer({ pauseOnConnect: true }, (socket) => connections.add(socket));
     try {
       await listenAsOwner(server, socketPath, dataDir);
-      return new EmbeddedDatabase(await openFiles(dataDir), lock, server, connections);
+      return new EmbeddedDatabase(await openFiles(dataDir, extensions), lock, server, connections);
     } catch (error) {
       connections.forEach((socket) => socket.destroy());
       server.close();
@@ -121,7 +122,7 @@ export async function makeEmbeddedTemplate(): Promise<void> {
 }
 
 /** @throws EmbeddedDatabaseError */
-async function openFiles(dataDir: string): Promise<PGlite> {
+async function openFiles(dataDir: string, extensions: Extensions): Promise<PGlite> {
   const files = join(dataDir, 'postgres');
   // Made beside their place and moved there whole, so that a start that is interrupted leaves nothing half done.
   const unfinished = `${files}.new`;
@@ -151,7 +152,7 @@ async function openFiles(dataDir: string): Promise<PGlite> {
     // PGlite would take the directory for an empty one, and begin anew on top of the files.
     throw damaged(files, 'PG_VERSION is missing');
   }
-  return PGlite.create(files).catch(async (error: unknown) => {
+  return PGlite.create(files, { extensions }).catch(async (error: unknown) => {
     throw await whyNotOpened(dataDir, files, error);
   });
 }

@@ -1,0 +1,18 @@
+import { execFile } from 'node:child_process';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
+
+describe('The embedded database', () => {
+  it('has the extensions of PostgreSQL that it is given, for migrations to create', async () => {
+    const dataDir = await mkdtemp(join(tmpdir(), 'petstore-extensions-'));
+    try {
+      const script = join(__dirname, '../support/overlapping-appointments.cjs');
+      const { stdout } = await promisify(execFile)(process.execPath, [script, dataDir]);
+      expect(stdout).toBe('booked\nbooked\n23P01\n');
+    } finally {
+      await rm(dataDir, { recursive: true });
+    }
+  });
+});
