@@ -17,6 +17,7 @@ import { ApiHeader } from '@nestjs/swagger';
 import { Type } from 'class-transformer';
 import { IsBoolean, IsNumberString, IsOptional, IsString, MaxLength, ValidateNested } from 'class-validator';
 import { Idempotent } from '../../src/idempotency';
+import { RequireScope } from '../../src/shared/http/access/require-scope';
 import { Public } from '../../src/shared/http/access/public';
 import { ApiErrors } from '../../src/shared/openapi/api-errors';
 import { Deprecated } from '../../src/versioning';
@@ -88,6 +89,7 @@ export class NotesController {
   }
 
   @Patch(':noteId')
+  @RequireScope('write')
   @Idempotent()
   changeNote(@Body() note: CreateNoteDto): CreateNoteDto & { readonly change: string } {
     return { ...note, change: randomUUID() };
@@ -95,6 +97,7 @@ export class NotesController {
 
   @Delete(':noteId')
   @HttpCode(204)
+  @RequireScope('write')
   @Idempotent()
   removeNote(@Param('noteId') noteId: string): void {
     this.removed.push(noteId);

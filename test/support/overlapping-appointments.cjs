@@ -20,12 +20,11 @@ async function main() {
     const booking = client.query(`INSERT INTO appointments VALUES ($1, '[2027-01-01 09:00Z, 2027-01-01 10:00Z)')`, [
       petId,
     ]);
-    console.log(
-      await booking.then(
-        () => 'booked',
-        ({ code }) => code,
-      ),
+    const outcome = await booking.then(
+      () => 'booked',
+      ({ code }) => code,
     );
+    process.stdout.write(`${outcome}\n`);
   }
   await client.end();
   await database.close();
