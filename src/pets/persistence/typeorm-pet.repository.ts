@@ -50,6 +50,11 @@ export class TypeOrmPetRepository extends PetRepository {
     return row === undefined ? null : new Pet(id, row[0], BigInt(row[1]), row[2]);
   }
 
+  findForChange(id: bigint): Promise<Pet | null> {
+    // Unlike FOR UPDATE, it does not hold up those who store a row that refers to the animal.
+    return orUnavailable(() => this.pets.findOne({ where: { id }, lock: { mode: 'for_no_key_update' } }));
+  }
+
   reserve(id: bigint): Promise<Reservation> {
     return orUnavailable(async () => {
       const { affected } = await this.pets.update({ id, status: 'available' }, { status: 'pending' });
