@@ -9,13 +9,13 @@ import { ServiceUnavailableError } from '../domain/pet-store-error';
 import { sqlState } from './postgres-client';
 
 /**
- * Network failures, and SQLSTATEs: of a server that is full (53), going down or coming up (57P), slow (57014), locked (55P03) or read-only
- * (25006), of a connection that the server ended (25P03) or that lost its
- * prepared statements (26000), and of a server that lets nobody in: a rotated password (28) or a database that is being restored
- * (3D000).
+ * Network failures, and SQLSTATEs: of a server that is full (53), going down or coming up (57P), slow (57014), locked (55P03)
+ * or read-only (25006), of a deadlock or a conflict with another transaction (40P01, 40001), of a connection that the server
+ * ended (25P03) or that lost its prepared statements (26000), and of a server that lets nobody in: a rotated password (28) or
+ * a database that is being restored (3D000).
  */
 const UNAVAILABLE =
-  /^(ECONN\w+|EPIPE|ENOENT|ENOTFOUND|EAI_AGAIN|ETIMEDOUT|EHOST\w+|ENET\w+|28\w{3}|3D000|53\w{3}|57P\w{2}|57014|55P03|08\w{3}|25006|25P03|26000)$/;
+  /^(ECONN\w+|EPIPE|ENOENT|ENOTFOUND|EAI_AGAIN|ETIMEDOUT|EHOST\w+|ENET\w+|28\w{3}|3D000|53\w{3}|57P\w{2}|57014|55P03|40001|40P01|08\w{3}|25006|25P03|26000)$/;
 const UNAVAILABLE_MESSAGE =
   /^(timeout exceeded when trying to connect|Connection terminated|Query read timeout|Client (was closed|has encountered)|Driver not Connected)/;
 /** A value that PostgreSQL does not take, or a constraint that it breaks. */
