@@ -1,0 +1,64 @@
+import { EventEmitter, once } from 'node:events';
+import { PetsService } from '../../src/pets';
+import { ServiceUnavailableError } from '../../src/shared/domain/pet-store-error';
+import { TypeOrmUnitOfWork } from '../../src/shared/persistence/typeorm-unit-of-work';
+import { AppointmentStore } from '../extending/appointment-store';
+import { codeOf } from '../support/service';
+import { Server } from './support/servers';
+
+describe('On two replicas, a module of a team', () => {
+  let postgres: Server;
+  let stores: [AppointmentStore, AppointmentStore];
+
+  beforeAll(async () => {
+    postgres = await Server.postgres();
+    const env = { DATABASE_URL: postgres.url, APP_ENV: 'production' };
+    stores = [await AppointmentStore.start(env), await AppointmentStore.start(env)];
+  });
+  afterAll(async () => {
+    for (const store of stores) {
+      await store.close();
+    }
+    await postgres.remove();
+  });
+
+  it('that locks the animal makes one of fifty appointments at the same time, and rejects the others', async () => {
+    for (let round = 0; round < 10; round++) {
+      const petId = Number(await stores[0].addPet());
+      const answers = await Promise.all(
+        Array.from({ length: 50 }, (_, index) =>
+          stores[index % 2 === 0 ? 0 : 1].call('POST', '/v1/appointments', {
+            petId,
+            startsAt: new Date(Date.UTC(2027, 0, 1, 9, index % 10)),
+            endsAt: new Date(Date.UTC(2027, 0, 1, 10, index % 10)),
+          }),
+        ),
+      );
+      const rejected = answers.filter(({ status }) => status !== 201);
+      expect(rejected.map((answer) => [answer.status, codeOf(answer)])).toEqual(Array(49).fill([409, 'conflict']));
+    }
+  });
+
+  it('that locks animals in different orders gets 503 from a deadlock, and nothing that it did is left', async () => {
+    const [store] = stores;
+    const [pets, unitOfWork] = [store.app.get(PetsService), store.app.get(TypeOrmUnitOfWork)];
+    const [one, other] = [await store.addPet(), await store.addPet()];
+    let lockedFirst = 0;
+    const bothLocked = new EventEmitter();
+    const reserve = (first: bigint, second: bigint) =>
+      unitOfWork.run(async () => {
+        await unitOfWork.manager.query(`SET LOCAL deadlock_timeout = '10ms'`);
+        const both = once(bothLocked, 'both');
+        await pets.reserve(first);
+        if (++lockedFirst === 2) {
+          bothLocked.emit('both');
+        }
+        await both;
+        return pets.reserve(second);
+      });
+    const outcomes = await Promise.allSettled([reserve(one, other), reserve(other, one)]);
+    expect(outcomes).toContainEqual({ status: 'fulfilled', value: 'reserved' });
+    expect(outcomes).toContainEqual({ status: 'rejected', reason: expect.any(ServiceUnavailableError) as unknown });
+    expect((await pets.get(one)).status).toBe('pending');
+  });
+});

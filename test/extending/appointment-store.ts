@@ -1,0 +1,72 @@
+import type { NestFastifyApplication } from '@nestjs/platform-fastify';
+import { Test } from '@nestjs/testing';
+import { DataSource } from 'typeorm';
+import { AppModule } from '../../src/app.module';
+import { configureApp } from '../../src/app.setup';
+import { AccountsService, KeysService } from '../../src/auth';
+import { loadSettings } from '../../src/config/settings';
+import { createOpenApiDocument } from '../../src/documentation';
+import { createLog, type LineSink } from '../../src/observability';
+import { PetsService } from '../../src/pets';
+import { createHttpAdapter } from '../../src/shared/http/server/http-adapter';
+import { parseJson } from '../../src/shared/json/json';
+import { Conformance } from '../support/conformance';
+import type { Answer } from '../support/service';
+import { TestClock } from '../support/test-clock';
+import { AppointmentsModule, CREATE_APPOINTMENTS } from './appointments.module';
+
+const DROP = 'DROP TABLE IF EXISTS appointments';
+
+/** The service with a team's module; every answer is held to OpenAPI. */
+export class AppointmentStore {
+  private constructor(
+    readonly app: NestFastifyApplication,
+    private readonly conformance: Conformance,
+    private readonly key: string,
+  ) {}
+
+  static async start(env: Readonly<Record<string, string | undefined>>, logTo?: LineSink): Promise<AppointmentStore> {
+    const settings = loadSettings({ LOG_LEVEL: 'silent', ...env });
+    const module = await Test.createTestingModule({
+      imports: [AppModule.forRoot(settings, new TestClock()), AppointmentsModule],
+    }).compile();
+    const app = module.createNestApplication<NestFastifyApplication>(createHttpAdapter(settings), { logger: false });
+    await configureApp(app, settings, createLog(settings, logTo)).init();
+    const database = app.get(DataSource);
+    await database.query(DROP);
+    await database.query(CREATE_APPOINTMENTS);
+    const { id } = await app.get(AccountsService).create('Acme', 'business');
+    const { secret } = await app.get(KeysService).create(id);
+    return new AppointmentStore(app, new Conformance(createOpenApiDocument(app, settings)), secret);
+  }
+
+  async close(): Promise<void> {
+    await this.app.get(DataSource).query(DROP);
+    await this.app.close();
+  }
+
+  async addPet(): Promise<bigint> {
+    return (await this.app.get(PetsService).add({ name: 'Rex', categoryId: 1n, status: 'available' })).id;
+  }
+
+  async call(method: 'GET' | 'POST' | 'PATCH', url: string, body?: object): Promise<Answer> {
+    const payload = body === undefined ? undefined : JSON.stringify(body);
+    const response = await this.app.inject({
+      method,
+      url,
+      headers: {
+        authorization: `Bearer ${this.key}`,
+        ...(payload !== undefined && { 'content-type': 'application/json' }),
+      },
+      ...(payload !== undefined && { payload }),
+    });
+    const answer = {
+      status: response.statusCode,
+      headers: response.headers as Record<string, string>,
+      text: response.body,
+      body: parseJson(response.body),
+    };
+    this.conformance.check(method, url, payload, answer);
+    return answer;
+  }
+}

@@ -1,0 +1,265 @@
+import {
+  BadRequestException,
+  Body,
+  ConflictException,
+  Controller,
+  Get,
+  Injectable,
+  Module,
+  NotFoundException,
+  Param,
+  Patch,
+  Post,
+  Query,
+  Res,
+} from '@nestjs/common';
+import { ApiCreatedResponse, ApiOkResponse, ApiProperty, ApiPropertyOptional } from '@nestjs/swagger';
+import type { FastifyReply } from 'fastify';
+import { Counter, Registry } from 'prom-client';
+import { integer } from '../../src/config/formats';
+import { declareSettings, Settings } from '../../src/config/settings';
+import { addLogFields, ObservabilityModule } from '../../src/observability';
+import { PetsModule, PetsService } from '../../src/pets';
+import { PageQueryDto } from '../../src/shared/http/pagination/page-query.dto';
+import { decodePageCursor, serializeFilters, setNextLink } from '../../src/shared/http/pagination/pagination';
+import { AtLeastOneOf } from '../../src/shared/http/validation/at-least-one-of.decorator';
+import { IsDateTime } from '../../src/shared/http/validation/is-date-time.decorator';
+import { IsInt64 } from '../../src/shared/http/validation/is-int64.decorator';
+import { IsText } from '../../src/shared/http/validation/is-text.decorator';
+import { IsUndefinable } from '../../src/shared/http/validation/is-undefinable.decorator';
+import { ParseInt64Pipe } from '../../src/shared/http/validation/parse-int64.pipe';
+import { ApiErrors } from '../../src/shared/openapi/api-errors';
+import { LINK_NEXT_HEADER } from '../../src/shared/openapi/api-headers';
+import { int64Schema } from '../../src/shared/openapi/int64-schema';
+import { TypeOrmUnitOfWork } from '../../src/shared/persistence/typeorm-unit-of-work';
+import { orUnavailable } from '../../src/shared/persistence/unavailable';
+import { onViolation } from '../../src/shared/persistence/violation';
+
+const HOUR_MS = 3_600_000;
+const NOTE_MAX_LENGTH = 20;
+
+/** Two appointments of one animal never overlap. */
+export const CREATE_APPOINTMENTS = `
+  CREATE TABLE appointments (
+    id bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
+    pet_id bigint NOT NULL REFERENCES pets (id),
+    starts_at timestamptz NOT NULL,
+    ends_at timestamptz NOT NULL,
+    note text,
+    CONSTRAINT appointments_no_overlap
+      EXCLUDE USING gist (int8range(pet_id, pet_id, '[]') WITH &&, tstzrange(starts_at, ends_at) WITH &&)
+  )`;
+
+export const APPOINTMENT_SETTINGS = declareSettings({
+  maxHours: ['APPOINTMENT_MAX_HOURS', integer(1, 24), 8],
+});
+
+class CreateAppointmentDto {
+  @ApiProperty({ description: 'Identifier of the animal.', example: 1 })
+  @IsInt64()
+  readonly petId!: bigint;
+
+  @ApiProperty({ description: 'When it begins (RFC 3339).', example: '2026-12-24T09:00:00Z' })
+  @IsDateTime()
+  readonly startsAt!: Date;
+
+  @ApiProperty({ description: 'When it ends (RFC 3339).', example: '2026-12-24T10:00:00Z' })
+  @IsDateTime()
+  readonly endsAt!: Date;
+
+  @ApiPropertyOptional({ description: 'What it is for.', example: 'Vaccination' })
+  @IsUndefinable()
+  @IsText({ maxLength: NOTE_MAX_LENGTH })
+  readonly note?: string;
+}
+
+@AtLeastOneOf(['endsAt', 'note'], { name: 'AppointmentChange', description: 'What to change.' })
+class ChangeAppointmentDto {
+  @ApiPropertyOptional({ description: 'When it ends (RFC 3339).', example: '2026-12-24T11:00:00Z' })
+  @IsUndefinable()
+  @IsDateTime()
+  readonly endsAt?: Date;
+
+  @ApiPropertyOptional({ description: 'What it is for.', example: 'Vaccination' })
+  @IsUndefinable()
+  @IsText({ maxLength: NOTE_MAX_LENGTH })
+  readonly note?: string;
+}
+
+class ListAppointmentsQueryDto extends PageQueryDto {
+  @ApiPropertyOptional({ description: 'Only those that begin then or later.', example: '2026-12-24T00:00:00Z' })
+  @IsUndefinable()
+  @IsDateTime()
+  readonly from?: Date;
+
+  @ApiPropertyOptional({ description: 'Only those that begin before.', example: '2026-12-25T00:00:00Z' })
+  @IsUndefinable()
+  @IsDateTime()
+  readonly to?: Date;
+}
+
+interface Appointment {
+  readonly id: string;
+  readonly startsAt: Date;
+  readonly endsAt: Date;
+  readonly note: string | null;
+}
+
+/** What clients see of an appointment. */
+class AppointmentDto {
+  @ApiProperty(int64Schema(1n))
+  readonly id: bigint;
+
+  @ApiProperty({ type: 'string', format: 'date-time' })
+  readonly startsAt: string;
+
+  @ApiProperty({ type: 'string', format: 'date-time' })
+  readonly endsAt: string;
+
+  @ApiPropertyOptional({ type: 'string' })
+  readonly note: string | undefined;
+
+  constructor({ id, startsAt, endsAt, note }: Appointment) {
+    this.id = BigInt(id);
+    this.startsAt = startsAt.toISOString();
+    this.endsAt = endsAt.toISOString();
+    this.note = note ?? undefined;
+  }
+}
+
+const COLUMNS = 'id, starts_at AS "startsAt", ends_at AS "endsAt", note';
+
+@Injectable()
+export class AppointmentsService {
+  private readonly made: Counter;
+  private readonly maxHours: number;
+
+  constructor(
+    private readonly unitOfWork: TypeOrmUnitOfWork,
+    private readonly pets: PetsService,
+    registry: Registry,
+    settings: Settings,
+  ) {
+    this.maxHours = settings.of(APPOINTMENT_SETTINGS).maxHours;
+    this.made = new Counter({
+      name: 'petstore_appointments_total',
+      help: 'Appointments that were made.',
+      registers: [registry],
+    });
+  }
+
+  async make({ petId, startsAt, endsAt, note }: CreateAppointmentDto): Promise<Appointment> {
+    if (endsAt.getTime() - startsAt.getTime() > this.maxHours * HOUR_MS) {
+      throw new BadRequestException(`An appointment takes at most ${this.maxHours} hours.`);
+    }
+    const made = await this.unitOfWork.run(async () => {
+      // Those for one animal come one after the other: in the constraint they would wait for each other, in a deadlock.
+      if ((await this.pets.findForChange(petId)) === null) {
+        throw new BadRequestException('No animal has this petId.');
+      }
+      return this.insert([petId.toString(), startsAt, endsAt, note]);
+    });
+    this.made.inc();
+    return made;
+  }
+
+  insert(values: readonly unknown[]): Promise<Appointment> {
+    return orUnavailable(async () => {
+      const [made] = await onViolation(
+        () =>
+          this.unitOfWork.manager.query<[Appointment]>(
+            `INSERT INTO appointments (pet_id, starts_at, ends_at, note) VALUES ($1, $2, $3, $4) RETURNING ${COLUMNS}`,
+            [...values],
+          ),
+        {
+          appointments_no_overlap: () => new ConflictException('The animal has an appointment at that time.'),
+          appointments_pet_id_fkey: () => new BadRequestException('No animal has this petId.'),
+        },
+      );
+      return made;
+    });
+  }
+
+  change(id: bigint, { endsAt, note }: ChangeAppointmentDto): Promise<Appointment> {
+    return orUnavailable(async () => {
+      const [[changed]] = await this.unitOfWork.manager.query<[Appointment[], number]>(
+        `UPDATE appointments SET ends_at = coalesce($2, ends_at), note = coalesce($3, note) WHERE id = $1 RETURNING ${COLUMNS}`,
+        [id.toString(), endsAt, note],
+      );
+      if (changed === undefined) {
+        throw new NotFoundException();
+      }
+      return changed;
+    });
+  }
+
+  page(from: Date | undefined, to: Date | undefined, after: bigint, limit: number): Promise<Appointment[]> {
+    return orUnavailable(() =>
+      this.unitOfWork.manager.query<Appointment[]>(
+        `SELECT ${COLUMNS} FROM appointments
+         WHERE id > $1 AND starts_at >= coalesce($2::timestamptz, '-infinity') AND starts_at < coalesce($3::timestamptz, 'infinity')
+         ORDER BY id LIMIT $4`,
+        [after.toString(), from, to, limit],
+      ),
+    );
+  }
+}
+
+const ADDRESS = '/v1/appointments';
+
+@Controller({ path: 'appointments', version: '1' })
+export class AppointmentsController {
+  constructor(private readonly appointments: AppointmentsService) {}
+
+  @Post()
+  @ApiCreatedResponse({
+    type: AppointmentDto,
+    headers: { 'X-Room': { description: 'Where to wait.', schema: { type: 'string', maxLength: 1 } } },
+  })
+  @ApiErrors('invalid_json', 'invalid_body', 'bad_request', 'conflict', 'body_too_large', 'unsupported_media_type')
+  async createAppointment(
+    @Body() body: CreateAppointmentDto,
+    @Res({ passthrough: true }) reply: FastifyReply,
+  ): Promise<AppointmentDto> {
+    const made = await this.appointments.make(body);
+    addLogFields(reply.request, { appointmentId: made.id, petId: body.petId });
+    reply.header('x-room', 'A');
+    return new AppointmentDto(made);
+  }
+
+  @Patch(':appointmentId')
+  @ApiOkResponse({ type: AppointmentDto })
+  @ApiErrors('invalid_json', 'invalid_body', 'not_found', 'body_too_large', 'unsupported_media_type')
+  async changeAppointment(
+    @Param('appointmentId', new ParseInt64Pipe({ exceptionFactory: () => new NotFoundException() })) id: bigint,
+    @Body() body: ChangeAppointmentDto,
+  ): Promise<AppointmentDto> {
+    return new AppointmentDto(await this.appointments.change(id, body));
+  }
+
+  @Get()
+  @ApiOkResponse({ type: [AppointmentDto], headers: LINK_NEXT_HEADER })
+  @ApiErrors('invalid_parameter', 'invalid_cursor')
+  async listAppointments(
+    @Query() query: ListAppointmentsQueryDto,
+    @Res({ passthrough: true }) reply: FastifyReply,
+  ): Promise<AppointmentDto[]> {
+    const { from, to, limit } = query;
+    const filters = serializeFilters({ from, to });
+    const found = await this.appointments.page(from, to, decodePageCursor(query, filters), limit + 1);
+    const page = found.slice(0, limit).map((appointment) => new AppointmentDto(appointment));
+    const last = page.at(-1);
+    if (found.length > limit && last !== undefined) {
+      setNextLink(reply, ADDRESS, query, filters, last.id);
+    }
+    return page;
+  }
+}
+
+/** A module that a team adds, in one file: appointments for animals, of which no two of one animal overlap. */
+@Module({
+  imports: [ObservabilityModule, PetsModule],
+  controllers: [AppointmentsController],
+  providers: [AppointmentsService],
+})
+export class AppointmentsModule {}

@@ -1,0 +1,205 @@
+import type { OpenAPIObject } from '@nestjs/swagger';
+import { DataSource } from 'typeorm';
+import { InvalidSettingsError, loadSettings } from '../../src/config/settings';
+import { PetsService } from '../../src/pets';
+import { UnitOfWork } from '../../src/shared/domain/unit-of-work';
+import { codeOf } from '../support/service';
+import { AppointmentStore } from './appointment-store';
+import { AppointmentsService } from './appointments.module';
+
+const DATE_TIME = 'must be a date-time with its zone, such as 2026-12-24T09:00:00Z, from 1970 to 9999';
+
+describe('A module of a team', () => {
+  let store: AppointmentStore;
+  const lines: string[] = [];
+
+  beforeAll(async () => {
+    store = await AppointmentStore.start(
+      {
+        DATABASE_URL: process.env[`WORKER_${process.env.JEST_WORKER_ID ?? '1'}_DATABASE_URL`],
+        LOG_LEVEL: 'info',
+        APPOINTMENT_MAX_HOURS: '3',
+      },
+      { write: (line) => lines.push(line) },
+    );
+  });
+  afterAll(() => store.close());
+
+  const make = async (more: object = {}, petId?: bigint) =>
+    store.call('POST', '/v1/appointments', {
+      petId: Number(petId ?? (await store.addPet())),
+      startsAt: '2027-01-31T18:00:00+02:00',
+      endsAt: '2027-01-31T17:00:00Z',
+      ...more,
+    });
+  const idOf = ({ body }: { body: unknown }) => (body as { id: number }).id;
+  const messageOf = ({ body }: { body: unknown }) => (body as { message: string }).message;
+
+  describe('declares fields with decorators:', () => {
+    it('a date-time of the body is a Date, and nothing else is taken for one', async () => {
+      expect((await make()).body).toMatchObject({
+        startsAt: '2027-01-31T16:00:00.000Z',
+        endsAt: '2027-01-31T17:00:00.000Z',
+      });
+      for (const endsAt of ['2027-01-31', '2027-02-30T00:00:00Z', 1_801_411_200_000, null, ['2027-01-31T17:00:00Z']]) {
+        const answer = await make({ endsAt });
+        expect([codeOf(answer), messageOf(answer)]).toEqual(['invalid_body', `endsAt ${DATE_TIME}.`]);
+      }
+      expect(messageOf(await make({ endsAt: undefined }))).toBe('endsAt is required.');
+    });
+
+    it('a date-time of the query is a Date, and a filter whose cursor does not depend on how it is written', async () => {
+      const made = [];
+      for (const day of ['01', '02', '03']) {
+        made.push(idOf(await make({ startsAt: `2028-05-${day}T09:00:00Z`, endsAt: `2028-05-${day}T10:00:00Z` })));
+      }
+      const list = (query: string) => store.call('GET', `/v1/appointments?${query}`);
+      const idsOf = ({ body }: { body: unknown }) => (body as { id: number }[]).map(({ id }) => id);
+      const first = await list('limit=1&from=2028-05-02T11:00:00%2B02:00&to=2029-01-01T00:00:00Z');
+      expect(idsOf(first)).toEqual([made[1]]);
+      const next = /<\/v1\/appointments\?(limit=1&from=2028-05-02T09:00:00\.000Z&to=.+)>/.exec(
+        first.headers.link ?? '',
+      );
+      const second = await list(next?.[1] ?? '');
+      expect([idsOf(second), second.headers.link]).toEqual([[made[2]], undefined]);
+      const cursor = /cursor=.+$/.exec(next?.[1] ?? '')?.[0] ?? '';
+      expect(idsOf(await list(`from=2028-05-02T09:00:00Z&to=2029-01-01T00:00:00Z&${cursor}`))).toEqual([made[2]]);
+      expect(codeOf(await list(`from=2028-05-02T09:00:01Z&to=2029-01-01T00:00:00Z&${cursor}`))).toBe('invalid_cursor');
+      // A plus that is not encoded is a space.
+      for (const from of ['2028-05-02', '2028-05-02T11:00:00+02:00', '', 'null', '2028-05-02T09:00:00Z&from=']) {
+        const answer = await list(`from=${from}`);
+        expect([codeOf(answer), messageOf(answer)]).toEqual(['invalid_parameter', `from ${DATE_TIME}.`]);
+      }
+    });
+
+    it('a field that may be left out is not null', async () => {
+      expect((await make()).status).toBe(201);
+      const answer = await make({ note: null });
+      expect([codeOf(answer), messageOf(answer)]).toEqual(['invalid_body', 'note must be a string.']);
+    });
+
+    it('free text is counted in characters, kept as sent, and can be stored', async () => {
+      const note = ` ${'🐕'.repeat(18)} `;
+      expect((await make({ note })).body).toMatchObject({ note });
+      for (const [text, problem] of [
+        ['🐕'.repeat(21), 'must be 1 to 20 characters long'],
+        ['', 'must be 1 to 20 characters long'],
+        [' \n', 'must not be only white space'],
+        ['a\0', 'must not contain NUL or a lone surrogate'],
+        ['\ud83d', 'must not contain NUL or a lone surrogate'],
+      ]) {
+        expect(messageOf(await make({ note: text }))).toBe(`note ${problem}.`);
+      }
+    });
+
+    it('a change names at least one of its fields', async () => {
+      const url = `/v1/appointments/${idOf(await make({ note: 'Vaccination' }))}`;
+      expect((await store.call('PATCH', url, { note: 'Check-up' })).body).toMatchObject({ note: 'Check-up' });
+      expect((await store.call('PATCH', url, { endsAt: '2027-01-31T16:30:00Z' })).body).toMatchObject({
+        endsAt: '2027-01-31T16:30:00.000Z',
+        note: 'Check-up',
+      });
+      for (const body of [{}, { room: 1 }, { 'one of endsAt, note': 1 }]) {
+        const answer = await store.call('PATCH', url, body);
+        expect([codeOf(answer), messageOf(answer)]).toEqual([
+          'invalid_body',
+          'at least one of endsAt, note is required.',
+        ]);
+      }
+      expect(messageOf(await store.call('PATCH', url, { note: null }))).toBe('note must be a string.');
+    });
+
+    it('which the OpenAPI document has too', async () => {
+      const { schemas } = ((await store.call('GET', '/openapi.json')).body as OpenAPIObject).components ?? {};
+      expect(schemas).toMatchObject({
+        CreateAppointmentDto: {
+          required: ['petId', 'startsAt', 'endsAt'],
+          properties: {
+            startsAt: { type: 'string', format: 'date-time', maxLength: 35 },
+            note: { type: 'string', minLength: 1, maxLength: 20, pattern: '\\S' },
+          },
+        },
+        AppointmentChange: {
+          description: 'What to change.',
+          anyOf: [{ required: ['endsAt'] }, { required: ['note'] }],
+        },
+      });
+    });
+  });
+
+  describe('keeps its rules in the database:', () => {
+    const conflict = 'The animal has an appointment at that time.';
+
+    it('the violation of a constraint is an error of its own', async () => {
+      const petId = await store.addPet();
+      expect((await make({}, petId)).status).toBe(201);
+      const answer = await make({ startsAt: '2027-01-31T16:59:59Z', endsAt: '2027-01-31T18:00:00Z' }, petId);
+      expect([answer.status, codeOf(answer), messageOf(answer)]).toEqual([409, 'conflict', conflict]);
+      expect((await make({ startsAt: '2027-01-31T17:00:00Z', endsAt: '2027-01-31T18:00:00Z' }, petId)).status).toBe(
+        201,
+      );
+      const appointments = store.app.get(AppointmentsService);
+      await expect(appointments.insert(['999999', new Date(0), new Date(1), null])).rejects.toThrow(
+        'No animal has this petId.',
+      );
+    });
+
+    it('the violation of a constraint that it does not name stays a mistake in the code', async () => {
+      const sql = (text: string) => store.app.get(DataSource).query(text);
+      await sql(`ALTER TABLE appointments ADD CONSTRAINT no_bath CHECK (note <> 'Bath')`);
+      const answer = await make({ note: 'Bath' });
+      expect([answer.status, codeOf(answer)]).toEqual([500, 'internal_error']);
+    });
+
+    it('who locks an animal has it alone until the end of the unit of work', async () => {
+      const [id, pets, unitOfWork] = [await store.addPet(), store.app.get(PetsService), store.app.get(UnitOfWork)];
+      const steps: string[] = [];
+      const work = (name: string) =>
+        unitOfWork.run(async () => {
+          expect(await pets.findForChange(id)).toEqual(await pets.get(id));
+          steps.push(name);
+          await pets.get(id);
+          steps.push(name);
+        });
+      await Promise.all(['a', 'b', 'c'].map(work));
+      expect(steps.join('')).toMatch(/^(aa|bb|cc){3}$/);
+      expect(await unitOfWork.run(() => pets.findForChange(2n ** 63n - 1n))).toBeNull();
+    });
+
+    it('a lock outside of a unit of work, where it would end at once, is a mistake in the code', async () => {
+      await expect(store.app.get(PetsService).findForChange(await store.addPet())).rejects.toThrow('transaction');
+    });
+  });
+
+  it('has metrics of its own', async () => {
+    const count = async () =>
+      Number(/^petstore_appointments_total (\d+)$/m.exec((await store.app.inject('/metrics')).body)?.[1]);
+    const before = await count();
+    await make();
+    expect(await count()).toBe(before + 1);
+  });
+
+  it('adds fields to the line of its requests in the log', async () => {
+    lines.length = 0;
+    const petId = await store.addPet();
+    const appointmentId = idOf(await make({}, petId));
+    await store.call('GET', '/v1/pets');
+    expect(lines.join('')).toContain(`fields={"appointmentId":"${appointmentId}","petId":${petId}}`);
+    expect(lines.filter((line) => line.includes('fields='))).toHaveLength(1);
+  });
+
+  it('sends headers that the document names and browsers may read', async () => {
+    const { headers } = await make();
+    expect(headers['x-room']).toBe('A');
+    // Whatever they are called, as requests are sent without cookies (Fetch standard, CORS protocol).
+    expect(headers['access-control-expose-headers']?.split(', ')).toContain('*');
+    expect(headers['access-control-allow-credentials']).toBeUndefined();
+  });
+
+  it('has settings of its own, which are checked with all others', async () => {
+    expect(messageOf(await make({ endsAt: '2027-01-31T19:00:01Z' }))).toBe('An appointment takes at most 3 hours.');
+    const wrong = () => loadSettings({ PORT: 'x', APPOINTMENT_MAX_HOURS: '25' });
+    expect(wrong).toThrow(InvalidSettingsError);
+    expect(wrong).toThrow(/^PORT must .+\nAPPOINTMENT_MAX_HOURS must be a whole number from 1 to 24\.$/);
+  });
+});
