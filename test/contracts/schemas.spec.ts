@@ -1,4 +1,5 @@
-import { DataSource } from 'typeorm';
+import { DataSource, EntitySchema } from 'typeorm';
+import { migrate } from '../../src/shared/persistence/migrate';
 import { typeOrmConfig } from '../../src/typeorm.config';
 
 const SCRATCH = 'made_from_schemas';
@@ -30,6 +31,17 @@ describe('The entity schemas', () => {
       await made.destroy();
       await migrated.query(`DROP SCHEMA ${SCRATCH} CASCADE`);
     }
+  });
+
+  it('end the start with the names of the columns whose migration was forgotten', async () => {
+    const schema = new EntitySchema({
+      name: 'Account with notes',
+      tableName: 'accounts',
+      columns: { id: { type: 'bigint', primary: true }, notes: { type: 'text' } },
+    });
+    await expect(migrate({ ...config, entities: [schema] })).rejects.toThrow(
+      'The database cannot be used: no migration has made accounts.notes; list the one that does in src/typeorm.config.ts.',
+    );
   });
 });
 

@@ -70,10 +70,31 @@ async function withExecutor<T>(
         `its encoding is ${encoding}, and must be UTF8 (CREATE DATABASE with ENCODING 'UTF8' TEMPLATE template0)`,
       );
     }
-    return await work(new MigrationExecutor(dataSource, runner), runner);
+    const result = await work(new MigrationExecutor(dataSource, runner), runner);
+    await checkColumns(dataSource, runner);
+    return result;
   } finally {
     await runner.release();
     await dataSource.destroy();
+  }
+}
+
+/** @throws DatabaseSetupError for columns that schemas map and no migration has made */
+async function checkColumns({ entityMetadatas }: DataSource, runner: QueryRunner): Promise<void> {
+  const { records } = await runner.query(
+    `SELECT concat(relname, '.', attname) AS name FROM pg_attribute JOIN pg_class ON pg_class.oid = attrelid
+     WHERE relname = ANY ($1) AND pg_table_is_visible(attrelid) AND attnum > 0 AND NOT attisdropped`,
+    [entityMetadatas.map(({ tableName }) => tableName)],
+    true,
+  );
+  const existing = new Set((records as { name: string }[]).map(({ name }) => name));
+  const missing = entityMetadatas
+    .flatMap(({ tableName, columns }) => columns.map(({ databaseName }) => `${tableName}.${databaseName}`))
+    .filter((name) => !existing.has(name));
+  if (missing.length > 0) {
+    throw new DatabaseSetupError(
+      `no migration has made ${missing.join(', ')}; list the one that does in src/typeorm.config.ts`,
+    );
   }
 }
 
