@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import { promisify } from 'node:util';
 import autocannon from 'autocannon';
 
+/** How many connections send requests, unless a scenario says otherwise. */
 export const CONNECTIONS = 32;
 
 export interface Request {
@@ -25,7 +26,7 @@ export interface Measurement {
 export const GENERATOR = hasWrk() ? 'wrk' : 'autocannon';
 
 /**
- * Sends requests over 32 connections for some seconds, each with one of the keys at random.
+ * Sends requests over some connections for some seconds, each with one of the keys at random.
  * @throws when a response has another status than expected
  */
 export function load(
@@ -34,8 +35,9 @@ export function load(
   request: Request,
   expectedStatus: number,
   seconds: number,
+  connections = CONNECTIONS,
 ): Promise<Measurement> {
-  return (GENERATOR === 'wrk' ? withWrk : withAutocannon)(origin, keys, request, expectedStatus, seconds);
+  return (GENERATOR === 'wrk' ? withWrk : withAutocannon)(origin, keys, request, expectedStatus, seconds, connections);
 }
 
 async function withWrk(
@@ -44,6 +46,7 @@ async function withWrk(
   { method, paths, body }: Request,
   expectedStatus: number,
   seconds: number,
+  connections: number,
 ): Promise<Measurement> {
   const directory = mkdtempSync(join(tmpdir(), 'petstore-bench-'));
   const [script, keysFile] = [join(directory, 'wrk.lua'), join(directory, 'keys')];
@@ -77,7 +80,7 @@ async function withWrk(
     end`,
   );
   const { stdout } = await promisify(execFile)('wrk', [
-    ...['-t1', `-c${CONNECTIONS}`, `-d${seconds}s`, '-s', script],
+    ...['-t1', `-c${connections}`, `-d${seconds}s`, '-s', script],
     origin,
   ]).finally(() => {
     rmSync(directory, { recursive: true });
@@ -96,6 +99,7 @@ async function withAutocannon(
   { method, paths, body }: Request,
   expectedStatus: number,
   seconds: number,
+  connections: number,
 ): Promise<Measurement> {
   const contentType = body !== undefined && { 'content-type': 'application/json' };
   const pick = (values: readonly string[]) => values[Math.floor(Math.random() * values.length)] ?? '';
@@ -106,7 +110,7 @@ async function withAutocannon(
   });
   const result = await autocannon({
     url: origin,
-    connections: CONNECTIONS,
+    connections,
     duration: seconds,
     requests: [{ method, setupRequest, ...(body !== undefined && { body }) }],
   });

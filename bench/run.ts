@@ -1,4 +1,7 @@
-import { writeFileSync } from 'node:fs';
+import { execFileSync } from 'node:child_process';
+import { mkdtempSync, writeFileSync } from 'node:fs';
+import { rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 import { Client } from 'pg';
@@ -7,7 +10,7 @@ import { Store } from '../test/cluster/support/store';
 import { firstCharacters, generateSecret, hashSecret } from '../src/auth/api-key-secret';
 import { encodeCursor } from '../src/shared/http/pagination/cursor';
 import { CONNECTIONS, GENERATOR, load, type Measurement, type Request } from './load';
-import { BenchServer, type System } from './server';
+import { BenchServer, ROOT, type System } from './server';
 
 const { values: options } = parseArgs({
   options: {
@@ -23,6 +26,9 @@ const STARTS = options.quick ? 1 : 5;
 const PETS = 1_000;
 const MANY_PETS = 1_000_000;
 const MANY_KEYS = 10_000;
+const MOST_KEYS = 100_000;
+const MANY_ACCOUNTS = 1_000_000;
+const GROWING_CONNECTIONS = [8, 32, 128, 512];
 /** Below this share of the baseline's rate of listing the bench fails: machines are noisy, but not that noisy. */
 const LISTING_FLOOR = 0.7;
 const UNLIMITED = { perMinute: 1_000_000_000, perDay: 1_000_000_000 };
@@ -36,11 +42,14 @@ interface Load {
   readonly keys: readonly string[];
   readonly request: Request;
   readonly status: number;
+  readonly connections?: number;
 }
 
 interface Result extends Measurement {
   readonly scenario: string;
   readonly system: System;
+  /** Resident memory of the system afterwards. */
+  readonly residentMiB: number;
 }
 
 async function main(): Promise<void> {
@@ -64,7 +73,7 @@ async function main(): Promise<void> {
     };
     const store = await Store.open(databaseUrl);
     cleanUp.push(() => store.close());
-    const run = async (system: System, settings = env) => {
+    const run = async (system: System, settings: Readonly<Record<string, string>> = env) => {
       const server = await BenchServer.start(system, settings);
       cleanUp.push(() => server.stop());
       return server;
@@ -122,17 +131,31 @@ async function main(): Promise<void> {
     process.stdout.write(
       `\nStart to ready ${startMs.toFixed(0)} ms; ${residentMiB} MiB resident after ${RESIDENT_AFTER_SECONDS} s of load\n`,
     );
-    const sizes = options.quick
-      ? []
-      : await measureSizes(store, service, key, databaseUrl, (url) => run('service', { ...env, DATABASE_URL: url }));
-    if (sizes.length > 0) {
-      process.stdout.write('\n');
-      print(sizes);
+    if (!options.quick) {
+      const runService = (settings: Partial<typeof env>) => run('service', { ...env, ...settings });
+      const compared = [...servers].filter(([system]) => system === 'service' || system === 'lean');
+      for (const group of [
+        () => measureConnections(compared, get('/v1/pets'), create, key),
+        () => measureSizes(store, service, key, databaseUrl, (url) => runService({ DATABASE_URL: url })),
+        async () => {
+          const durable = await started(Server.postgres({ isDurable: true }));
+          return measureDurable(`${durable}/postgres`, create, (system, url) =>
+            run(system, { ...env, DATABASE_URL: url }),
+          );
+        },
+        async () => {
+          const dataDir = mkdtempSync(join(tmpdir(), 'petstore-bench-'));
+          cleanUp.push(() => rm(dataDir, { recursive: true }));
+          return measureEmbedded(dataDir, get('/v1/pets'), create, (settings) => run('service', settings));
+        },
+      ]) {
+        const more = await group();
+        process.stdout.write('\n');
+        print(more);
+        results.push(...more);
+      }
     }
-    writeFileSync(
-      options.out,
-      `${JSON.stringify({ startMs, residentMiB, results: [...results, ...sizes] }, null, 2)}\n`,
-    );
+    writeFileSync(options.out, `${JSON.stringify({ startMs, residentMiB, results }, null, 2)}\n`);
     process.stdout.write(`\nWritten to ${options.out}\n`);
 
     const listing = ratio(results, 'list 20', 'baseline') ?? 0;
@@ -151,22 +174,97 @@ async function main(): Promise<void> {
 async function measure(loads: readonly Load[]): Promise<Result[]> {
   const runs = new Map<Load, Measurement[]>(loads.map((each) => [each, []]));
   for (let round = 0; round <= ROUNDS; round++) {
-    for (const [{ server, keys, request, status }, measured] of runs) {
-      const run = await load(server.origin, keys, request, status, round === 0 ? WARM_UP_SECONDS : SECONDS);
+    for (const [{ server, keys, request, status, connections }, measured] of runs) {
+      const seconds = round === 0 ? WARM_UP_SECONDS : SECONDS;
+      const run = await load(server.origin, keys, request, status, seconds, connections);
       if (round > 0) {
         measured.push(run);
       }
     }
   }
-  return [...runs].map(([{ scenario, system }, measured]) => ({
+  return [...runs].map(([{ scenario, system, server }, measured]) => ({
     scenario,
     system,
     rate: median(measured.map(({ rate }) => rate)),
     p99: median(measured.map(({ p99 }) => p99)),
+    residentMiB: server.residentMiB,
   }));
 }
 
-/** The same page of a thousand animals and of a million, and one from the middle of the million. */
+/** The same requests over few connections and over many. */
+async function measureConnections(
+  servers: readonly (readonly [System, BenchServer])[],
+  list: Request,
+  create: Request,
+  key: string,
+): Promise<Result[]> {
+  return measure(
+    GROWING_CONNECTIONS.flatMap((connections) =>
+      [
+        { name: 'list 20', request: list, status: 200 },
+        { name: 'create', request: create, status: 201 },
+      ].flatMap(({ name, request, status }) =>
+        servers.map(([system, server]) => {
+          const scenario = `${name}, ${connections} connections`;
+          return { scenario, system, server, keys: [key], request, status, connections };
+        }),
+      ),
+    ),
+  );
+}
+
+/** Adding animals to a database whose commits wait for the disk. */
+async function measureDurable(
+  databaseUrl: string,
+  request: Request,
+  run: (system: System, databaseUrl: string) => Promise<BenchServer>,
+): Promise<Result[]> {
+  const store = await Store.open(databaseUrl);
+  try {
+    const key = await store.createKey('enterprise', UNLIMITED);
+    const manyKeys = await addKeys(databaseUrl, MANY_KEYS);
+    const systems: System[] = ['service', 'lean'];
+    const servers = await Promise.all(systems.map(async (system) => [system, await run(system, databaseUrl)] as const));
+    return await measure(
+      [
+        { scenario: 'create, fsync on', keys: [key] },
+        { scenario: 'create, many keys, fsync on', keys: manyKeys },
+      ].flatMap((each) => servers.map(([system, server]) => ({ ...each, system, server, request, status: 201 }))),
+    );
+  } finally {
+    await store.close();
+  }
+}
+
+/** The service as `npm start` runs it for a newcomer: the embedded database, no Redis. */
+async function measureEmbedded(
+  dataDir: string,
+  list: Request,
+  create: Request,
+  run: (settings: Readonly<Record<string, string>>) => Promise<BenchServer>,
+): Promise<Result[]> {
+  const env = { DATA_DIR: dataDir, LOG_LEVEL: 'warn', DRAIN_SECONDS: '0' };
+  const petstore = (...args: string[]) =>
+    JSON.parse(
+      execFileSync(process.execPath, [join(ROOT, 'dist/src/cli/main.js'), ...args, '--json'], {
+        env: { PATH: process.env.PATH, ...env },
+        encoding: 'utf8',
+      }),
+    ) as { readonly id: number; readonly key: string };
+  petstore('migrate');
+  const [perMinute, perDay] = [`${UNLIMITED.perMinute}`, `${UNLIMITED.perDay}`];
+  const limits = ['--per-minute', perMinute, '--per-day', perDay];
+  const { id } = petstore('accounts', 'create', '--name', 'Bench', '--plan', 'enterprise', ...limits);
+  const { key } = petstore('keys', 'create', `${id}`);
+  const server = await run(env);
+  const load = { system: 'service' as const, server, keys: [key] };
+  return measure([
+    { ...load, scenario: 'create, embedded', request: create, status: 201 },
+    { ...load, scenario: 'list 20, embedded', request: list, status: 200 },
+  ]);
+}
+
+/** The same page of a thousand animals and of a million, one from the middle of the million, and with a million accounts. */
 async function measureSizes(
   store: Store,
   few: BenchServer,
@@ -184,19 +282,30 @@ async function measureSizes(
     const many = await run(url.href);
     const largeKey = await largeStore.createKey('enterprise', UNLIMITED);
     const middle = `/v1/pets?cursor=${encodeCursor(BigInt(MANY_PETS / 2), '')}`;
-    const list = (scenario: string, server: BenchServer, withKey: string, path: string): Load => ({
+    const list = (scenario: string, server: BenchServer, keys: readonly string[], path = '/v1/pets'): Load => ({
       scenario,
       system: 'service',
       server,
-      keys: [withKey],
+      keys,
       request: { method: 'GET', paths: [path] },
       status: 200,
     });
-    return await measure([
-      list('first page of few', few, key, '/v1/pets'),
-      list('first page of a million', many, largeKey, '/v1/pets'),
-      list('middle page of a million', many, largeKey, middle),
+    const manyKeys = await addKeys(url.href, MANY_KEYS);
+    const pages = await measure([
+      list('first page of few', few, [key]),
+      list('first page of a million', many, [largeKey]),
+      list('middle page of a million', many, [largeKey], middle),
+      list('with 10,000 keys', many, manyKeys),
     ]);
+    const mostKeys = [...manyKeys, ...(await addKeys(url.href, MOST_KEYS - MANY_KEYS))];
+    await addAccounts(url.href, MANY_ACCOUNTS);
+    return [
+      ...pages,
+      ...(await measure([
+        list('with 10,000 keys of a million accounts', many, manyKeys),
+        list('with 100,000 keys of a million accounts', many, mostKeys),
+      ])),
+    ];
   } finally {
     await largeStore.close();
   }
@@ -236,17 +345,35 @@ async function addKeys(databaseUrl: string, count: number): Promise<string[]> {
   return secrets;
 }
 
+/** Accounts with a key each that nobody uses. */
+async function addAccounts(databaseUrl: string, count: number): Promise<void> {
+  const client = new Client({ connectionString: databaseUrl });
+  await client.connect();
+  await client.query(
+    `WITH account AS (
+       INSERT INTO accounts (name, plan, created_at) SELECT 'Idle', 'pro', now() FROM generate_series(1, $1) RETURNING id
+     )
+     INSERT INTO api_keys (account_id, hash, first_characters, created_at)
+     SELECT id, sha256(id::text::bytea), 'idle', now() FROM account`,
+    [count],
+  );
+  await client.query('VACUUM ANALYZE accounts, api_keys');
+  await client.end();
+}
+
 function print(results: readonly Result[]): void {
   process.stdout.write(`${GENERATOR}, ${CONNECTIONS} connections, medians of ${ROUNDS} rounds of ${SECONDS} s\n\n`);
   process.stdout.write(
-    '| scenario | system | per second | p99, ms | of baseline | of lean | of stock |\n' +
-      '| --- | --- | --: | --: | --: | --: | --: |\n',
+    '| scenario | system | per second | p99, ms | MiB | of baseline | of lean | of stock |\n' +
+      '| --- | --- | --: | --: | --: | --: | --: | --: |\n',
   );
-  for (const { scenario, system, rate, p99 } of results) {
+  for (const { scenario, system, rate, p99, residentMiB } of results) {
     const ratios = (['baseline', 'lean', 'stock'] as const).map((other) =>
       system === 'service' ? (ratio(results, scenario, other)?.toFixed(2) ?? '') : '',
     );
-    process.stdout.write(`| ${[scenario, system, rate.toFixed(0), p99.toFixed(1), ...ratios].join(' | ')} |\n`);
+    process.stdout.write(
+      `| ${[scenario, system, rate.toFixed(0), p99.toFixed(1), residentMiB, ...ratios].join(' | ')} |\n`,
+    );
   }
 }
 

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { freePort } from '../test/support/process';
 
-const ROOT = join(__dirname, '../..');
+export const ROOT = join(__dirname, '../..');
 const { scripts } = JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8')) as { scripts: { start: string } };
 /** Node's options of `npm start`: all systems run with the same. */
 const OPTIONS = scripts.start.split(' ').filter((word) => word.startsWith('--'));

@@ -35,9 +35,11 @@ export class Server {
     return server;
   }
 
-  static async postgres(): Promise<Server> {
+  /** @param isDurable whether a commit waits for the disk */
+  static async postgres({ isDurable = false } = {}): Promise<Server> {
     const initdb = postgresProgram('initdb');
-    return Server.postgresOn((data) => [initdb, '-D', data, '-U', 'postgres', '-A', 'trust', '--no-sync']);
+    const makeData = (data: string) => [initdb, '-D', data, '-U', 'postgres', '-A', 'trust', '--no-sync'];
+    return Server.postgresOn(makeData, isDurable);
   }
 
   /** A hot standby of this PostgreSQL server. */
@@ -48,14 +50,14 @@ export class Server {
     });
   }
 
-  private static async postgresOn(makeData: (data: string) => string[]): Promise<Server> {
+  private static async postgresOn(makeData: (data: string) => string[], isDurable = false): Promise<Server> {
     const postgres = postgresProgram('postgres');
     const [directory, port] = await Promise.all([temporary(), freePort()]);
     const user = serverUser('postgres', directory);
     const data = join(directory, 'data');
     const [make = '', ...makeArgs] = makeData(data);
     execFileSync(make, makeArgs, { ...user, cwd: directory, stdio: 'ignore' });
-    const args = ['-D', data, '-p', port, '-h', '127.0.0.1', '-k', '', '-c', 'fsync=off'];
+    const args = ['-D', data, '-p', port, '-h', '127.0.0.1', '-k', '', '-c', `fsync=${isDurable ? 'on' : 'off'}`];
     const server = new Server(
       () => spawn(postgres, args, { ...user, cwd: directory, stdio: 'ignore' }),
       port,
