@@ -46,6 +46,7 @@ export const CREATE_APPOINTMENTS = `
     starts_at timestamptz NOT NULL,
     ends_at timestamptz NOT NULL,
     note text,
+    CONSTRAINT appointments_ends_after_start CHECK (ends_at > starts_at),
     CONSTRAINT appointments_no_overlap
       EXCLUDE USING gist (int8range(pet_id, pet_id, '[]') WITH &&, tstzrange(starts_at, ends_at) WITH &&)
   )`;
@@ -127,6 +128,12 @@ class AppointmentDto {
   }
 }
 
+const VIOLATIONS = {
+  appointments_no_overlap: () => new ConflictException('The animal has an appointment at that time.'),
+  appointments_ends_after_start: () => new BadRequestException('An appointment ends after it starts.'),
+  appointments_pet_id_fkey: () => new BadRequestException('No animal has this petId.'),
+};
+
 const COLUMNS = 'id, starts_at AS "startsAt", ends_at AS "endsAt", note';
 
 @Injectable()
@@ -164,27 +171,20 @@ export class AppointmentsService {
   }
 
   insert(values: readonly unknown[]): Promise<Appointment> {
+    const sql = `INSERT INTO appointments (pet_id, starts_at, ends_at, note) VALUES ($1, $2, $3, $4) RETURNING ${COLUMNS}`;
     return orUnavailable(async () => {
-      const [made] = await onViolation(
-        () =>
-          this.unitOfWork.manager.query<[Appointment]>(
-            `INSERT INTO appointments (pet_id, starts_at, ends_at, note) VALUES ($1, $2, $3, $4) RETURNING ${COLUMNS}`,
-            [...values],
-          ),
-        {
-          appointments_no_overlap: () => new ConflictException('The animal has an appointment at that time.'),
-          appointments_pet_id_fkey: () => new BadRequestException('No animal has this petId.'),
-        },
-      );
+      const { manager } = this.unitOfWork;
+      const [made] = await onViolation(() => manager.query<[Appointment]>(sql, [...values]), VIOLATIONS);
       return made;
     });
   }
 
   change(id: bigint, { endsAt, note }: ChangeAppointmentDto): Promise<Appointment> {
+    const sql = `UPDATE appointments SET ends_at = coalesce($2, ends_at), note = coalesce($3, note) WHERE id = $1 RETURNING ${COLUMNS}`;
     return orUnavailable(async () => {
-      const [[changed]] = await this.unitOfWork.manager.query<[Appointment[], number]>(
-        `UPDATE appointments SET ends_at = coalesce($2, ends_at), note = coalesce($3, note) WHERE id = $1 RETURNING ${COLUMNS}`,
-        [id.toString(), endsAt, note],
+      const [[changed]] = await onViolation(
+        () => this.unitOfWork.manager.query<[Appointment[], number]>(sql, [id.toString(), endsAt, note]),
+        VIOLATIONS,
       );
       if (changed === undefined) {
         throw new NotFoundException();
@@ -229,7 +229,15 @@ export class AppointmentsController {
 
   @Patch(':appointmentId')
   @ApiOkResponse({ type: AppointmentDto })
-  @ApiErrors('invalid_json', 'invalid_body', 'not_found', 'body_too_large', 'unsupported_media_type')
+  @ApiErrors(
+    'invalid_json',
+    'invalid_body',
+    'bad_request',
+    'not_found',
+    'conflict',
+    'body_too_large',
+    'unsupported_media_type',
+  )
   async changeAppointment(
     @Param('appointmentId', new ParseInt64Pipe({ exceptionFactory: () => new NotFoundException() })) id: bigint,
     @Body() body: ChangeAppointmentDto,

@@ -1,8 +1,11 @@
+import { BadRequestException, ConflictException } from '@nestjs/common';
 import type { OpenAPIObject } from '@nestjs/swagger';
 import { DataSource } from 'typeorm';
 import { InvalidSettingsError, loadSettings } from '../../src/config/settings';
 import { PetsService } from '../../src/pets';
 import { UnitOfWork } from '../../src/shared/domain/unit-of-work';
+import { PreparedStatements } from '../../src/shared/persistence/statements/prepared-statements';
+import { onViolation } from '../../src/shared/persistence/violation';
 import { codeOf } from '../support/service';
 import { AppointmentStore } from './appointment-store';
 import { AppointmentsService } from './appointments.module';
@@ -138,10 +141,33 @@ describe('A module of a team', () => {
       expect((await make({ startsAt: '2027-01-31T17:00:00Z', endsAt: '2027-01-31T18:00:00Z' }, petId)).status).toBe(
         201,
       );
+      expect(messageOf(await make({ endsAt: '2027-01-31T16:00:00Z' }))).toBe('An appointment ends after it starts.');
+      const earlier = await make({ startsAt: '2027-01-31T15:00:00Z', endsAt: '2027-01-31T16:00:00Z' }, petId);
+      const url = `/v1/appointments/${idOf(earlier)}`;
+      expect(codeOf(await store.call('PATCH', url, { endsAt: '2027-01-31T16:00:01Z' }))).toBe('conflict');
       const appointments = store.app.get(AppointmentsService);
       await expect(appointments.insert(['999999', new Date(0), new Date(1), null])).rejects.toThrow(
         'No animal has this petId.',
       );
+    });
+
+    it('however the statement is sent, and also when the commit checks the constraint', async () => {
+      const [statements, unitOfWork] = [store.app.get(PreparedStatements), store.app.get(UnitOfWork)];
+      await store.app
+        .get(DataSource)
+        .query(
+          `CREATE TABLE rooms (name text CONSTRAINT rooms_once UNIQUE DEFERRABLE INITIALLY DEFERRED, CHECK (name <> ''))`,
+        );
+      const add = (name: string) =>
+        statements.write({ name: 'add_room', text: 'INSERT INTO rooms (name) VALUES ($1)' }, [name]);
+      const errors = {
+        rooms_once: () => new ConflictException('The room exists.'),
+        rooms_name_check: () => new BadRequestException('The room needs a name.'),
+      };
+      await add('A');
+      await expect(onViolation(() => add(''), errors)).rejects.toThrow('The room needs a name.');
+      await expect(onViolation(() => unitOfWork.run(() => add('A')), errors)).rejects.toThrow('The room exists.');
+      await store.app.get(DataSource).query('DROP TABLE rooms');
     });
 
     it('the violation of a constraint that it does not name stays a mistake in the code', async () => {
