@@ -34,6 +34,19 @@ export default tseslint.config(
       ],
     },
   },
+  {
+    files: ['src/**/*.dto.ts'],
+    rules: {
+      'no-restricted-syntax': [
+        'error',
+        {
+          selector: 'PropertyDefinition[decorators.length=0]',
+          message:
+            'A field without decorators is left out of requests and of the OpenAPI document: add @ApiProperty().',
+        },
+      ],
+    },
+  },
   { files: ['**/*.{mjs,cjs}'], ...tseslint.configs.disableTypeChecked },
   {
     files: ['**/*.cjs'],
