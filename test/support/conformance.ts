@@ -90,16 +90,24 @@ export class Conformance {
 
   private headerProblems(documented: Readonly<Record<string, HeaderObject>>, { headers }: Answer): string[] {
     const known = new Map(Object.entries(documented).map(([name, header]) => [name.toLowerCase(), header]));
+    const exposed = new Set(headers['access-control-expose-headers']?.toLowerCase().split(', '));
     return [
       ...Object.keys(headers)
         .filter((name) => !GENERAL_HEADERS.test(name) && !known.has(name))
         .map((name) => `header ${name} is not documented`),
-      ...[...known].flatMap(([name, { required, schema = {} }]) => {
+      ...[...known].flatMap(([name, { required = true, schema = {} }]) => {
         const value = headers[name];
         if (value === undefined) {
-          return required === true ? [`header ${name} is missing`] : [];
+          return required
+            ? [`header ${name} is documented, and not sent; "required: false" says that it may be absent`]
+            : [];
         }
-        return this.valueProblems(`header ${name}`, schema, value);
+        return [
+          ...(exposed.has(name) || GENERAL_HEADERS.test(name)
+            ? []
+            : [`header ${name} is not in access-control-expose-headers (src/shared/http/access/cors.ts)`]),
+          ...this.valueProblems(`header ${name}`, schema, value),
+        ];
       }),
     ];
   }
