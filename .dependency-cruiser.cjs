@@ -36,13 +36,15 @@ module.exports = {
     {
       name: 'domain-imports-only-domain',
       severity: 'error',
-      comment: 'The domain knows no package, no framework and no adapter.',
+      comment:
+        'The domain knows no package, no framework and no adapter: declare a port (an abstract class) in domain/.',
       from: { path: '^src/.+/domain/', pathNot: '\\.spec\\.ts$' },
       to: { pathNot: '^src/.+/domain/' },
     },
     {
       name: 'http-and-persistence-never-meet',
       severity: 'error',
+      comment: "What both need is the domain's, or the service's: move it there.",
       from: { path: '^src/(.+)/(http|persistence)/' },
       to: { path: '^src/$1/(http|persistence)/', pathNot: '^src/$1/$2/' },
     },
@@ -67,20 +69,22 @@ module.exports = {
     {
       name: 'modules-through-their-index',
       severity: 'error',
-      comment: 'A module is imported through its index.ts only.',
+      comment: 'A module is imported through its index.ts only: export there what others may use.',
       from: { path: '^src/([^/]+)/' },
       to: { path: '^src/[^/]+/', pathNot: ['^src/$1/', '/index\\.ts$', COMMON] },
     },
     {
       name: 'modules-through-their-index-from-the-top',
       severity: 'error',
-      comment: 'Only TypeORM is told of schemas and migrations.',
+      comment:
+        'A module is imported through its index.ts only: export there what others may use. Schemas and migrations are listed in src/typeorm.config.ts.',
       from: { path: '^src/[^/]+\\.ts$', pathNot: '^src/typeorm\\.config\\.ts$' },
       to: { path: '^src/[^/]+/', pathNot: ['/index\\.ts$', COMMON] },
     },
     {
       name: 'shared-knows-no-module',
       severity: 'error',
+      comment: 'What shared/ needs of a module is a port in shared/domain/, which the module implements.',
       from: { path: '^src/shared/' },
       to: { path: '^src/[^/]+/', pathNot: COMMON },
     },
