@@ -1,0 +1,40 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { DataSource } from 'typeorm';
+import { PLAN_ALLOWANCES, PLANS } from '../../src/auth/domain/account';
+import { TestService } from '../support/service';
+
+const ENTERPRISE_ROW = ['`enterprise`', 'set on the account', 'set on the account'];
+const ROWS = PLANS.map((plan) => {
+  if (plan === 'enterprise') {
+    return ENTERPRISE_ROW;
+  }
+  const { perMinute, perDay } = PLAN_ALLOWANCES[plan];
+  return [`\`${plan}\``, perMinute.toLocaleString('en'), perDay.toLocaleString('en')];
+});
+
+describe('The plans', () => {
+  it.each(['README.md', 'docs/limits.md'])('are those of the table in %s, with their numbers', (file) => {
+    const text = readFileSync(join(__dirname, '../..', file), 'utf8');
+    const [, table = ''] = /^\| plan +\| requests per minute .*\n.*\n((?:\|.*\n)+)/m.exec(text) ?? [];
+    const rows = table
+      .trim()
+      .split('\n')
+      .map((row) =>
+        row
+          .split('|')
+          .slice(1, -1)
+          .map((cell) => cell.trim()),
+      );
+    expect(rows).toEqual(ROWS);
+  });
+
+  it('are those that the database accepts: src/auth/domain/account.ts and a migration name the same', async () => {
+    const service = await TestService.start();
+    const [check]: { definition: string }[] = await service.app
+      .get(DataSource)
+      .query(`SELECT pg_get_constraintdef(oid) AS definition FROM pg_constraint WHERE conname = 'accounts_plan_check'`);
+    await service.close();
+    expect([...(check?.definition.matchAll(/'(\w+)'/g) ?? [])].map(([, plan]) => plan)).toEqual([...PLANS]);
+  });
+});
