@@ -175,10 +175,17 @@ describe('A key that is created, used, misused and revoked', () => {
 
     await store.query('ALTER TABLE pets ADD CONSTRAINT broken CHECK (id < 0) NOT VALID');
     const pet = JSON.stringify({ name: key, categoryId: 1 });
-    statuses.push(await post(pet, bearer(key)), await post(pet, bearer(key), `Idempotency-Key: ${key}-2`));
-    await store.query('ALTER TABLE pets DROP CONSTRAINT broken; ALTER TABLE api_keys RENAME TO kept_keys');
-    statuses.push(await get('/v1/pets', bearer(stranger)));
-    await store.query('ALTER TABLE kept_keys RENAME TO api_keys');
+    try {
+      statuses.push(await post(pet, bearer(key)), await post(pet, bearer(key), `Idempotency-Key: ${key}-2`));
+    } finally {
+      await store.query('ALTER TABLE pets DROP CONSTRAINT broken');
+    }
+    await store.query('ALTER TABLE api_keys RENAME TO kept_keys');
+    try {
+      statuses.push(await get('/v1/pets', bearer(stranger)));
+    } finally {
+      await store.query('ALTER TABLE kept_keys RENAME TO api_keys');
+    }
     return statuses;
   };
 });

@@ -169,10 +169,13 @@ describe('A team that extends the service', () => {
     const migration = new AddPlanTeam1795292000000();
     await expect(add('team')).rejects.toThrow('accounts_plan_check');
     await migration.up(runner);
-    await add('team');
-    await expect(add('gold')).rejects.toThrow('accounts_plan_check');
-    await runner.query(`DELETE FROM accounts WHERE plan = 'team'`);
-    await migration.down(runner);
+    try {
+      await add('team');
+      await expect(add('gold')).rejects.toThrow('accounts_plan_check');
+    } finally {
+      await runner.query(`DELETE FROM accounts WHERE plan = 'team'`);
+      await migration.down(runner);
+    }
     await expect(add('team')).rejects.toThrow('accounts_plan_check');
     await runner.release();
   });
