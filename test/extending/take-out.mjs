@@ -1,7 +1,7 @@
-// Takes a module out of a copy of the project, with its tests and the lines by which it is plugged in, and checks that the
-// rest compiles and keeps its boundaries: node test/extending/take-out.mjs <module>
+// Takes each module of operations in turn out of a copy of the project, with its tests and the lines by which it is plugged
+// in, and checks that the rest compiles and keeps its boundaries: node test/extending/take-out.mjs [module…]
 import { spawnSync } from 'node:child_process';
-import { cpSync, existsSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { cpSync, mkdtempSync, readdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import process from 'node:process';
@@ -9,47 +9,72 @@ import process from 'node:process';
 const PROJECT = ['src', 'test', 'bench', 'ormconfig.ts', 'package.json', 'tsconfig.json', '.dependency-cruiser.cjs'];
 const LISTS = ['src/app.module.ts', 'src/error-catalog.ts', 'src/typeorm.config.ts'];
 
-const [module = ''] = process.argv.slice(2);
-const domain = join('src', module, 'domain');
-if (module === '' || !existsSync(domain)) {
-  throw new Error('Give the name of a module, a directory of src/.');
-}
-const ofModule = new RegExp(`^(src|test/[^/]+)/${module}(\\.|/|$)`);
-const copy = mkdtempSync(join(tmpdir(), 'petstore-without-'));
-try {
-  PROJECT.forEach((path) => {
-    cpSync(path, join(copy, path), { recursive: true, filter: (source) => !ofModule.test(source) });
-  });
-  symlinkSync(resolve('node_modules'), join(copy, 'node_modules'));
-  const taken = LISTS.reduce((sum, path) => sum + takeLines(path, plugsIn(path)), 0);
-  process.stdout.write(`Without src/${module}, its tests and ${taken} lines elsewhere:\n`);
-  run('tsc', '--noEmit', '--incremental', 'false');
-  run('depcruise', 'src', 'ormconfig.ts');
-} finally {
-  rmSync(copy, { recursive: true });
-}
-
-/** What a line has that plugs the module in: the name of something that is imported from there. */
-function plugsIn(path) {
-  const imports = readFileSync(path, 'utf8').matchAll(
-    new RegExp(`^import \\{ (.+) \\} from '.*/${module}(/.*)?';$`, 'gm'),
-  );
-  const names = [...imports].flatMap(([, imported]) => imported.split(', '));
-  if (names.length === 0) {
-    throw new Error(`${path} imports nothing of the module ${module}.`);
+const named = process.argv.slice(2);
+for (const module of named.length > 0 ? named : operationModules()) {
+  const importers = importersOf(module);
+  if (importers.length === 0) {
+    takeOut(module);
+  } else {
+    process.stdout.write(`src/${module} stays: ${importers.join(', ')} imports it.\n`);
   }
-  return new RegExp(`\\b(${names.join('|')})\\b`);
 }
 
-/** @returns how many lines there were */
-function takeLines(path, isTaken) {
-  const lines = readFileSync(path, 'utf8').split('\n');
-  const kept = lines.filter((line) => !isTaken.test(line));
+/** The directories of the modules in the list OPERATIONS. */
+function operationModules() {
+  const text = readFileSync('src/app.module.ts', 'utf8');
+  const [, list = ''] = /^const OPERATIONS = \[\n([^\]]*)\];$/m.exec(text) ?? [];
+  const names = [...list.matchAll(/^ {2}(\w+),$/gm)].map(([, name]) => name);
+  const modules = [...text.matchAll(/^import \{ (.+) \} from '\.\/(\w[\w-]*)';$/gm)];
+  const found = modules.filter(([, imported]) => imported.split(', ').some((name) => names.includes(name)));
+  if (found.length === 0 || found.length < names.length) {
+    throw new Error('src/app.module.ts has no list OPERATIONS, one module a line, each imported from its directory.');
+  }
+  return found.map(([, , module]) => module);
+}
+
+/** The other modules that import something of the module. */
+function importersOf(module) {
+  const importing = new RegExp(` from '(\\.\\./)+${module}';$`, 'm');
+  const files = readdirSync('src', { recursive: true, encoding: 'utf8' }).filter((file) => file.endsWith('.ts'));
+  const importers = files.filter(
+    (file) => !file.startsWith(`${module}/`) && importing.test(readFileSync(join('src', file), 'utf8')),
+  );
+  return [...new Set(importers.map((file) => `src/${file.split('/')[0]}`))];
+}
+
+function takeOut(module) {
+  const ofModule = new RegExp(`^(src|test/[^/]+)/${module}(\\.|/|$)`);
+  const copy = mkdtempSync(join(tmpdir(), 'petstore-without-'));
+  try {
+    PROJECT.forEach((path) => {
+      cpSync(path, join(copy, path), { recursive: true, filter: (source) => !ofModule.test(source) });
+    });
+    symlinkSync(resolve('node_modules'), join(copy, 'node_modules'));
+    const taken = LISTS.reduce((sum, path) => sum + takeLines(copy, path, module), 0);
+    process.stdout.write(`Without src/${module}, its tests and ${taken} lines elsewhere:\n`);
+    run(copy, 'tsc', '--noEmit', '--incremental', 'false');
+    run(copy, 'depcruise', '-T', 'err-long', 'src', 'ormconfig.ts');
+  } finally {
+    rmSync(copy, { recursive: true });
+  }
+}
+
+/**
+ * Takes out the lines with the name of something that is imported from the module.
+ * @returns how many lines there were
+ */
+function takeLines(copy, path, module) {
+  const text = readFileSync(path, 'utf8');
+  const imports = text.matchAll(new RegExp(`^import \\{ (.+) \\} from '.*/${module}(/.*)?';$`, 'gm'));
+  const names = [...imports].flatMap(([, imported]) => imported.split(', '));
+  const plugsIn = new RegExp(`\\b(${names.join('|')})\\b`);
+  const lines = text.split('\n');
+  const kept = names.length === 0 ? lines : lines.filter((line) => !plugsIn.test(line));
   writeFileSync(join(copy, path), kept.join('\n'));
   return lines.length - kept.length;
 }
 
-function run(command, ...args) {
+function run(copy, command, ...args) {
   const { status } = spawnSync(join(copy, 'node_modules/.bin', command), args, { cwd: copy, stdio: 'inherit' });
   if (status !== 0) {
     process.exitCode = 1;
