@@ -103,7 +103,7 @@ export class Conformance {
             : [];
         }
         return [
-          ...(exposed.has(name) || GENERAL_HEADERS.test(name)
+          ...(exposed.has('*') || exposed.has(name) || GENERAL_HEADERS.test(name)
             ? []
             : [`header ${name} is not in access-control-expose-headers (src/shared/http/access/cors.ts)`]),
           ...this.valueProblems(`header ${name}`, schema, value),
