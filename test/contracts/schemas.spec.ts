@@ -1,5 +1,7 @@
 import { DataSource, EntitySchema } from 'typeorm';
+import { TypeOrmOrderRepository } from '../../src/orders/persistence/typeorm-order.repository';
 import { migrate } from '../../src/shared/persistence/migrate';
+import { TypeOrmUnitOfWork } from '../../src/shared/persistence/typeorm-unit-of-work';
 import { typeOrmConfig } from '../../src/typeorm.config';
 
 const SCRATCH = 'made_from_schemas';
@@ -32,6 +34,13 @@ describe('The entity schemas', () => {
       await (made.isInitialized && made.destroy());
       await migrated.query(`DROP SCHEMA ${SCRATCH} CASCADE`);
     }
+  });
+
+  it('end the start when the one of a stored class was forgotten', () => {
+    const unitOfWork = new TypeOrmUnitOfWork(new DataSource({ ...config, entities: [] }));
+    expect(() => new TypeOrmOrderRepository(unitOfWork)).toThrow(
+      'No schema of Order is listed in src/typeorm.config.ts.',
+    );
   });
 
   it('end the start with the names of the columns whose migration was forgotten', async () => {

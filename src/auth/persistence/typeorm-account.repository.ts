@@ -10,6 +10,7 @@ import { AccountRepository } from '../domain/account.repository';
 export class TypeOrmAccountRepository extends AccountRepository {
   constructor(private readonly unitOfWork: TypeOrmUnitOfWork) {
     super();
+    unitOfWork.requireSchema(Account);
   }
 
   add(account: NewAccount): Promise<Account> {

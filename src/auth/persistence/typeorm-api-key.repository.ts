@@ -70,6 +70,7 @@ export class TypeOrmApiKeyRepository extends ApiKeyRepository {
     private readonly statements: PreparedStatements,
   ) {
     super();
+    unitOfWork.requireSchema(ApiKey);
   }
 
   add(key: NewApiKey): Promise<ApiKey> {

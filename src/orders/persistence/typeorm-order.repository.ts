@@ -10,6 +10,7 @@ import { type OrderPage, type OrderQuery, OrderRepository } from '../domain/orde
 export class TypeOrmOrderRepository extends OrderRepository {
   constructor(private readonly unitOfWork: TypeOrmUnitOfWork) {
     super();
+    unitOfWork.requireSchema(Order);
   }
 
   add(order: NewOrder): Promise<Order> {

@@ -35,6 +35,7 @@ export class TypeOrmPetRepository extends PetRepository {
     private readonly statements: PreparedStatements,
   ) {
     super();
+    unitOfWork.requireSchema(Pet);
     this.batches = new Batches((pets) => this.insert(pets), unitOfWork.writers);
   }
 

@@ -1,6 +1,6 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
 import { Injectable } from '@nestjs/common';
-import { DataSource, type EntityManager } from 'typeorm';
+import { DataSource, type EntityManager, EntitySchema } from 'typeorm';
 import { UnitOfWork } from '../domain/unit-of-work';
 import { Semaphore } from './statements/semaphore';
 import { notConnectedYet, orUnavailable } from './unavailable';
@@ -28,6 +28,17 @@ export class TypeOrmUnitOfWork extends UnitOfWork {
     return orUnavailable(() =>
       this.writers.run(() => this.dataSource.transaction((manager) => this.transactions.run(manager, work))),
     );
+  }
+
+  /**
+   * Lets a repository say at the start which class it stores.
+   * @throws Error when the class has no schema, which TypeORM would notice with the first request
+   */
+  requireSchema(entity: new (...args: never[]) => object): void {
+    const schemas = Object.values(this.dataSource.options.entities ?? {}) as unknown[];
+    if (!schemas.some((schema) => schema instanceof EntitySchema && schema.options.target === entity)) {
+      throw new Error(`No schema of ${entity.name} is listed in src/typeorm.config.ts.`);
+    }
   }
 
   /** The transaction under way, if there is one. */
