@@ -4,7 +4,7 @@ import { cp, mkdir, readFile, rename, rm, stat, writeFile } from 'node:fs/promis
 import { createServer, type Server, type Socket } from 'node:net';
 import { tmpdir } from 'node:os';
 import { dirname, join, resolve } from 'node:path';
-import { type Extensions, PGlite } from '@electric-sql/pglite';
+import type { Extensions, PGlite } from '@electric-sql/pglite' with { 'resolution-mode': 'import' };
 import { errorMessage } from '../../domain/error-message';
 import { DirectoryLock, isAlive, listen } from './directory-lock';
 import { EXTENSIONS } from './extensions';
@@ -116,7 +116,7 @@ export async function makeEmbeddedTemplate(): Promise<void> {
   if (!existsSync(TEMPLATE)) {
     const unfinished = `${TEMPLATE}.new`;
     await rm(unfinished, { recursive: true, force: true });
-    await (await PGlite.create(unfinished)).close();
+    await (await createDatabase(unfinished)).close();
     await rename(unfinished, TEMPLATE);
   }
 }
@@ -132,7 +132,7 @@ async function openFiles(dataDir: string, extensions: Extensions): Promise<PGlit
       if (existsSync(TEMPLATE)) {
         await cp(TEMPLATE, unfinished, { recursive: true });
       } else {
-        await (await PGlite.create(unfinished)).close();
+        await (await createDatabase(unfinished)).close();
       }
       await rename(unfinished, files);
     }
@@ -152,9 +152,15 @@ async function openFiles(dataDir: string, extensions: Extensions): Promise<PGlit
     // PGlite would take the directory for an empty one, and begin anew on top of the files.
     throw damaged(files, 'PG_VERSION is missing');
   }
-  return PGlite.create(files, { extensions }).catch(async (error: unknown) => {
+  return createDatabase(files, extensions).catch(async (error: unknown) => {
     throw await whyNotOpened(dataDir, files, error);
   });
+}
+
+/** Loads PGlite too, which a service with a PostgreSQL server does without. */
+async function createDatabase(files: string, extensions: Extensions = {}): Promise<PGlite> {
+  const { PGlite } = await import('@electric-sql/pglite');
+  return PGlite.create(files, { extensions });
 }
 
 /** The major version of PostgreSQL that wrote the files; undefined when they do not tell. */

@@ -1,5 +1,5 @@
 import type { Socket } from 'node:net';
-import type { PGlite } from '@electric-sql/pglite';
+import type { PGlite } from '@electric-sql/pglite' with { 'resolution-mode': 'import' };
 import { errorMessage } from '../../domain/error-message';
 
 // Message types and codes: PostgreSQL documentation, "Frontend/Backend Protocol", Message Formats.
