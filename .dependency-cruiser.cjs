@@ -27,8 +27,8 @@ module.exports = {
           '\\.spec\\.ts$',
           // A browser loads it.
           '^src/documentation/page/',
-          // Building blocks for modules to come; test/extending uses them.
-          '^src/shared/(http/validation/|persistence/violation\\.ts$)',
+          // Building blocks: a module may take them up, or no longer need them.
+          '^src/shared/(http/validation/|persistence/(statements/|violation\\.ts$))',
           // Adds to the types of Fastify.
           '^src/shared/http/server/fastify-request\\.ts$',
         ],
