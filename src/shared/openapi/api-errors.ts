@@ -45,7 +45,9 @@ export function ApiErrors(...codes: ErrorCode[]): MethodDecorator & ClassDecorat
 function descriptionOf(status: number): string {
   const description = DESCRIPTIONS[status];
   if (description === undefined) {
-    throw new Error(`No description of status ${status} for the OpenAPI document: add one to api-errors.ts.`);
+    throw new Error(
+      `No description of status ${status} for the OpenAPI document: add one to src/shared/openapi/api-errors.ts.`,
+    );
   }
   return description;
 }
