@@ -80,7 +80,7 @@ async function withWrk(
     end`,
   );
   const { stdout } = await promisify(execFile)('wrk', [
-    ...['-t1', `-c${connections}`, `-d${seconds}s`, '-s', script],
+    ...['-t1', `-c${connections}`, `-d${seconds}s`, '--timeout', '10s', '-s', script],
     origin,
   ]).finally(() => {
     rmSync(directory, { recursive: true });
