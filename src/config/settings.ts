@@ -3,7 +3,7 @@ import { isIP } from 'node:net';
 import { resolve } from 'node:path';
 import { type Format, httpUrl, integer, matching, oneOf, url } from './formats';
 
-/** What an operator sets through the environment; the README lists each setting for users. */
+/** What an operator sets through the environment; docs/configuration.md lists each for users. */
 export abstract class Settings {
   abstract readonly environment: 'development' | 'staging' | 'production';
   abstract readonly host: string;

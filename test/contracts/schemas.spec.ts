@@ -1,5 +1,5 @@
 import { DataSource, EntitySchema } from 'typeorm';
-import { TypeOrmOrderRepository } from '../../src/orders/persistence/typeorm-order.repository';
+import { TypeOrmAccountRepository } from '../../src/auth/persistence/typeorm-account.repository';
 import { migrate } from '../../src/shared/persistence/migrate';
 import { TypeOrmUnitOfWork } from '../../src/shared/persistence/typeorm-unit-of-work';
 import { typeOrmConfig } from '../../src/typeorm.config';
@@ -38,8 +38,8 @@ describe('The entity schemas', () => {
 
   it('end the start when the one of a stored class was forgotten', () => {
     const unitOfWork = new TypeOrmUnitOfWork(new DataSource({ ...config, entities: [] }));
-    expect(() => new TypeOrmOrderRepository(unitOfWork)).toThrow(
-      'No schema of Order is listed in src/typeorm.config.ts.',
+    expect(() => new TypeOrmAccountRepository(unitOfWork)).toThrow(
+      'No schema of Account is listed in src/typeorm.config.ts.',
     );
   });
 

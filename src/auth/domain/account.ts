@@ -4,7 +4,7 @@ export const PLANS = ['free', 'pro', 'business', 'enterprise'] as const;
 
 export type Plan = (typeof PLANS)[number];
 
-/** What each plan allows (interface, Rate limits by plan); an enterprise account carries its own numbers. */
+/** What each plan allows; an enterprise account carries its own numbers. */
 export const PLAN_ALLOWANCES: Readonly<Record<Exclude<Plan, 'enterprise'>, Allowance>> = {
   free: { perMinute: 60, perDay: 1_000 },
   pro: { perMinute: 300, perDay: 10_000 },

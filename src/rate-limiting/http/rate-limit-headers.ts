@@ -25,7 +25,7 @@ export function applyRateDecision(reply: FastifyReply, decision: RateDecision): 
   }
 }
 
-/** Sets the three rate headers (interface, Rate limit headers) and, on a refusal, `Retry-After`. */
+/** Sets the three rate headers and, on a refusal, `Retry-After`. */
 function setRateLimitHeaders(reply: FastifyReply, decision: RateDecision): void {
   reply.headers(rateLimitHeaders(decision));
 }
