@@ -1,6 +1,7 @@
 import { Command, CommanderError } from 'commander';
 import { InvalidAccountError, InvalidKeyError, KeyStateError, NotFoundError, withoutSecrets } from '../auth';
 import { InvalidSettingsError } from '../config/settings';
+import { VERSION } from '../config/version';
 import { ServiceUnavailableError } from '../shared/domain/pet-store-error';
 import { EmbeddedDatabaseError } from '../shared/persistence/embedded/embedded-database';
 import { isDatabaseUnavailable } from '../shared/persistence/unavailable';
@@ -37,6 +38,7 @@ function buildProgram(env: NodeJS.ProcessEnv, terminal: Terminal): Command {
   const printer = new Printer(env, terminal);
   const program = new Command('petstore')
     .description('Operate the pet store: accounts, API keys and the database. Settings come from the environment.')
+    .version(VERSION)
     .configureHelp({ showGlobalOptions: true })
     .showHelpAfterError('(run with --help for the usage)')
     .configureOutput({

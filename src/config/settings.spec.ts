@@ -160,6 +160,19 @@ describe('Settings', () => {
     );
     expect(presets.length).toBeGreaterThan(8);
   });
+
+  it('are all in .env.example, with their defaults, or else with values that the service takes', async () => {
+    const text = await readFile(join(__dirname, '../../.env.example'), 'utf8');
+    const examples = [...text.matchAll(/^# ([A-Z_]+)=(.+)$/gm)].map(
+      ([, name = '', value = '']) => [name, value] as const,
+    );
+    expect(examples.map(([name]) => name).sort()).toEqual(Object.keys(SETTINGS).sort());
+    for (const [name, value] of examples) {
+      const preset = SETTINGS[name]?.[1] ?? '';
+      expect([name, value]).toEqual([name, preset === false ? value : preset.toString() || value]);
+    }
+    expect(() => loadSettings(Object.fromEntries(examples))).not.toThrow();
+  });
 });
 
 describe('The version of the service', () => {

@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto';
 import { userInfo } from 'node:os';
 import { command, json } from '../support/command-line';
+import { VERSION } from '../../src/config/version';
 
 const TIME = expect.stringMatching(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/) as string;
 const NO_END = { expiresAt: null, replacedBy: null, revokedAt: null };
@@ -166,6 +167,10 @@ describe('petstore, the command line', () => {
       expect(stderr).toBe(`error: Key ${id} is expired, so it cannot be rotated. ${advice}`);
       expect(await json(`keys list ${accountId}`)).toHaveLength(3);
     });
+  });
+
+  it('tells its version', async () => {
+    expect(await command('--version')).toEqual({ code: 0, stdout: `${VERSION}\n`, stderr: '' });
   });
 
   it('issues a key that may only read, which it stays when it is rotated, until its scope is set', async () => {
