@@ -35,7 +35,7 @@ describe('docs/errors.md', () => {
     expect(typeof answer === 'object' ? answer.text : answer).toBe(example);
   });
 
-  it('shows an answer for every code that a documented-errors.ts below test/e2e gets', () => {
+  it('has a heading with an answer for every code that a documented-errors.ts below test/e2e gets', () => {
     expect(DOCUMENTED.map(([code]) => code).sort()).toEqual([...cases.keys()].sort());
   });
 });

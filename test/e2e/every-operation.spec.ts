@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import type { OpenAPIObject, OperationObject, RequestBodyObject, SchemaObject } from '@nestjs/swagger';
 import { DataSource } from 'typeorm';
 import { AccountsService, KeysService } from '../../src/auth';
+import { type Examples, loadExamples } from '../support/examples';
 import { type Answer, codeOf, rate, TestService } from '../support/service';
 
 const read = (path: string) => readFileSync(join(__dirname, '../..', path), 'utf8');
@@ -57,20 +58,18 @@ const isIdempotent = ({ parameters = [] }: Operation) =>
 describe('Every operation of the document', () => {
   let service: TestService;
   let key: string;
+  let accountId: string;
+  let insertExamples: Examples;
 
   beforeAll(async () => {
     service = await TestService.start({ AUTH_FAILURES_PER_MINUTE: '1000000' });
     key = await service.createKey('enterprise', { perMinute: 100_000, perDay: 100_000 });
+    accountId = `${(await service.app.get(AccountsService).list()).at(-1)?.id}`;
+    insertExamples = await loadExamples();
   });
   afterAll(() => service.close());
-  // What the examples refer to.
-  beforeEach(() =>
-    service.app.get(DataSource).query(
-      `INSERT INTO pets (id, name, category_id, status) OVERRIDING SYSTEM VALUE VALUES (1, 'Rex', 3, 'available')
-       ON CONFLICT (id) DO UPDATE SET status = 'available';
-       SELECT setval(pg_get_serial_sequence('pets', 'id'), greatest(1, (SELECT max(id) FROM pets)))`,
-    ),
-  );
+  // The rows that a module's examples refer to are in its examples.ts.
+  beforeEach(() => insertExamples(service.app.get(DataSource), accountId));
 
   const call = ({ method, path, body }: Operation, headers: Record<string, string> = {}, sent: unknown = body) =>
     service.call(method, path, { key, headers, body: sent });

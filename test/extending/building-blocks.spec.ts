@@ -7,21 +7,21 @@ import { UnitOfWork } from '../../src/shared/domain/unit-of-work';
 import { PreparedStatements } from '../../src/shared/persistence/statements/prepared-statements';
 import { onViolation } from '../../src/shared/persistence/violation';
 import { codeOf } from '../support/service';
-import { AppointmentStore } from './appointment-store';
-import { AppointmentsService } from './appointments.module';
+import { VisitStore } from './visit-store';
+import { VisitsService } from './visits.module';
 
 const DATE_TIME = 'must be a date-time with its zone, such as 2026-12-24T09:00:00Z, from 1970 to 9999';
 
 describe('A module of a team', () => {
-  let store: AppointmentStore;
+  let store: VisitStore;
   const lines: string[] = [];
 
   beforeAll(async () => {
-    store = await AppointmentStore.start(
+    store = await VisitStore.start(
       {
         DATABASE_URL: process.env[`WORKER_${process.env.JEST_WORKER_ID ?? '1'}_DATABASE_URL`],
         LOG_LEVEL: 'info',
-        APPOINTMENT_MAX_HOURS: '3',
+        VISIT_MAX_HOURS: '3',
       },
       { write: (line) => lines.push(line) },
     );
@@ -29,7 +29,7 @@ describe('A module of a team', () => {
   afterAll(() => store.close());
 
   const make = async (more: object = {}, petId?: bigint) =>
-    store.call('POST', '/v1/appointments', {
+    store.call('POST', '/v1/visits', {
       petId: Number(petId ?? (await store.addPet())),
       startsAt: '2027-01-31T18:00:00+02:00',
       endsAt: '2027-01-31T17:00:00Z',
@@ -56,13 +56,11 @@ describe('A module of a team', () => {
       for (const day of ['01', '02', '03']) {
         made.push(idOf(await make({ startsAt: `2028-05-${day}T09:00:00Z`, endsAt: `2028-05-${day}T10:00:00Z` })));
       }
-      const list = (query: string) => store.call('GET', `/v1/appointments?${query}`);
+      const list = (query: string) => store.call('GET', `/v1/visits?${query}`);
       const idsOf = ({ body }: { body: unknown }) => (body as { id: number }[]).map(({ id }) => id);
       const first = await list('limit=1&from=2028-05-02T11:00:00%2B02:00&to=2029-01-01T00:00:00Z');
       expect(idsOf(first)).toEqual([made[1]]);
-      const next = /<\/v1\/appointments\?(limit=1&from=2028-05-02T09:00:00\.000Z&to=.+)>/.exec(
-        first.headers.link ?? '',
-      );
+      const next = /<\/v1\/visits\?(limit=1&from=2028-05-02T09:00:00\.000Z&to=.+)>/.exec(first.headers.link ?? '');
       const second = await list(next?.[1] ?? '');
       expect([idsOf(second), second.headers.link]).toEqual([[made[2]], undefined]);
       const cursor = /cursor=.+$/.exec(next?.[1] ?? '')?.[0] ?? '';
@@ -96,7 +94,7 @@ describe('A module of a team', () => {
     });
 
     it('a change names at least one of its fields', async () => {
-      const url = `/v1/appointments/${idOf(await make({ note: 'Vaccination' }))}`;
+      const url = `/v1/visits/${idOf(await make({ note: 'Vaccination' }))}`;
       expect((await store.call('PATCH', url, { note: 'Check-up' })).body).toMatchObject({ note: 'Check-up' });
       expect((await store.call('PATCH', url, { endsAt: '2027-01-31T16:30:00Z' })).body).toMatchObject({
         endsAt: '2027-01-31T16:30:00.000Z',
@@ -115,23 +113,23 @@ describe('A module of a team', () => {
     it('which the OpenAPI document has too', async () => {
       const { schemas } = ((await store.call('GET', '/openapi.json')).body as OpenAPIObject).components ?? {};
       expect(schemas).toMatchObject({
-        CreateAppointmentDto: {
+        CreateVisitDto: {
           required: ['petId', 'startsAt', 'endsAt'],
           properties: {
             startsAt: { type: 'string', format: 'date-time', maxLength: 35 },
             note: { type: 'string', minLength: 1, maxLength: 20, pattern: '\\S' },
           },
         },
-        AppointmentChange: {
+        VisitChange: {
           description: 'What to change.',
-          anyOf: [{ required: ['endsAt'] }, { required: ['note'] }],
+          minProperties: 1,
         },
       });
     });
   });
 
   describe('keeps its rules in the database:', () => {
-    const conflict = 'The animal has an appointment at that time.';
+    const conflict = 'The animal has a visit at that time.';
 
     it('the violation of a constraint is an error of its own', async () => {
       const petId = await store.addPet();
@@ -141,14 +139,22 @@ describe('A module of a team', () => {
       expect((await make({ startsAt: '2027-01-31T17:00:00Z', endsAt: '2027-01-31T18:00:00Z' }, petId)).status).toBe(
         201,
       );
-      expect(messageOf(await make({ endsAt: '2027-01-31T16:00:00Z' }))).toBe('An appointment ends after it starts.');
+      expect(messageOf(await make({ endsAt: '2027-01-31T16:00:00Z' }))).toBe('A visit ends after it starts.');
       const earlier = await make({ startsAt: '2027-01-31T15:00:00Z', endsAt: '2027-01-31T16:00:00Z' }, petId);
-      const url = `/v1/appointments/${idOf(earlier)}`;
+      const url = `/v1/visits/${idOf(earlier)}`;
       expect(codeOf(await store.call('PATCH', url, { endsAt: '2027-01-31T16:00:01Z' }))).toBe('conflict');
-      const appointments = store.app.get(AppointmentsService);
-      await expect(appointments.insert(['999999', new Date(0), new Date(1), null])).rejects.toThrow(
+      const visits = store.app.get(VisitsService);
+      await expect(visits.insert(['999999', new Date(0), new Date(1), null])).rejects.toThrow(
         'No animal has this petId.',
       );
+    });
+
+    it('so is one of a constraint that only the module of another table knows', async () => {
+      const petId = await store.addPet();
+      expect((await make({}, petId)).status).toBe(201);
+      const remove = () => store.app.get(DataSource).query('DELETE FROM pets WHERE id = $1', [petId.toString()]);
+      const errors = { foreign_key_violation: () => new ConflictException('The animal is in use.') };
+      await expect(onViolation(remove, errors)).rejects.toThrow('The animal is in use.');
     });
 
     it('however the statement is sent, and also when the commit checks the constraint', async () => {
@@ -172,7 +178,7 @@ describe('A module of a team', () => {
 
     it('the violation of a constraint that it does not name stays a mistake in the code', async () => {
       const sql = (text: string) => store.app.get(DataSource).query(text);
-      await sql(`ALTER TABLE appointments ADD CONSTRAINT no_bath CHECK (note <> 'Bath')`);
+      await sql(`ALTER TABLE visits ADD CONSTRAINT no_bath CHECK (note <> 'Bath')`);
       const answer = await make({ note: 'Bath' });
       expect([answer.status, codeOf(answer)]).toEqual([500, 'internal_error']);
     });
@@ -199,7 +205,7 @@ describe('A module of a team', () => {
 
   it('has metrics of its own', async () => {
     const count = async () =>
-      Number(/^petstore_appointments_total (\d+)$/m.exec((await store.app.inject('/metrics')).body)?.[1]);
+      Number(/^petstore_visits_total (\d+)$/m.exec((await store.app.inject('/metrics')).body)?.[1]);
     const before = await count();
     await make();
     expect(await count()).toBe(before + 1);
@@ -208,9 +214,9 @@ describe('A module of a team', () => {
   it('adds fields to the line of its requests in the log', async () => {
     lines.length = 0;
     const petId = await store.addPet();
-    const appointmentId = idOf(await make({}, petId));
+    const visitId = idOf(await make({}, petId));
     await store.call('GET', '/v1/pets');
-    expect(lines.join('')).toContain(`fields={"appointmentId":"${appointmentId}","petId":${petId}}`);
+    expect(lines.join('')).toContain(`fields={"visitId":"${visitId}","petId":${petId}}`);
     expect(lines.filter((line) => line.includes('fields='))).toHaveLength(1);
   });
 
@@ -223,9 +229,9 @@ describe('A module of a team', () => {
   });
 
   it('has settings of its own, which are checked with all others', async () => {
-    expect(messageOf(await make({ endsAt: '2027-01-31T19:00:01Z' }))).toBe('An appointment takes at most 3 hours.');
-    const wrong = () => loadSettings({ PORT: 'x', APPOINTMENT_MAX_HOURS: '25' });
+    expect(messageOf(await make({ endsAt: '2027-01-31T19:00:01Z' }))).toBe('A visit takes at most 3 hours.');
+    const wrong = () => loadSettings({ PORT: 'x', VISIT_MAX_HOURS: '25' });
     expect(wrong).toThrow(InvalidSettingsError);
-    expect(wrong).toThrow(/^PORT must .+\nAPPOINTMENT_MAX_HOURS must be a whole number from 1 to 24\.$/);
+    expect(wrong).toThrow(/^PORT must .+\nVISIT_MAX_HOURS must be a whole number from 1 to 24\.$/);
   });
 });

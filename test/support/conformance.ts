@@ -68,7 +68,9 @@ export class Conformance {
     }
     const response = operation.responses[answer.status] as ResponseObject | undefined;
     if (response === undefined) {
-      return ['the status is not documented'];
+      return [
+        `the status is not documented; name the error in @ApiErrors() ${answer.status === 403 ? 'or the scope in @RequireScope() ' : ''}on the handler`,
+      ];
     }
     return [
       ...(answer.status < 300 ? this.requestProblems(operation, query, body) : []),
@@ -94,7 +96,7 @@ export class Conformance {
     return [
       ...Object.keys(headers)
         .filter((name) => !GENERAL_HEADERS.test(name) && !known.has(name))
-        .map((name) => `header ${name} is not documented`),
+        .map((name) => `header ${name} is not documented; name it in the headers of @Api…Response() on the handler`),
       ...[...known].flatMap(([name, { required = true, schema = {} }]) => {
         const value = headers[name];
         if (value === undefined) {

@@ -3,6 +3,9 @@ import { ApiSchema, type ApiSchemaOptions } from '@nestjs/swagger';
 import { Exclude } from 'class-transformer';
 import { registerDecorator, type ValidationArguments } from 'class-validator';
 
+/** Begins what class-validator takes for a field. */
+export const ONE_OF = 'one of ';
+
 /**
  * A body that must have one of these fields, each of which may be left out.
  * @param schema what `@ApiSchema()` would be given
@@ -11,11 +14,10 @@ export function AtLeastOneOf(
   fields: readonly [string, string, ...string[]],
   schema?: ApiSchemaOptions,
 ): ClassDecorator {
-  const anyOf = fields.map((field) => ({ required: [field] }));
-  // The types of Swagger lack keywords that it puts into the document.
-  return applyDecorators(ApiSchema({ ...schema, anyOf } as ApiSchemaOptions), (target: object) => {
+  // Swagger's types lack keywords that it puts into the document. `anyOf` would say more, but generators make `unknown` of it.
+  return applyDecorators(ApiSchema({ ...schema, minProperties: 1 } as ApiSchemaOptions), (target: object) => {
     // class-validator has rules for fields only. This one is checked, but never taken from a body.
-    const propertyName = `one of ${fields.join(', ')}`;
+    const propertyName = `${ONE_OF}${fields.join(', ')}`;
     Exclude()((target as Type<object>).prototype as object, propertyName);
     registerDecorator({
       name: 'atLeastOneOf',

@@ -2,18 +2,18 @@ import { EventEmitter, once } from 'node:events';
 import { PetsService } from '../../src/pets';
 import { ServiceUnavailableError } from '../../src/shared/domain/pet-store-error';
 import { TypeOrmUnitOfWork } from '../../src/shared/persistence/typeorm-unit-of-work';
-import { AppointmentStore } from '../extending/appointment-store';
+import { VisitStore } from '../extending/visit-store';
 import { codeOf } from '../support/service';
 import { Server } from './support/servers';
 
 describe('On two replicas, a module of a team', () => {
   let postgres: Server;
-  let stores: [AppointmentStore, AppointmentStore];
+  let stores: [VisitStore, VisitStore];
 
   beforeAll(async () => {
     postgres = await Server.postgres();
     const env = { DATABASE_URL: postgres.url, APP_ENV: 'production' };
-    stores = [await AppointmentStore.start(env), await AppointmentStore.start(env)];
+    stores = [await VisitStore.start(env), await VisitStore.start(env)];
   });
   afterAll(async () => {
     for (const store of stores) {
@@ -22,12 +22,12 @@ describe('On two replicas, a module of a team', () => {
     await postgres.remove();
   });
 
-  it('that locks the animal makes one of fifty appointments at the same time, and rejects the others', async () => {
+  it('that locks the animal makes one of fifty visits at the same time, and rejects the others', async () => {
     for (let round = 0; round < 10; round++) {
       const petId = Number(await stores[0].addPet());
       const answers = await Promise.all(
         Array.from({ length: 50 }, (_, index) =>
-          stores[index % 2 === 0 ? 0 : 1].call('POST', '/v1/appointments', {
+          stores[index % 2 === 0 ? 0 : 1].call('POST', '/v1/visits', {
             petId,
             startsAt: new Date(Date.UTC(2027, 0, 1, 9, index % 10)),
             endsAt: new Date(Date.UTC(2027, 0, 1, 10, index % 10)),

@@ -38,24 +38,24 @@ import { onViolation } from '../../src/shared/persistence/violation';
 const HOUR_MS = 3_600_000;
 const NOTE_MAX_LENGTH = 20;
 
-/** Two appointments of one animal never overlap. */
-export const CREATE_APPOINTMENTS = `
-  CREATE TABLE appointments (
+/** Two visits of one animal never overlap. */
+export const CREATE_VISITS = `
+  CREATE TABLE visits (
     id bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
     pet_id bigint NOT NULL REFERENCES pets (id),
     starts_at timestamptz NOT NULL,
     ends_at timestamptz NOT NULL,
     note text,
-    CONSTRAINT appointments_ends_after_start CHECK (ends_at > starts_at),
-    CONSTRAINT appointments_no_overlap
+    CONSTRAINT visits_ends_after_start CHECK (ends_at > starts_at),
+    CONSTRAINT visits_no_overlap
       EXCLUDE USING gist (int8range(pet_id, pet_id, '[]') WITH &&, tstzrange(starts_at, ends_at) WITH &&)
   )`;
 
-export const APPOINTMENT_SETTINGS = declareSettings({
-  maxHours: ['APPOINTMENT_MAX_HOURS', integer(1, 24), 8],
+export const VISIT_SETTINGS = declareSettings({
+  maxHours: ['VISIT_MAX_HOURS', integer(1, 24), 8],
 });
 
-class CreateAppointmentDto {
+class CreateVisitDto {
   @ApiProperty({ description: 'Identifier of the animal.', example: 1 })
   @IsInt64()
   readonly petId!: bigint;
@@ -74,8 +74,8 @@ class CreateAppointmentDto {
   readonly note?: string;
 }
 
-@AtLeastOneOf(['endsAt', 'note'], { name: 'AppointmentChange', description: 'What to change.' })
-class ChangeAppointmentDto {
+@AtLeastOneOf(['endsAt', 'note'], { name: 'VisitChange', description: 'What to change.' })
+class ChangeVisitDto {
   @ApiPropertyOptional({ description: 'When it ends (RFC 3339).', example: '2026-12-24T11:00:00Z' })
   @IsUndefinable()
   @IsDateTime()
@@ -87,7 +87,7 @@ class ChangeAppointmentDto {
   readonly note?: string;
 }
 
-class ListAppointmentsQueryDto extends PageQueryDto {
+class ListVisitsQueryDto extends PageQueryDto {
   @ApiPropertyOptional({ description: 'Only those that begin then or later.', example: '2026-12-24T00:00:00Z' })
   @IsUndefinable()
   @IsDateTime()
@@ -99,15 +99,15 @@ class ListAppointmentsQueryDto extends PageQueryDto {
   readonly to?: Date;
 }
 
-interface Appointment {
+interface Visit {
   readonly id: string;
   readonly startsAt: Date;
   readonly endsAt: Date;
   readonly note: string | null;
 }
 
-/** What clients see of an appointment. */
-class AppointmentDto {
+/** What clients see of a visit. */
+class VisitDto {
   @ApiProperty(int64Schema(1n))
   readonly id: bigint;
 
@@ -120,7 +120,7 @@ class AppointmentDto {
   @ApiPropertyOptional({ type: 'string' })
   readonly note: string | undefined;
 
-  constructor({ id, startsAt, endsAt, note }: Appointment) {
+  constructor({ id, startsAt, endsAt, note }: Visit) {
     this.id = BigInt(id);
     this.startsAt = startsAt.toISOString();
     this.endsAt = endsAt.toISOString();
@@ -129,15 +129,15 @@ class AppointmentDto {
 }
 
 const VIOLATIONS = {
-  appointments_no_overlap: () => new ConflictException('The animal has an appointment at that time.'),
-  appointments_ends_after_start: () => new BadRequestException('An appointment ends after it starts.'),
-  appointments_pet_id_fkey: () => new BadRequestException('No animal has this petId.'),
+  visits_no_overlap: () => new ConflictException('The animal has a visit at that time.'),
+  visits_ends_after_start: () => new BadRequestException('A visit ends after it starts.'),
+  visits_pet_id_fkey: () => new BadRequestException('No animal has this petId.'),
 };
 
 const COLUMNS = 'id, starts_at AS "startsAt", ends_at AS "endsAt", note';
 
 @Injectable()
-export class AppointmentsService {
+export class VisitsService {
   private readonly made: Counter;
   private readonly maxHours: number;
 
@@ -147,17 +147,17 @@ export class AppointmentsService {
     registry: Registry,
     settings: Settings,
   ) {
-    this.maxHours = settings.of(APPOINTMENT_SETTINGS).maxHours;
+    this.maxHours = settings.of(VISIT_SETTINGS).maxHours;
     this.made = new Counter({
-      name: 'petstore_appointments_total',
-      help: 'Appointments that were made.',
+      name: 'petstore_visits_total',
+      help: 'Visits that were made.',
       registers: [registry],
     });
   }
 
-  async make({ petId, startsAt, endsAt, note }: CreateAppointmentDto): Promise<Appointment> {
+  async make({ petId, startsAt, endsAt, note }: CreateVisitDto): Promise<Visit> {
     if (endsAt.getTime() - startsAt.getTime() > this.maxHours * HOUR_MS) {
-      throw new BadRequestException(`An appointment takes at most ${this.maxHours} hours.`);
+      throw new BadRequestException(`A visit takes at most ${this.maxHours} hours.`);
     }
     const made = await this.unitOfWork.run(async () => {
       // Those for one animal come one after the other: in the constraint they would wait for each other, in a deadlock.
@@ -170,20 +170,20 @@ export class AppointmentsService {
     return made;
   }
 
-  insert(values: readonly unknown[]): Promise<Appointment> {
-    const sql = `INSERT INTO appointments (pet_id, starts_at, ends_at, note) VALUES ($1, $2, $3, $4) RETURNING ${COLUMNS}`;
+  insert(values: readonly unknown[]): Promise<Visit> {
+    const sql = `INSERT INTO visits (pet_id, starts_at, ends_at, note) VALUES ($1, $2, $3, $4) RETURNING ${COLUMNS}`;
     return orUnavailable(async () => {
       const { manager } = this.unitOfWork;
-      const [made] = await onViolation(() => manager.query<[Appointment]>(sql, [...values]), VIOLATIONS);
+      const [made] = await onViolation(() => manager.query<[Visit]>(sql, [...values]), VIOLATIONS);
       return made;
     });
   }
 
-  change(id: bigint, { endsAt, note }: ChangeAppointmentDto): Promise<Appointment> {
-    const sql = `UPDATE appointments SET ends_at = coalesce($2, ends_at), note = coalesce($3, note) WHERE id = $1 RETURNING ${COLUMNS}`;
+  change(id: bigint, { endsAt, note }: ChangeVisitDto): Promise<Visit> {
+    const sql = `UPDATE visits SET ends_at = coalesce($2, ends_at), note = coalesce($3, note) WHERE id = $1 RETURNING ${COLUMNS}`;
     return orUnavailable(async () => {
       const [[changed]] = await onViolation(
-        () => this.unitOfWork.manager.query<[Appointment[], number]>(sql, [id.toString(), endsAt, note]),
+        () => this.unitOfWork.manager.query<[Visit[], number]>(sql, [id.toString(), endsAt, note]),
         VIOLATIONS,
       );
       if (changed === undefined) {
@@ -193,10 +193,10 @@ export class AppointmentsService {
     });
   }
 
-  page(from: Date | undefined, to: Date | undefined, after: bigint, limit: number): Promise<Appointment[]> {
+  page(from: Date | undefined, to: Date | undefined, after: bigint, limit: number): Promise<Visit[]> {
     return orUnavailable(() =>
-      this.unitOfWork.manager.query<Appointment[]>(
-        `SELECT ${COLUMNS} FROM appointments
+      this.unitOfWork.manager.query<Visit[]>(
+        `SELECT ${COLUMNS} FROM visits
          WHERE id > $1 AND starts_at >= coalesce($2::timestamptz, '-infinity') AND starts_at < coalesce($3::timestamptz, 'infinity')
          ORDER BY id LIMIT $4`,
         [after.toString(), from, to, limit],
@@ -205,30 +205,27 @@ export class AppointmentsService {
   }
 }
 
-const ADDRESS = '/v1/appointments';
+const ADDRESS = '/v1/visits';
 
-@Controller({ path: 'appointments', version: '1' })
-export class AppointmentsController {
-  constructor(private readonly appointments: AppointmentsService) {}
+@Controller({ path: 'visits', version: '1' })
+export class VisitsController {
+  constructor(private readonly visits: VisitsService) {}
 
   @Post()
   @ApiCreatedResponse({
-    type: AppointmentDto,
+    type: VisitDto,
     headers: { 'X-Room': { description: 'Where to wait.', schema: { type: 'string', maxLength: 1 } } },
   })
   @ApiErrors('invalid_json', 'invalid_body', 'bad_request', 'conflict', 'body_too_large', 'unsupported_media_type')
-  async createAppointment(
-    @Body() body: CreateAppointmentDto,
-    @Res({ passthrough: true }) reply: FastifyReply,
-  ): Promise<AppointmentDto> {
-    const made = await this.appointments.make(body);
-    addLogFields(reply.request, { appointmentId: made.id, petId: body.petId });
+  async createVisit(@Body() body: CreateVisitDto, @Res({ passthrough: true }) reply: FastifyReply): Promise<VisitDto> {
+    const made = await this.visits.make(body);
+    addLogFields(reply.request, { visitId: made.id, petId: body.petId });
     reply.header('x-room', 'A');
-    return new AppointmentDto(made);
+    return new VisitDto(made);
   }
 
-  @Patch(':appointmentId')
-  @ApiOkResponse({ type: AppointmentDto })
+  @Patch(':visitId')
+  @ApiOkResponse({ type: VisitDto })
   @ApiErrors(
     'invalid_json',
     'invalid_body',
@@ -238,24 +235,24 @@ export class AppointmentsController {
     'body_too_large',
     'unsupported_media_type',
   )
-  async changeAppointment(
-    @Param('appointmentId', new ParseInt64Pipe({ exceptionFactory: () => new NotFoundException() })) id: bigint,
-    @Body() body: ChangeAppointmentDto,
-  ): Promise<AppointmentDto> {
-    return new AppointmentDto(await this.appointments.change(id, body));
+  async changeVisit(
+    @Param('visitId', new ParseInt64Pipe({ exceptionFactory: () => new NotFoundException() })) id: bigint,
+    @Body() body: ChangeVisitDto,
+  ): Promise<VisitDto> {
+    return new VisitDto(await this.visits.change(id, body));
   }
 
   @Get()
-  @ApiOkResponse({ type: [AppointmentDto], headers: LINK_NEXT_HEADER })
+  @ApiOkResponse({ type: [VisitDto], headers: LINK_NEXT_HEADER })
   @ApiErrors('invalid_parameter', 'invalid_cursor')
-  async listAppointments(
-    @Query() query: ListAppointmentsQueryDto,
+  async listVisits(
+    @Query() query: ListVisitsQueryDto,
     @Res({ passthrough: true }) reply: FastifyReply,
-  ): Promise<AppointmentDto[]> {
+  ): Promise<VisitDto[]> {
     const { from, to, limit } = query;
     const filters = serializeFilters({ from, to });
-    const found = await this.appointments.page(from, to, decodePageCursor(query, filters), limit + 1);
-    const page = found.slice(0, limit).map((appointment) => new AppointmentDto(appointment));
+    const found = await this.visits.page(from, to, decodePageCursor(query, filters), limit + 1);
+    const page = found.slice(0, limit).map((visit) => new VisitDto(visit));
     const last = page.at(-1);
     if (found.length > limit && last !== undefined) {
       setNextLink(reply, ADDRESS, query, filters, last.id);
@@ -264,10 +261,10 @@ export class AppointmentsController {
   }
 }
 
-/** A module that a team adds, in one file: appointments for animals, of which no two of one animal overlap. */
+/** A module that a team adds, in one file: visits for animals, of which no two of one animal overlap. */
 @Module({
   imports: [ObservabilityModule, PetsModule],
-  controllers: [AppointmentsController],
-  providers: [AppointmentsService],
+  controllers: [VisitsController],
+  providers: [VisitsService],
 })
-export class AppointmentsModule {}
+export class VisitsModule {}

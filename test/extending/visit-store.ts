@@ -13,31 +13,31 @@ import { parseJson } from '../../src/shared/json/json';
 import { Conformance } from '../support/conformance';
 import type { Answer } from '../support/service';
 import { TestClock } from '../support/test-clock';
-import { AppointmentsModule, CREATE_APPOINTMENTS } from './appointments.module';
+import { VisitsModule, CREATE_VISITS } from './visits.module';
 
-const DROP = 'DROP TABLE IF EXISTS appointments';
+const DROP = 'DROP TABLE IF EXISTS visits';
 
 /** The service with a team's module; every answer is held to OpenAPI. */
-export class AppointmentStore {
+export class VisitStore {
   private constructor(
     readonly app: NestFastifyApplication,
     private readonly conformance: Conformance,
     private readonly key: string,
   ) {}
 
-  static async start(env: Readonly<Record<string, string | undefined>>, logTo?: LineSink): Promise<AppointmentStore> {
+  static async start(env: Readonly<Record<string, string | undefined>>, logTo?: LineSink): Promise<VisitStore> {
     const settings = loadSettings({ LOG_LEVEL: 'silent', ...env });
     const module = await Test.createTestingModule({
-      imports: [AppModule.forRoot(settings, new TestClock()), AppointmentsModule],
+      imports: [AppModule.forRoot(settings, new TestClock()), VisitsModule],
     }).compile();
     const app = module.createNestApplication<NestFastifyApplication>(createHttpAdapter(settings), { logger: false });
     await configureApp(app, settings, createLog(settings, logTo)).init();
     const database = app.get(DataSource);
     await database.query(DROP);
-    await database.query(CREATE_APPOINTMENTS);
+    await database.query(CREATE_VISITS);
     const { id } = await app.get(AccountsService).create('Acme', 'business');
     const { secret } = await app.get(KeysService).create(id);
-    return new AppointmentStore(app, new Conformance(createOpenApiDocument(app, settings)), secret);
+    return new VisitStore(app, new Conformance(createOpenApiDocument(app, settings)), secret);
   }
 
   async close(): Promise<void> {

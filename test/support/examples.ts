@@ -1,0 +1,23 @@
+import { readdirSync } from 'node:fs';
+import { join } from 'node:path';
+import type { DataSource } from 'typeorm';
+
+/** Inserts the rows that the examples of a module's operations refer to, for an account, and resets those that are there. */
+export type Examples = (dataSource: DataSource, accountId: string) => Promise<unknown>;
+
+/** Those of every `examples.ts` below `test/e2e`, the outer directories first. */
+export async function loadExamples(): Promise<Examples> {
+  const root = join(__dirname, '../e2e');
+  const files = readdirSync(root, { recursive: true })
+    .map(String)
+    .filter((file) => /(^|\/)examples\.ts$/.test(file))
+    .sort((one, other) => one.split('/').length - other.split('/').length);
+  const modules = await Promise.all(
+    files.map((file) => import(join(root, file)) as Promise<{ readonly insertExamples: Examples }>),
+  );
+  return async (dataSource, accountId) => {
+    for (const { insertExamples } of modules) {
+      await insertExamples(dataSource, accountId);
+    }
+  };
+}
