@@ -14,6 +14,8 @@ import { Database } from './shared/persistence/database';
 import { EmbeddedDatabaseError } from './shared/persistence/embedded/embedded-database';
 import { DatabaseSetupError } from './shared/persistence/startup-errors';
 
+/** How many connections may wait to be accepted: a client that finds the queue full tries again after 1 s, then 2 s. */
+const BACKLOG = 4_096;
 /** How long a replica that has been drained may take to end, whatever hangs. */
 const STOP_LIMIT_MS = 6_000;
 /** How long the last lines of the log may take to be written. */
@@ -61,8 +63,9 @@ class Run {
     if (this.exitCode !== undefined) {
       return;
     }
+    const { port, host } = settings;
     // Nest's own listen would log the error of a port in use before it is explained below.
-    await app.getHttpAdapter().getInstance().listen({ port: settings.port, host: settings.host });
+    await app.getHttpAdapter().getInstance().listen({ port, host, backlog: BACKLOG });
     const counts = settings.redisUrls.length === 0 || app.get(RateLimiter).events.isDegraded ? 'memory' : 'redis';
     if (key === undefined) {
       logStart(log, settings, counts);

@@ -74,6 +74,14 @@ describe('Greedy clients', () => {
     );
   });
 
+  it('that open a thousand connections at once need not try again, however busy the replica is', async () => {
+    process.kill(replica.program.pid, 'SIGSTOP');
+    const connections = Array.from({ length: 1_000 }, () => half(''));
+    await eventually(900, () => connections.every(({ socket }) => socket?.connecting === false)).finally(() => {
+      process.kill(replica.program.pid, 'SIGCONT');
+    });
+  });
+
   it('that send bodies slowly, on 9,500 connections of one address, keep nobody else out of the gateway', async () => {
     const post = (fields: string) =>
       `POST /v1/pets HTTP/1.1\r\nHost: x\r\n${fields}Content-Type: application/json\r\nContent-Length: 30\r\n\r\n{`;
