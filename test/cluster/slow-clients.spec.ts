@@ -79,6 +79,7 @@ describe('Greedy clients', () => {
     const connections = Array.from({ length: 1_000 }, () => half(''));
     await eventually(900, () => connections.every(({ socket }) => socket?.connecting === false)).finally(() => {
       process.kill(replica.program.pid, 'SIGCONT');
+      connections.forEach(({ socket }) => socket?.destroy());
     });
   });
 
