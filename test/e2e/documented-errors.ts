@@ -68,7 +68,7 @@ export const errorCases: ErrorCases = (service, key) => {
     },
     pet_not_found: () => get('/v1/pets/01'),
     route_not_found: () => get('/v1/pets/'),
-    method_not_allowed: () => service.call('DELETE', '/v1/pets/1', { key }),
+    method_not_allowed: () => service.call('DELETE', '/v1/pets', { key }),
     // Node gives up on a request after minutes only.
     request_timeout: () => {
       const error = protocolError(Object.assign(new Error(), { code: 'ERR_HTTP_REQUEST_TIMEOUT' }));
