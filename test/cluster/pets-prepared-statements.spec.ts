@@ -1,34 +1,16 @@
-import pg from 'pg';
-import { Client } from './support/client';
-import { Replica } from './support/replica';
-import { Server } from './support/servers';
-import { Store } from './support/store';
+import { type LockableReplica, startLockableReplica } from './support/lockable-replica';
 
 /** What animals owe to the prepared statements that they are read by. */
 describe('While animals cannot be read', () => {
-  let postgres: Server;
-  let store: Store;
-  let another: pg.Client;
-  let replica: Replica;
-  let client: Client;
+  let lockable: LockableReplica;
 
   beforeEach(async () => {
-    postgres = await Server.postgres();
-    store = await Store.open(postgres.url);
-    another = new pg.Client(postgres.url);
-    await another.connect();
-    replica = await Replica.start({ DATABASE_URL: postgres.url });
-    client = new Client(await store.createUnlimitedKey());
+    lockable = await startLockableReplica();
   });
-  afterEach(async () => {
-    client.close();
-    await replica.program.kill('SIGKILL');
-    await another.end();
-    await store.close();
-    await postgres.remove();
-  });
+  afterEach(() => lockable.remove());
 
   it('orders are read: animals wait on some of the connections only', async () => {
+    const { another, client, replica } = lockable;
     // No statement that reads animals has been planned yet: the first ones wait for the lock as well.
     await another.query('BEGIN; LOCK TABLE pets IN ACCESS EXCLUSIVE MODE');
     const until = performance.now() + 3_000;

@@ -8,6 +8,7 @@ import { clockSpeed } from './support/clocks';
 import { Client, codeOf, concurrently, passed, type Reply } from './support/client';
 import { PrimaryCheck } from './support/primary-check';
 import { Proxy } from './support/proxy';
+import { type LockableReplica, startLockableReplica } from './support/lockable-replica';
 import { eventually, Replica } from './support/replica';
 import { Server } from './support/servers';
 import { Store } from './support/store';
@@ -232,6 +233,7 @@ describe('While connections to PostgreSQL are cut under 16 writers', () => {
 });
 
 describe('While PostgreSQL lets some statements wait', () => {
+  let lockable: LockableReplica;
   let postgres: Server;
   let store: Store;
   let another: pg.Client;
@@ -239,20 +241,10 @@ describe('While PostgreSQL lets some statements wait', () => {
   let client: Client;
 
   beforeEach(async () => {
-    postgres = await Server.postgres();
-    store = await Store.open(postgres.url);
-    another = new pg.Client(postgres.url);
-    await another.connect();
-    replica = await Replica.start({ DATABASE_URL: postgres.url });
-    client = new Client(await store.createUnlimitedKey());
+    lockable = await startLockableReplica();
+    ({ postgres, store, another, replica, client } = lockable);
   });
-  afterEach(async () => {
-    client.close();
-    await replica.program.kill('SIGKILL');
-    await another.end();
-    await store.close();
-    await postgres.remove();
-  });
+  afterEach(() => lockable.remove());
 
   it('a lock on pets for 5 s fails no look-up of a key and no readiness probe', async () => {
     await another.query('BEGIN; LOCK TABLE pets IN ACCESS EXCLUSIVE MODE');
