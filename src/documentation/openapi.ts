@@ -13,7 +13,7 @@ import type { Settings } from '../config/settings';
 import { VERSION } from '../config/version';
 import { IDEMPOTENT } from '../idempotency';
 import type { ErrorCode } from '../shared/domain/error-codes';
-import { ERROR_CODES, errorResponses } from '../shared/openapi/api-errors';
+import { ERROR_CODES, errorResponses, OMITTED_ERROR_CODES } from '../shared/openapi/api-errors';
 import { API_GROUP, type ApiGroupMetadata } from '../shared/openapi/api-group.decorator';
 import {
   CHALLENGE_HEADER,
@@ -130,10 +130,12 @@ function addDeclarations(operation: OperationObject, app: INestApplication, { ha
     ...app.get(ApplicationConfig).getGlobalGuards(),
     ...[controller, handler].flatMap((target) => reflector.get<object[] | undefined>(GUARDS_METADATA, target) ?? []),
   ].map((guard) => (typeof guard === 'function' ? guard : guard.constructor) as Type);
+  const omitted = reflector.get<ErrorCode[] | undefined>(OMITTED_ERROR_CODES, handler) ?? [];
+  const declared = [handler, controller, ...guards].flatMap(
+    (target) => reflector.get<ErrorCode[] | undefined>(ERROR_CODES, target) ?? [],
+  );
   const errors = errorResponses(app.get(ErrorCatalog), [
-    ...[handler, controller, ...guards].flatMap(
-      (target) => reflector.get<ErrorCode[] | undefined>(ERROR_CODES, target) ?? [],
-    ),
+    ...declared.filter((code) => !omitted.includes(code)),
     'malformed_url',
     'malformed_request',
     'request_timeout',

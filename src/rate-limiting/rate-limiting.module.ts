@@ -3,6 +3,7 @@ import { ThrottlerModule } from '@nestjs/throttler';
 import { Settings } from '../config/settings';
 import { Clock } from '../shared/domain/clock';
 import { RateLimiter } from './domain/rate-limiter';
+import { RateLimitController } from './http/rate-limit.controller';
 import { MemoryRateLimiter } from './memory/memory-rate-limiter';
 import { RATE_LIMIT_SETTINGS } from './rate-limit-settings';
 import { RedisCounts } from './redis/redis-counts';
@@ -11,6 +12,7 @@ import { RedisRateLimiter } from './redis/redis-rate-limiter';
 @Module({
   // ThrottlerGuard calls its hook once per throttler, and calls none without one. The numbers are the plan's, not these.
   imports: [ThrottlerModule.forRoot([{ limit: 0, ttl: 0 }])],
+  controllers: [RateLimitController],
   providers: [
     {
       provide: RateLimiter,

@@ -1,4 +1,24 @@
 export interface paths {
+    "/rate-limit": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Get the rate limit usage
+         * @description Returns the usage of both windows of the key's account, and the ban of the key if there is one. The request is not counted in any window, and is not rejected when a window is exhausted or the key is banned.
+         */
+        get: operations["getRateLimit"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/pets": {
         parameters: {
             query?: never;
@@ -92,6 +112,36 @@ export interface paths {
 export type webhooks = Record<string, never>;
 export interface components {
     schemas: {
+        /** @description The usage of one window of the account. */
+        RateLimitWindow: {
+            /**
+             * Format: int32
+             * @description Request allowance of the plan for the window.
+             * @example 60
+             */
+            limit: number;
+            /**
+             * Format: int32
+             * @description Requests remaining in the window.
+             * @example 59
+             */
+            remaining: number;
+            /**
+             * Format: int64
+             * @description Unix timestamp at which the window ends, in seconds; of a window that is not open, as if it opened now.
+             * @example 1795219260
+             */
+            reset: bigint;
+        };
+        /** @description The rate limit usage of the API key's account, and a ban of the key. */
+        RateLimit: {
+            /** @description The minute window, which opens at the first counted request. */
+            minute: components["schemas"]["RateLimitWindow"];
+            /** @description The UTC calendar day. */
+            day: components["schemas"]["RateLimitWindow"];
+            /** @description The ban of the key; absent when it is not banned. */
+            ban?: Record<string, never>;
+        };
         /** @enum {string} */
         PetStatus: "available" | "pending" | "sold";
         /** @description An animal to add. */
@@ -274,6 +324,338 @@ export interface components {
 }
 export type $defs = Record<string, never>;
 export interface operations {
+    getRateLimit: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The rate limit usage. */
+            200: {
+                headers: {
+                    /**
+                     * @description Pages of any origin may call the service.
+                     * @example *
+                     */
+                    "Access-Control-Allow-Origin": string;
+                    /**
+                     * @description Request allowance of the current plan for the window.
+                     * @example 300
+                     */
+                    "X-RateLimit-Limit": number;
+                    /**
+                     * @description Requests remaining in the window.
+                     * @example 299
+                     */
+                    "X-RateLimit-Remaining": number;
+                    /**
+                     * @description Unix timestamp, in seconds, at which the limit resets.
+                     * @example 1795219260
+                     */
+                    "X-RateLimit-Reset": bigint;
+                    /**
+                     * @description Identifies the request in the logs; one that was sent is kept.
+                     * @example 2a1b6a3e-7c5d-4f10-9d0e-3f1c2b4a5d6e
+                     */
+                    "X-Request-Id": string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["RateLimit"];
+                };
+            };
+            /** @description Something in the request is missing or invalid. */
+            400: {
+                headers: {
+                    /**
+                     * @description Pages of any origin may call the service.
+                     * @example *
+                     */
+                    "Access-Control-Allow-Origin": string;
+                    /**
+                     * @description Request allowance of the current plan for the window.
+                     * @example 300
+                     */
+                    "X-RateLimit-Limit": number;
+                    /**
+                     * @description Requests remaining in the window.
+                     * @example 299
+                     */
+                    "X-RateLimit-Remaining": number;
+                    /**
+                     * @description Unix timestamp, in seconds, at which the limit resets.
+                     * @example 1795219260
+                     */
+                    "X-RateLimit-Reset": bigint;
+                    /**
+                     * @description Identifies the request in the logs; one that was sent is kept.
+                     * @example 2a1b6a3e-7c5d-4f10-9d0e-3f1c2b4a5d6e
+                     */
+                    "X-Request-Id": string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description The credential is missing or invalid. */
+            401: {
+                headers: {
+                    /**
+                     * @description Pages of any origin may call the service.
+                     * @example *
+                     */
+                    "Access-Control-Allow-Origin": string;
+                    /**
+                     * @description Request allowance of the current plan for the window.
+                     * @example 300
+                     */
+                    "X-RateLimit-Limit": number;
+                    /**
+                     * @description Requests remaining in the window.
+                     * @example 299
+                     */
+                    "X-RateLimit-Remaining": number;
+                    /**
+                     * @description Unix timestamp, in seconds, at which the limit resets.
+                     * @example 1795219260
+                     */
+                    "X-RateLimit-Reset": bigint;
+                    /**
+                     * @description Identifies the request in the logs; one that was sent is kept.
+                     * @example 2a1b6a3e-7c5d-4f10-9d0e-3f1c2b4a5d6e
+                     */
+                    "X-Request-Id": string;
+                    /**
+                     * @description The bearer challenge (RFC 6750).
+                     * @example Bearer realm="petstore", error="invalid_token"
+                     */
+                    "WWW-Authenticate": string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description The request did not arrive in time; the connection is closed. */
+            408: {
+                headers: {
+                    /**
+                     * @description Pages of any origin may call the service.
+                     * @example *
+                     */
+                    "Access-Control-Allow-Origin": string;
+                    /**
+                     * @description Request allowance of the current plan for the window.
+                     * @example 300
+                     */
+                    "X-RateLimit-Limit": number;
+                    /**
+                     * @description Requests remaining in the window.
+                     * @example 299
+                     */
+                    "X-RateLimit-Remaining": number;
+                    /**
+                     * @description Unix timestamp, in seconds, at which the limit resets.
+                     * @example 1795219260
+                     */
+                    "X-RateLimit-Reset": bigint;
+                    /**
+                     * @description Identifies the request in the logs; one that was sent is kept.
+                     * @example 2a1b6a3e-7c5d-4f10-9d0e-3f1c2b4a5d6e
+                     */
+                    "X-Request-Id": string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description The URL is too long. */
+            414: {
+                headers: {
+                    /**
+                     * @description Pages of any origin may call the service.
+                     * @example *
+                     */
+                    "Access-Control-Allow-Origin": string;
+                    /**
+                     * @description Request allowance of the current plan for the window.
+                     * @example 300
+                     */
+                    "X-RateLimit-Limit": number;
+                    /**
+                     * @description Requests remaining in the window.
+                     * @example 299
+                     */
+                    "X-RateLimit-Remaining": number;
+                    /**
+                     * @description Unix timestamp, in seconds, at which the limit resets.
+                     * @example 1795219260
+                     */
+                    "X-RateLimit-Reset": bigint;
+                    /**
+                     * @description Identifies the request in the logs; one that was sent is kept.
+                     * @example 2a1b6a3e-7c5d-4f10-9d0e-3f1c2b4a5d6e
+                     */
+                    "X-Request-Id": string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description A rate limit is exceeded. Wait for the time in `Retry-After`. */
+            429: {
+                headers: {
+                    /**
+                     * @description Pages of any origin may call the service.
+                     * @example *
+                     */
+                    "Access-Control-Allow-Origin": string;
+                    /**
+                     * @description Request allowance of the current plan for the window.
+                     * @example 300
+                     */
+                    "X-RateLimit-Limit": number;
+                    /**
+                     * @description Requests remaining in the window.
+                     * @example 299
+                     */
+                    "X-RateLimit-Remaining": number;
+                    /**
+                     * @description Unix timestamp, in seconds, at which the limit resets.
+                     * @example 1795219260
+                     */
+                    "X-RateLimit-Reset": bigint;
+                    /**
+                     * @description Identifies the request in the logs; one that was sent is kept.
+                     * @example 2a1b6a3e-7c5d-4f10-9d0e-3f1c2b4a5d6e
+                     */
+                    "X-Request-Id": string;
+                    /**
+                     * @description Seconds to wait before the next request.
+                     * @example 42
+                     */
+                    "Retry-After": number;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description The header fields are too large; the connection is closed. */
+            431: {
+                headers: {
+                    /**
+                     * @description Pages of any origin may call the service.
+                     * @example *
+                     */
+                    "Access-Control-Allow-Origin": string;
+                    /**
+                     * @description Request allowance of the current plan for the window.
+                     * @example 300
+                     */
+                    "X-RateLimit-Limit": number;
+                    /**
+                     * @description Requests remaining in the window.
+                     * @example 299
+                     */
+                    "X-RateLimit-Remaining": number;
+                    /**
+                     * @description Unix timestamp, in seconds, at which the limit resets.
+                     * @example 1795219260
+                     */
+                    "X-RateLimit-Reset": bigint;
+                    /**
+                     * @description Identifies the request in the logs; one that was sent is kept.
+                     * @example 2a1b6a3e-7c5d-4f10-9d0e-3f1c2b4a5d6e
+                     */
+                    "X-Request-Id": string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description The service failed. */
+            500: {
+                headers: {
+                    /**
+                     * @description Pages of any origin may call the service.
+                     * @example *
+                     */
+                    "Access-Control-Allow-Origin": string;
+                    /**
+                     * @description Request allowance of the current plan for the window.
+                     * @example 300
+                     */
+                    "X-RateLimit-Limit": number;
+                    /**
+                     * @description Requests remaining in the window.
+                     * @example 299
+                     */
+                    "X-RateLimit-Remaining": number;
+                    /**
+                     * @description Unix timestamp, in seconds, at which the limit resets.
+                     * @example 1795219260
+                     */
+                    "X-RateLimit-Reset": bigint;
+                    /**
+                     * @description Identifies the request in the logs; one that was sent is kept.
+                     * @example 2a1b6a3e-7c5d-4f10-9d0e-3f1c2b4a5d6e
+                     */
+                    "X-Request-Id": string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description The service cannot answer for the moment. Wait for the time in `Retry-After`. */
+            503: {
+                headers: {
+                    /**
+                     * @description Pages of any origin may call the service.
+                     * @example *
+                     */
+                    "Access-Control-Allow-Origin": string;
+                    /**
+                     * @description Request allowance of the current plan for the window.
+                     * @example 300
+                     */
+                    "X-RateLimit-Limit": number;
+                    /**
+                     * @description Requests remaining in the window.
+                     * @example 299
+                     */
+                    "X-RateLimit-Remaining": number;
+                    /**
+                     * @description Unix timestamp, in seconds, at which the limit resets.
+                     * @example 1795219260
+                     */
+                    "X-RateLimit-Reset": bigint;
+                    /**
+                     * @description Identifies the request in the logs; one that was sent is kept.
+                     * @example 2a1b6a3e-7c5d-4f10-9d0e-3f1c2b4a5d6e
+                     */
+                    "X-Request-Id": string;
+                    /**
+                     * @description Seconds to wait before the next request.
+                     * @example 42
+                     */
+                    "Retry-After": number;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
     listPets: {
         parameters: {
             query?: {

@@ -1,5 +1,10 @@
 import type { RateLimitSettings } from '../../src/rate-limiting/rate-limit-settings';
-import { type RateDecision, RateLimiter, type Refusal } from '../../src/rate-limiting/domain/rate-limiter';
+import {
+  type RateDecision,
+  RateLimiter,
+  type RateLimitUsage,
+  type Refusal,
+} from '../../src/rate-limiting/domain/rate-limiter';
 import type { Clock } from '../../src/shared/domain/clock';
 import type { Principal } from '../../src/shared/domain/principal';
 
@@ -21,51 +26,67 @@ export class ModelRateLimiter extends RateLimiter {
   }
 
   countRequest(principal: Principal): RateDecision {
-    const { accountId, keyId, allowance } = principal;
+    const { accountId, allowance } = principal;
     const now = this.clock.now();
-    // Somebody who has not heard of an unban yet goes by what others noted since.
-    const unbans = Math.max(
-      principal.unbanCount,
-      ...this.refusals.map((each) => (each.key === keyId ? each.unbans : 0)),
-    );
-    const ban = this.bans.findLast((each) => each.key === keyId && each.unbans === unbans && each.to > now);
-    if (ban) {
-      return this.answer(allowance.perMinute, 0, ban.to, 'key_temporarily_banned');
+    const unbans = this.unbansOf(principal);
+    const { windows, bannedUntil } = this.readUsage(principal);
+    if (bannedUntil !== undefined) {
+      return this.answer(allowance.perMinute, 0, bannedUntil, 'key_temporarily_banned');
     }
-    const mine = this.admitted.filter(({ account }) => account === accountId);
-    const opening = mine.findLast(({ opens, at }) => opens && at + 60_000 > now);
-    const minute = {
-      limit: allowance.perMinute,
-      used: opening ? mine.filter(({ at }) => at >= opening.at).length - earlierAt(mine, opening) : 0,
-      end: (opening?.at ?? now) + 60_000,
-    };
-    const midnight = new Date(now);
-    midnight.setUTCHours(24, 0, 0, 0);
-    const day = {
-      limit: allowance.perDay,
-      used: mine.filter(({ at }) => at >= midnight.getTime() - 86_400_000).length,
-      end: midnight.getTime(),
-    };
+    const { minute, day } = windows;
     const exhausted = [minute, day].filter(({ used, limit }) => used >= limit);
     if (exhausted.length > 0) {
       const banEnd = this.refuse({ ...principal, unbanCount: unbans }, now);
       if (banEnd !== undefined) {
         return this.answer(allowance.perMinute, 0, banEnd, 'key_temporarily_banned');
       }
-      const shown = exhausted.sort((a, b) => a.end - b.end).at(-1) ?? day;
+      const shown = exhausted.sort((a, b) => a.endsAt - b.endsAt).at(-1) ?? day;
       // Should both end at the same moment, the day is the greater trouble.
-      const isDay = shown === day || (exhausted.includes(day) && day.end === shown.end);
+      const isDay = shown === day || (exhausted.includes(day) && day.endsAt === shown.endsAt);
       return this.answer(
         isDay ? day.limit : minute.limit,
         0,
-        shown.end,
+        shown.endsAt,
         isDay ? 'daily_quota_exceeded' : 'rate_limit_exceeded',
       );
     }
-    this.admitted.push({ account: accountId, at: now, opens: opening === undefined });
-    const left = [minute, day].map(({ limit, used, end }) => ({ limit, remaining: limit - used - 1, end }));
-    const [tightest] = left.sort((a, b) => a.remaining - b.remaining || b.end - a.end);
-    return this.answer(tightest?.limit ?? 0, tightest?.remaining ?? 0, tightest?.end ?? 0);
+    this.admitted.push({ account: accountId, at: now, opens: this.openingOf(accountId) === undefined });
+    const left = [minute, day].map(({ limit, used, endsAt }) => ({ limit, remaining: limit - used - 1, endsAt }));
+    const [tightest] = left.sort((a, b) => a.remaining - b.remaining || b.endsAt - a.endsAt);
+    return this.answer(tightest?.limit ?? 0, tightest?.remaining ?? 0, tightest?.endsAt ?? 0);
+  }
+
+  readUsage(principal: Principal): RateLimitUsage {
+    const { accountId, keyId, allowance } = principal;
+    const now = this.clock.now();
+    const unbans = this.unbansOf(principal);
+    const ban = this.bans.findLast((each) => each.key === keyId && each.unbans === unbans && each.to > now);
+    const mine = this.admitted.filter(({ account }) => account === accountId);
+    const opening = this.openingOf(accountId);
+    const minute = {
+      limit: allowance.perMinute,
+      used: opening ? mine.filter(({ at }) => at >= opening.at).length - earlierAt(mine, opening) : 0,
+      endsAt: (opening?.at ?? now) + 60_000,
+    };
+    const midnight = new Date(now);
+    midnight.setUTCHours(24, 0, 0, 0);
+    const day = {
+      limit: allowance.perDay,
+      used: mine.filter(({ at }) => at >= midnight.getTime() - 86_400_000).length,
+      endsAt: midnight.getTime(),
+    };
+    return { windows: { minute, day }, bannedUntil: ban?.to, readAt: now };
+  }
+
+  /** The request that opened the account's minute. */
+  private openingOf(accountId: bigint) {
+    const now = this.clock.now();
+    return this.admitted.findLast(({ account, opens, at }) => account === accountId && opens && at + 60_000 > now);
+  }
+
+  /** A caller that has not heard of an unban yet goes by what others noted since. */
+  private unbansOf({ keyId, unbanCount }: Principal): number {
+    return Math.max(unbanCount, ...this.refusals.map((each) => (each.key === keyId ? each.unbans : 0)));
   }
 
   countAuthFailure(address: string, cost: 0 | 1): RateDecision {

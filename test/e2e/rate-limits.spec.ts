@@ -139,4 +139,56 @@ describe('Rate limits', () => {
     await many(6, key);
     expect((await list(key)).headers['retry-after']).toBe('900');
   });
+
+  describe('GET /v1/rate-limit', () => {
+    const usage = (key: string) => service.get('/v1/rate-limit', { key });
+
+    it('shows both windows, and is counted in neither', async () => {
+      const key = await service.createKey('free');
+      const [now, endOfDay] = [service.clock.now() / 1_000, Date.UTC(2026, 10, 22) / 1_000];
+      const unused = {
+        minute: { limit: 60, remaining: 60, reset: now + 60 },
+        day: { limit: 1_000, remaining: 1_000, reset: endOfDay },
+      };
+      expect((await usage(key)).body).toEqual(unused);
+      expect((await usage(key)).body).toEqual(unused);
+      await many(3, key);
+      service.clock.advance(20_500);
+      const answer = await usage(key);
+      expect([answer.status, answer.body]).toEqual([
+        200,
+        {
+          minute: { limit: 60, remaining: 57, reset: now + 60 },
+          day: { limit: 1_000, remaining: 997, reset: endOfDay },
+        },
+      ]);
+      // The headers show the tighter one.
+      expect(rate(answer)).toEqual({ limit: 60, remaining: 57, reset: now + 60 });
+    });
+
+    it('responds while the minute is exhausted, and brings no ban nearer', async () => {
+      const key = await service.createKey('enterprise', { perMinute: 2, perDay: 50 });
+      await many(2, key);
+      const answers = await Promise.all(Array.from({ length: 20 }, () => usage(key)));
+      expect(answers.map(({ status }) => status)).toEqual(Array(20).fill(200));
+      expect(answers[0]?.headers['retry-after']).toBeUndefined();
+      expect((await many(2, key)).map(codeOf)).toEqual(Array(2).fill('rate_limit_exceeded'));
+    });
+
+    it('shows a ban of the key, which other keys of the account do not have', async () => {
+      const [key = '', other = ''] = await service.createKeys(2, 'enterprise', { perMinute: 1, perDay: 50 });
+      await many(3, key);
+      const end = service.clock.now() / 1_000 + 900;
+      service.clock.advance(MINUTE);
+      const banned = await usage(key);
+      const minute = { limit: 1, remaining: 1, reset: service.clock.now() / 1_000 + 60 };
+      expect([banned.status, banned.body]).toMatchObject([
+        200,
+        { minute, day: { remaining: 49 }, ban: { reset: end } },
+      ]);
+      expect(rate(banned)).toEqual({ limit: 1, remaining: 0, reset: end });
+      expect((await usage(other)).body).toMatchObject({ minute });
+      expect((await usage(other)).body).not.toHaveProperty('ban');
+    });
+  });
 });

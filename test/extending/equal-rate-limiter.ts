@@ -1,6 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import { RateLimiter } from '../../src/rate-limiting';
-import type { RateDecision } from '../../src/rate-limiting/domain/rate-limiter';
+import type { RateDecision, RateLimitUsage } from '../../src/rate-limiting/domain/rate-limiter';
 import { Clock } from '../../src/shared/domain/clock';
 import type { Principal } from '../../src/shared/domain/principal';
 
@@ -19,6 +19,12 @@ export class EqualRateLimiter extends RateLimiter {
     const used = (this.used.get(accountId) ?? 0) + 1;
     this.used.set(accountId, used);
     return this.decision(LIMIT - used);
+  }
+
+  readUsage({ accountId }: Principal): RateLimitUsage {
+    const now = this.clock.now();
+    const window = { limit: LIMIT, used: Math.min(LIMIT, this.used.get(accountId) ?? 0), endsAt: now + 86_400_000 };
+    return { windows: { minute: window, day: window }, bannedUntil: undefined, readAt: now };
   }
 
   countAuthFailure(): RateDecision {

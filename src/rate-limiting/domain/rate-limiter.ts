@@ -14,6 +14,28 @@ export interface RateDecision {
   readonly refusal: Refusal | undefined;
 }
 
+/** The usage of one fixed window. `endsAt` is in ms since the epoch. */
+export interface Window {
+  readonly limit: number;
+  used: number;
+  readonly endsAt: number;
+}
+
+/** The usage of both windows of an account. */
+export interface AccountWindows {
+  readonly minute: Window;
+  readonly day: Window;
+}
+
+/** What the next request of a key will find. A window that is not open ends as if it opened now. Times in ms since the epoch. */
+export interface RateLimitUsage {
+  readonly windows: AccountWindows;
+  /** The end of the key's ban; undefined when it is not banned. */
+  readonly bannedUntil: number | undefined;
+  /** When it was read, by the limiter's own clock. */
+  readonly readAt: number;
+}
+
 type BanListener = (principal: Principal, bannedUntil: number) => void;
 type ReplyListener = (ms: number) => void;
 
@@ -63,6 +85,9 @@ export abstract class RateLimiter {
 
   /** Counts a request of a valid key, or refuses it. */
   abstract countRequest(principal: Principal): RateDecision | Promise<RateDecision>;
+
+  /** Reads the usage of an account and a key; counts and changes nothing. */
+  abstract readUsage(principal: Principal): RateLimitUsage | Promise<RateLimitUsage>;
 
   /**
    * Counts a failed authentication of an address (cost 1), or only tells what this replica knows of its window (cost 0).

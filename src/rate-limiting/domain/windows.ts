@@ -1,21 +1,10 @@
 import type { Principal } from '../../shared/domain/principal';
-import type { RateDecision, Refusal } from './rate-limiter';
+import type { AccountWindows, RateDecision, Refusal, Window } from './rate-limiter';
+
+export type { AccountWindows, Window };
 
 export const MINUTE_MS = 60_000;
 export const DAY_MS = 86_400_000;
-
-/** The use of one fixed window. */
-export interface Window {
-  readonly limit: number;
-  used: number;
-  readonly endsAt: number;
-}
-
-/** The use of both windows of an account. */
-export interface AccountWindows {
-  readonly minute: Window;
-  readonly day: Window;
-}
 
 /** The end of the UTC calendar day, in ms since the epoch. */
 export function endOfDay(now: number): number {

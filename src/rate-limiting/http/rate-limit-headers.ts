@@ -1,8 +1,10 @@
 import type { FastifyInstance, FastifyReply } from 'fastify';
 import { clientAddress } from '../../shared/http/access/client-address';
+import type { Principal } from '../../shared/domain/principal';
 import { isUnderV1 } from '../../shared/http/server/url-check';
 import { RateLimitError } from '../domain/rate-limit-errors';
-import type { RateDecision, RateLimiter, Refusal } from '../domain/rate-limiter';
+import type { RateDecision, RateLimiter, RateLimitUsage, Refusal } from '../domain/rate-limiter';
+import { admitted, banned } from '../domain/windows';
 
 /** Made once: capturing a stack, which a refusal tells nobody, was 15% of the CPU time of a flood of refused requests. */
 const REFUSALS: Readonly<Record<Refusal, RateLimitError>> = {
@@ -23,6 +25,13 @@ export function applyRateDecision(reply: FastifyReply, decision: RateDecision): 
   if (decision.refusal !== undefined) {
     throw REFUSALS[decision.refusal];
   }
+}
+
+/** Sets the three rate headers of a response to a request that is not counted. */
+export function setUsageHeaders(reply: FastifyReply, principal: Principal, usage: RateLimitUsage): void {
+  const { windows, bannedUntil, readAt } = usage;
+  const shown = bannedUntil === undefined ? admitted(windows, readAt) : banned(principal, bannedUntil, readAt);
+  setRateLimitHeaders(reply, { ...shown, refusal: undefined });
 }
 
 /** Sets the three rate headers and, on a refusal, `Retry-After`. */
@@ -58,11 +67,16 @@ export async function addressRateLimitHeaders(limiter: RateLimiter, address: str
 }
 
 function rateLimitHeaders({ limit, remaining, resetAt, decidedAt, refusal }: RateDecision): Record<string, string> {
-  const resetSeconds = Math.ceil(resetAt / 1_000);
+  const resetSeconds = unixSeconds(resetAt);
   return {
     'x-ratelimit-limit': `${limit}`,
     'x-ratelimit-remaining': `${remaining}`,
     'x-ratelimit-reset': `${resetSeconds}`,
     ...(refusal && { 'retry-after': `${Math.max(1, Math.ceil(resetSeconds - decidedAt / 1_000))}` }),
   };
+}
+
+/** Unix seconds of a time in ms since the epoch, rounded up: nobody is told to come back too early. */
+export function unixSeconds(time: number): number {
+  return Math.ceil(time / 1_000);
 }

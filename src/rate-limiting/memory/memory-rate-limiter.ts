@@ -2,7 +2,7 @@ import type { RateLimitSettings } from '../rate-limit-settings';
 import type { Clock } from '../../shared/domain/clock';
 import { ExpiringMap } from '../../shared/domain/expiring-map';
 import type { Principal } from '../../shared/domain/principal';
-import { type RateDecision, RateLimiter } from '../domain/rate-limiter';
+import { type RateDecision, RateLimiter, type RateLimitUsage } from '../domain/rate-limiter';
 import {
   type AccountWindows,
   admitted,
@@ -79,6 +79,16 @@ export class MemoryRateLimiter extends RateLimiter {
     usage.admit(now);
     this.remember(accountId, usage, now);
     return admitted(usage.windows(allowance, now), now);
+  }
+
+  readUsage(principal: Principal): RateLimitUsage {
+    const [now, elapsed] = [this.clock.now(), this.clock.monotonic()];
+    const banLeftMs = (this.penaltyOf(principal, elapsed)?.bannedUntil ?? -Infinity) - elapsed;
+    return {
+      windows: this.windowsOf(principal),
+      bannedUntil: banLeftMs > 0 ? now + banLeftMs : undefined,
+      readAt: now,
+    };
   }
 
   countAuthFailure(address: string, cost: 0 | 1): RateDecision {

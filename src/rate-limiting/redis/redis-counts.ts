@@ -41,7 +41,7 @@ export interface RequestCount {
   readonly bannedUntil: number;
   /** Whether one of these requests brought that ban about. */
   readonly imposesBan: boolean;
-  /** After that; all 0 when the key was banned before, and not by one of these requests. */
+  /** After that; all 0 when requests met a ban that was imposed before. */
   readonly windows: AccountWindows;
 }
 
@@ -159,7 +159,7 @@ export class RedisCounts {
       return (await Promise.all(batch.map((each) => this.countRequests([each])))).flat();
     }
     const [now, ...counts] = reply as [number, ...number[]];
-    return batch.map(({ subject: { allowance } }, index) => {
+    return batch.map(({ subject: { allowance }, requests }, index) => {
       const [admissions, refusals, bannedUntil, minuteEndsAt, minuteUsed, dayEndsAt, dayUsed] = counts.slice(
         index * COUNT_LENGTH,
         (index + 1) * COUNT_LENGTH,
@@ -169,8 +169,8 @@ export class RedisCounts {
         admissions,
         refusals,
         bannedUntil,
-        // The script reads no windows for a key that was banned before.
-        imposesBan: bannedUntil > 0 && minuteEndsAt > 0,
+        // The script returns no windows for requests of a key that was banned before.
+        imposesBan: requests > 0 && bannedUntil > 0 && minuteEndsAt > 0,
         windows: {
           minute: { limit: allowance.perMinute, used: minuteUsed, endsAt: minuteEndsAt },
           day: { limit: allowance.perDay, used: dayUsed, endsAt: dayEndsAt },

@@ -5,7 +5,7 @@ import type { Clock } from '../../shared/domain/clock';
 import { ExpiringMap } from '../../shared/domain/expiring-map';
 import { errorMessage } from '../../shared/domain/error-message';
 import type { Principal } from '../../shared/domain/principal';
-import { type RateDecision, RateLimiter } from '../domain/rate-limiter';
+import { type RateDecision, RateLimiter, type RateLimitUsage } from '../domain/rate-limiter';
 import { type AccountWindows, admitted, authFailure, banned, refused, type Window } from '../domain/windows';
 import type { PendingUsage } from '../memory/account-usage';
 import { MemoryRateLimiter } from '../memory/memory-rate-limiter';
@@ -113,6 +113,22 @@ export class RedisRateLimiter extends RateLimiter implements OnModuleInit, OnApp
       }
       this.arrived.set(principal, [decide]);
     });
+  }
+
+  async readUsage(principal: Principal): Promise<RateLimitUsage> {
+    const { reply } = await this.breakerFor(`${principal.accountId}`).ask(() =>
+      this.askFor([{ principal, together: [] }]),
+    );
+    const usage = reply?.[0];
+    if (usage === undefined) {
+      return this.memory.readUsage(principal);
+    }
+    this.time.follow(usage.now);
+    return {
+      windows: usage.windows,
+      bannedUntil: usage.bannedUntil === 0 ? undefined : usage.bannedUntil,
+      readAt: usage.now,
+    };
   }
 
   async countAuthFailure(address: string, cost: 0 | 1): Promise<RateDecision> {

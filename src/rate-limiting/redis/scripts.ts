@@ -35,7 +35,8 @@ local function count(windowsKey, penaltyKey, requests, perMinute, perDay, unbans
     penalty = {}
   end
   local bannedUntil = tonumber(penalty[4]) or 0
-  if bannedUntil > now then
+  local isBanned = bannedUntil > now
+  if isBanned and requests > 0 then
     return 0, 0, bannedUntil, 0, 0, 0, 0
   end
 
@@ -61,7 +62,7 @@ local function count(windowsKey, penaltyKey, requests, perMinute, perDay, unbans
     end
   end
   if admitted == requests then
-    return admitted, 0, 0, minuteEndsAt, minuteUsed, dayEndsAt, dayUsed
+    return admitted, 0, isBanned and bannedUntil or 0, minuteEndsAt, minuteUsed, dayEndsAt, dayUsed
   end
 
   local refusals, refusalsUntil = tonumber(penalty[1]) or 0, tonumber(penalty[2]) or 0

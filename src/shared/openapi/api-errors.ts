@@ -1,3 +1,4 @@
+import { SetMetadata } from '@nestjs/common';
 import { getSchemaPath } from '@nestjs/swagger';
 import type { ErrorCode } from '../domain/error-codes';
 import type { ErrorCatalog } from '../http/errors/error-catalog';
@@ -39,6 +40,13 @@ export function ApiErrors(...codes: ErrorCode[]): MethodDecorator & ClassDecorat
     const earlier = (Reflect.getOwnMetadata(ERROR_CODES, documented) as ErrorCode[] | undefined) ?? [];
     Reflect.defineMetadata(ERROR_CODES, [...earlier, ...codes], documented);
   };
+}
+
+export const OMITTED_ERROR_CODES = 'petstore:omitted-error-codes';
+
+/** Leaves errors of a guard out of the document of an operation that the guard does not apply to. */
+export function OmitApiErrors(...codes: ErrorCode[]): MethodDecorator {
+  return SetMetadata(OMITTED_ERROR_CODES, codes);
 }
 
 /** @throws Error for a status that no error had so far */

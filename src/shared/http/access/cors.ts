@@ -3,6 +3,7 @@ import type { FastifyInstance } from 'fastify';
 import type { RouteTable } from '../server/route-table';
 
 const EXPOSED_HEADERS = [
+  'Date',
   'Deprecation',
   'Idempotent-Replayed',
   'Link',

@@ -1,0 +1,38 @@
+import { Controller, Get, Req, Res } from '@nestjs/common';
+import { ApiOkResponse, ApiOperation } from '@nestjs/swagger';
+import { SkipThrottle } from '@nestjs/throttler';
+import type { FastifyReply, FastifyRequest } from 'fastify';
+import { principalOf } from '../../shared/http/access/principal-of';
+import { OmitApiErrors } from '../../shared/openapi/api-errors';
+import { ApiGroup } from '../../shared/openapi/api-group.decorator';
+import { Stability } from '../../versioning';
+import { RateLimiter } from '../domain/rate-limiter';
+import { RateLimitDto } from './rate-limit.dto';
+import { setUsageHeaders } from './rate-limit-headers';
+
+@ApiGroup('rate limits', 'What is left of the plan.')
+@Controller({ path: 'rate-limit', version: '1' })
+export class RateLimitController {
+  constructor(private readonly limiter: RateLimiter) {}
+
+  @Get()
+  @SkipThrottle()
+  @OmitApiErrors('rate_limit_exceeded', 'daily_quota_exceeded', 'key_temporarily_banned')
+  @Stability('beta')
+  @ApiOperation({
+    summary: 'Get the rate limit usage',
+    description:
+      "Returns the usage of both windows of the key's account, and the ban of the key if there is one. The request is not " +
+      'counted in any window, and is not rejected when a window is exhausted or the key is banned.',
+  })
+  @ApiOkResponse({ description: 'The rate limit usage.', type: RateLimitDto })
+  async getRateLimit(
+    @Req() request: FastifyRequest,
+    @Res({ passthrough: true }) reply: FastifyReply,
+  ): Promise<RateLimitDto> {
+    const principal = principalOf(request);
+    const usage = await this.limiter.readUsage(principal);
+    setUsageHeaders(reply, principal, usage);
+    return new RateLimitDto(usage);
+  }
+}

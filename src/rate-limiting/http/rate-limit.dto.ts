@@ -1,0 +1,75 @@
+import { ApiProperty, ApiPropertyOptional, ApiSchema } from '@nestjs/swagger';
+import type { RateLimitUsage, Window } from '../domain/rate-limiter';
+import { unixSeconds } from './rate-limit-headers';
+
+const UNIX_SECONDS = {
+  type: 'integer',
+  format: 'int64',
+  minimum: 0,
+  maximum: 253_402_300_799,
+  example: 1795219260,
+} as const;
+
+@ApiSchema({ name: 'RateLimitWindow', description: 'The usage of one window of the account.' })
+export class RateLimitWindowDto {
+  @ApiProperty({
+    description: 'Request allowance of the plan for the window.',
+    type: 'integer',
+    format: 'int32',
+    minimum: 1,
+    maximum: 1_000_000_000,
+    example: 60,
+  })
+  readonly limit: number;
+
+  @ApiProperty({
+    description: 'Requests remaining in the window.',
+    type: 'integer',
+    format: 'int32',
+    minimum: 0,
+    maximum: 1_000_000_000,
+    example: 59,
+  })
+  readonly remaining: number;
+
+  @ApiProperty({
+    description:
+      'Unix timestamp at which the window ends, in seconds; of a window that is not open, as if it opened now.',
+    ...UNIX_SECONDS,
+  })
+  readonly reset: number;
+
+  constructor({ limit, used, endsAt }: Window) {
+    this.limit = limit;
+    this.remaining = Math.max(0, limit - used);
+    this.reset = unixSeconds(endsAt);
+  }
+}
+
+@ApiSchema({ name: 'RateLimitBan', description: 'A temporary ban of the API key.' })
+export class RateLimitBanDto {
+  @ApiProperty({ description: 'Unix timestamp at which the ban ends, in seconds.', ...UNIX_SECONDS })
+  readonly reset: number;
+
+  constructor(bannedUntil: number) {
+    this.reset = unixSeconds(bannedUntil);
+  }
+}
+
+@ApiSchema({ name: 'RateLimit', description: "The rate limit usage of the API key's account, and a ban of the key." })
+export class RateLimitDto {
+  @ApiProperty({ description: 'The minute window, which opens at the first counted request.' })
+  readonly minute: RateLimitWindowDto;
+
+  @ApiProperty({ description: 'The UTC calendar day.' })
+  readonly day: RateLimitWindowDto;
+
+  @ApiPropertyOptional({ description: 'The ban of the key; absent when it is not banned.' })
+  readonly ban: RateLimitBanDto | undefined;
+
+  constructor({ windows, bannedUntil }: RateLimitUsage) {
+    this.minute = new RateLimitWindowDto(windows.minute);
+    this.day = new RateLimitWindowDto(windows.day);
+    this.ban = bannedUntil === undefined ? undefined : new RateLimitBanDto(bannedUntil);
+  }
+}
