@@ -43,6 +43,8 @@ const connected = async (
   const counts = new RedisCounts(urls, prefix, settings, () => clock.now());
   const limiter = new RedisRateLimiter(counts, clock, settings, replyLimitMs);
   await limiter.onModuleInit();
+  // Nor may a first connection that took longer than a start waits for it.
+  await eventually(10_000, () => !limiter.events.isDegraded);
   created.push(limiter);
   return limiter;
 };
