@@ -13,6 +13,7 @@ export interface Image {
   readonly base: string;
   readonly workdir: string;
   readonly env: Readonly<Record<string, string>>;
+  readonly labels: Readonly<Record<string, string>>;
   readonly user: string;
   readonly command: readonly string[];
   readonly healthcheck: readonly string[];
@@ -70,7 +71,9 @@ class Builder {
         const [base, stage] = match(text, /^(\S+:\S+) AS (\S+)$/);
         const root = join(this.directory, stage);
         await mkdir(root);
-        this.current = { root, base, workdir: '/', env: {}, user: 'root', command: [], healthcheck: [] };
+        this.current = { root, base, workdir: '/', env: {}, labels: {}, user: 'root', command: [], healthcheck: [] };
+        // What RUN finds in the base image.
+        await mkdir(join(root, 'usr/local/bin'), { recursive: true });
         this.stages.set(stage, this.current);
         return;
       }
@@ -80,6 +83,9 @@ class Builder {
         return;
       case 'ENV':
         this.change({ env: { ...this.image.env, ...environment(text) } });
+        return;
+      case 'LABEL':
+        this.change({ labels: labels(text) });
         return;
       case 'USER':
         this.change({ user: text });
@@ -108,11 +114,12 @@ class Builder {
   }
 
   private async runInside(command: string): Promise<void> {
-    if (/(^|[\s=])[/~]/.test(command)) {
+    if (/(^|[\s=])~/.test(command)) {
       throw new Error(`This would not stay in the directory of the image: RUN ${command}`);
     }
     const { root, workdir, env } = this.image;
-    await run('sh', ['-c', command], { cwd: join(root, workdir), env: { ...buildEnvironment(), ...env } });
+    const inRoot = command.replace(/(^|[\s=])\//g, `$1${root}/`);
+    await run('sh', ['-c', inRoot], { cwd: join(root, workdir), env: { ...buildEnvironment(), ...env } });
   }
 
   private async copy(text: string): Promise<void> {
@@ -162,6 +169,15 @@ function environment(text: string): Record<string, string> {
   return Object.fromEntries(
     text.split(' ').map((pair) => {
       const [name, value] = match(pair, /^(\w+)=([^"'$]*)$/);
+      return [name, value];
+    }),
+  );
+}
+
+function labels(text: string): Record<string, string> {
+  return Object.fromEntries(
+    text.split(/ +(?=[\w.]+=")/).map((pair) => {
+      const [name, value] = match(pair, /^([\w.]+)="([^"$]*)"$/);
       return [name, value];
     }),
   );

@@ -1,12 +1,12 @@
 import { type ChildProcess, execFile, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { existsSync } from 'node:fs';
-import { chmod, cp, mkdir, mkdtemp, readdir, rm, writeFile } from 'node:fs/promises';
+import { chmod, cp, mkdir, mkdtemp, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
-import { basename, dirname, join } from 'node:path';
+import { basename, delimiter, dirname, join } from 'node:path';
 import { promisify } from 'node:util';
 import { freePort } from '../support/process';
-import { dependencies } from '../../package.json';
+import { author, dependencies, license, optionalDependencies, version } from '../../package.json';
 import { buildImage, type Image } from './dockerfile';
 import { eventually } from '../cluster/support/replica';
 import { Server } from '../cluster/support/servers';
@@ -40,7 +40,7 @@ describe('The image', () => {
     app = join(image.root, image.workdir);
     database = await Server.postgres();
     env = {
-      PATH: process.env.PATH ?? '',
+      PATH: [join(image.root, 'usr/local/bin'), process.env.PATH].join(delimiter),
       ...image.env,
       PORT: await freePort(),
       DATABASE_URL: `${database.url}/postgres`,
@@ -48,19 +48,19 @@ describe('The image', () => {
     // Another user than the one that built it runs it, or the same one without the right to write.
     await chmod(directory, 0o755);
     await run('chmod', ['-R', 'a-w', image.root]);
-  }, 180_000);
+  }, 300_000);
   afterAll(async () => {
     await run('chmod', ['-R', 'u+w', directory]);
     await rm(directory, { recursive: true });
     await database.remove();
   });
 
-  const start = ([program = '', ...args]: readonly string[]): ChildProcess =>
+  const start = ([program = '', ...args]: readonly string[], changes: Record<string, string> = {}): ChildProcess =>
     spawn(program, args, {
       cwd: app,
-      env,
+      env: { ...env, ...changes },
       ...(process.getuid?.() === 0 && { uid: 65_534, gid: 65_534 }),
-      stdio: ['ignore', 'pipe', 'inherit'],
+      stdio: ['ignore', 'pipe', 'pipe'],
     });
 
   const outputOf = async (command: readonly string[]): Promise<string> => {
@@ -73,15 +73,62 @@ describe('The image', () => {
 
   it('begins with a pinned version of Node, and runs as a user without privileges', () => {
     expect(image.base).toMatch(/^node:\d+\.\d+\.\d+-bookworm-slim$/);
-    expect(image.user).toBe('node');
+    expect(image.user).toMatch(/^[1-9]\d*:[1-9]\d*$/);
+  });
+
+  it('says by the labels of the Open Container Initiative what it is, with the version and the license of the package', () => {
+    const prefix = 'org.opencontainers.image.';
+    expect(image.labels).toEqual({
+      [`${prefix}title`]: 'petstore',
+      [`${prefix}description`]: expect.any(String) as string,
+      [`${prefix}version`]: version,
+      [`${prefix}licenses`]: license,
+      [`${prefix}authors`]: author,
+    });
+  });
+
+  it('installs without development dependencies: npm then has nothing to build', async () => {
+    await expect(run('npm', ['run', 'prepare'], { cwd: app })).resolves.toBeDefined();
+  });
+
+  it('adds at most 100 MB to its base image', async () => {
+    const entries = await readdir(image.root, { recursive: true, withFileTypes: true });
+    const files = entries.filter((entry) => entry.isFile()).map(({ parentPath, name }) => join(parentPath, name));
+    const sizes = await Promise.all(files.map(async (path) => (await stat(path)).size));
+    // A layer is an archive, with a header and blocks of 512 bytes for each file.
+    const bytes = sizes.reduce((sum, size) => sum + 512 + Math.ceil(size / 512) * 512, 0);
+    process.stdout.write(`The layers of the image: ${Math.round(bytes / 1e6)} MB.\n`);
+    expect(bytes / 1e6).toBeLessThanOrEqual(100);
+  });
+
+  it('lists every package that is installed in its software bill of materials, and no other', async () => {
+    const sbom = JSON.parse(await readFile(join(app, 'sbom.cdx.json'), 'utf8')) as {
+      readonly bomFormat: string;
+      readonly components: readonly { readonly name: string; readonly version: string }[];
+    };
+    const lock = JSON.parse(await readFile(join(app, 'node_modules/.package-lock.json'), 'utf8')) as {
+      readonly packages: Readonly<Record<string, { readonly version: string }>>;
+    };
+    const installed = Object.entries(lock.packages).map(
+      ([path, { version }]) => `${path.replace(/^.*node_modules\//, '')}@${version}`,
+    );
+    expect(sbom.bomFormat).toBe('CycloneDX');
+    expect(new Set(sbom.components.map(({ name, version }) => `${name}@${version}`))).toEqual(new Set(installed));
+  });
+
+  it('keeps the licenses of packages, but no source maps, type declarations or documentation', async () => {
+    const files = await readdir(join(app, 'node_modules'), { recursive: true });
+    expect(files.filter((path) => /\.(map|d\.[cm]?ts|md)$/.test(path))).toEqual([]);
+    expect(files).toEqual(expect.arrayContaining(['fastify/LICENSE', 'rxjs/LICENSE.txt']));
   });
 
   it('holds the built service with its dependencies, and nothing else', async () => {
-    expect((await readdir(app)).sort()).toEqual(['dist', 'node_modules', 'package.json']);
-    expect(await readdir(image.root)).toEqual(['app']);
+    expect((await readdir(app)).sort()).toEqual(['dist', 'node_modules', 'package.json', 'sbom.cdx.json']);
+    expect((await readdir(image.root)).sort()).toEqual(['app', 'usr']);
     const installed = (names: readonly string[]) =>
       names.filter((name) => existsSync(join(app, 'node_modules', name, 'package.json')));
     expect(installed(Object.keys(dependencies))).toEqual(Object.keys(dependencies));
+    expect(installed(Object.keys(optionalDependencies))).toEqual([]);
     expect(installed(['@nestjs/cli', '@swc/core', 'eslint', 'jest', 'prettier', 'typescript'])).toEqual([]);
     const files = await readdir(join(app, 'dist'), { recursive: true });
     expect(files.filter((path) => path.includes('.spec.') || path.includes('embedded-template/'))).toEqual([]);
@@ -101,9 +148,8 @@ describe('The image', () => {
       const [code] = (await once(start(image.healthcheck), 'exit')) as [number];
       return code === 0;
     });
-    const petstore = ['node', 'dist/src/cli/main.js'];
-    await outputOf([...petstore, 'accounts', 'create', '--name', 'Acme', '--plan', 'pro']);
-    const issued = await outputOf([...petstore, 'keys', 'create', '--account', '1', '--json']);
+    await outputOf(['petstore', 'accounts', 'create', '--name', 'Acme', '--plan', 'pro']);
+    const issued = await outputOf(['petstore', 'keys', 'create', '1', '--json']);
     const { key } = JSON.parse(issued) as { key: string };
     const answer = await fetch(`http://127.0.0.1:${env.PORT ?? ''}/v1/pets`, {
       headers: { authorization: `Bearer ${key}` },
@@ -112,6 +158,15 @@ describe('The image', () => {
     expect([answer.status, await answer.text()]).toEqual([200, '[]']);
     server.kill('SIGTERM');
     expect(await ended).toEqual([0, null]);
+  });
+
+  it('asks for DATABASE_URL in development, as it has no embedded database', async () => {
+    const child = start(image.command, { APP_ENV: 'development', DATABASE_URL: '' });
+    let output = '';
+    child.stderr?.on('data', (data: Buffer) => (output += data.toString()));
+    const [code] = (await once(child, 'close')) as [number];
+    expect(output).toMatch(/^The embedded database is not installed here .+ Set DATABASE_URL .+\.\n$/);
+    expect(code).toBe(1);
   });
 
   it('says so when it is not healthy', async () => {

@@ -10,6 +10,7 @@ import { DirectoryLock, isAlive, listen } from './directory-lock';
 import { EXTENSIONS } from './extensions';
 import { servePostgresProtocol, Mutex } from './postgres-protocol';
 
+const PACKAGE = '@electric-sql/pglite';
 /** A fresh database directory made by the build, so that a first start need not wait for initdb. */
 const TEMPLATE = join(__dirname, 'embedded-template');
 const SOCKET_NAME = '.s.PGSQL.5432';
@@ -71,6 +72,7 @@ export class EmbeddedDatabase {
    * @throws DataDirectoryInUseError when another process holds it; EmbeddedDatabaseError when it cannot be used.
    */
   static async open(dataDir: string, extensions: Extensions = EXTENSIONS): Promise<EmbeddedDatabase> {
+    requirePackage();
     await makePrivateDirectory(dataDir);
     const socketPath = join(embeddedDatabaseHost(dataDir), SOCKET_NAME);
     await makePrivateDirectory(dirname(socketPath));
@@ -155,6 +157,19 @@ async function openFiles(dataDir: string, extensions: Extensions): Promise<PGlit
   return createDatabase(files, extensions).catch(async (error: unknown) => {
     throw await whyNotOpened(dataDir, files, error);
   });
+}
+
+/** @throws EmbeddedDatabaseError where PGlite, an optional dependency, is not installed */
+function requirePackage(): void {
+  try {
+    require.resolve(PACKAGE);
+  } catch (error) {
+    throw new EmbeddedDatabaseError(
+      `The embedded database is not installed here (${PACKAGE}, which production images leave out). ` +
+        'Set DATABASE_URL to the URL of a PostgreSQL server.',
+      { cause: error },
+    );
+  }
 }
 
 /** Loads PGlite too, which a service with a PostgreSQL server does without. */
