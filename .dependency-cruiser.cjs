@@ -90,6 +90,20 @@ module.exports = {
       from: { path: '^src/shared/' },
       to: { path: '^src/[^/]+/', pathNot: COMMON },
     },
+    {
+      name: 'clients-stand-alone',
+      severity: 'error',
+      comment: 'A client is a package of its own: it imports its own files, and the dependencies of its package.json.',
+      from: { path: '^clients/([^/]+)/' },
+      to: { pathNot: ['^clients/$1/', '^node_modules/lossless-json/'] },
+    },
+    {
+      name: 'service-imports-no-client',
+      severity: 'error',
+      comment: 'The image has no clients.',
+      from: { path: '^(src/|ormconfig\\.ts$)' },
+      to: { path: '^clients/' },
+    },
   ],
   options: {
     tsConfig: { fileName: 'tsconfig.json' },

@@ -4,11 +4,13 @@ module.exports = {
   roots: ['<rootDir>/src', '<rootDir>/test'],
   testMatch: ['**/*.spec.ts'],
   testPathIgnorePatterns: ['/test/browser/', '/test/cluster/', '/test/image/'],
-  // Nest 12 and ky are published as ES modules only, which Jest does not load: they are compiled like our own code.
+  // Nest 12 is published as ES modules only, which Jest does not load: they are compiled like our own code.
   transform: { '^.+\\.(ts|js|mjs)$': '@swc/jest' },
   transformIgnorePatterns: [
-    '/node_modules/(?!(@nestjs|file-type|strtok3|token-types|uint8array-extras|@tokenizer|@borewit|load-esm|cookie|content-disposition|ky)/)',
+    '/node_modules/(?!(@nestjs|file-type|strtok3|token-types|uint8array-extras|@tokenizer|@borewit|load-esm|cookie|content-disposition)/)',
   ],
+  // The source of an ES module names the file that the compiler makes of another one.
+  moduleNameMapper: { '^(\\.\\.?/.*)\\.js$': ['$1.js', '$1'] },
   globalSetup: '<rootDir>/test/support/global-setup.ts',
   globalTeardown: '<rootDir>/test/support/global-teardown.ts',
   maxWorkers: 2,

@@ -1,31 +1,41 @@
-import { execFile } from 'node:child_process';
-import { readFile } from 'node:fs/promises';
-import { join } from 'node:path';
-import { text } from 'node:stream/consumers';
 import { DataSource } from 'typeorm';
-import type { PostgresDriver } from 'typeorm/driver/postgres/PostgresDriver.js';
 import { ERROR_CATALOG } from '../../src/error-catalog';
+import { createPetStore, type PetStoreOptions, PetStoreError } from '../../clients/typescript/src';
+import { OPERATIONS } from '../../clients/typescript/src/openapi';
 import { TestService } from '../support/service';
-import { CODES, connect, createPet, explain, listPets, main, type Pet, PetStoreError } from './client';
+import { type Failure, type Fault, FaultyProxy } from './faulty-proxy';
 
-const REX = { name: 'Rex', categoryId: 3n };
 const INT64_MAX = 9_223_372_036_854_775_807n;
 
-describe('The client of docs/getting-started.md', () => {
+describe('The client', () => {
   let service: TestService;
+  let proxy: FaultyProxy;
+  let name: string;
 
-  beforeEach(async () => {
+  beforeAll(async () => {
     service = await TestService.start();
+    proxy = await FaultyProxy.to(service.port);
   });
-  afterEach(async () => {
+  beforeEach(() => {
+    name = expect.getState().currentTestName ?? '';
+    proxy.break([]);
+  });
+  afterEach(() => {
     jest.restoreAllMocks();
+  });
+  afterAll(async () => {
+    await proxy.close();
     await service.close();
   });
 
-  const connectWith = (key: string) => connect(`http://127.0.0.1:${service.port}/v1`, key);
-  const connectAs = async (perMinute: number, perDay = 100_000) =>
-    connectWith(await service.createKey('enterprise', { perMinute, perDay }));
-  const storedPets = () => service.app.get(DataSource).query<{ id: string }[]>('SELECT id FROM pets ORDER BY id');
+  const clientOf = (apiKey: string, options: Partial<PetStoreOptions> = {}) =>
+    createPetStore({ baseUrl: proxy.baseUrl, apiKey, ...options });
+  const client = async (options?: Partial<PetStoreOptions>) => clientOf(await service.createKey(), options);
+  const rex = () => ({ name: name.slice(-255), categoryId: 3n });
+  const stored = () =>
+    service.app
+      .get(DataSource)
+      .query<{ id: string }[]>('SELECT id FROM pets WHERE name = $1 ORDER BY id', [rex().name]);
   const failure = async (promise: Promise<unknown>): Promise<PetStoreError> => {
     const error: unknown = await promise.then(
       () => undefined,
@@ -36,195 +46,269 @@ describe('The client of docs/getting-started.md', () => {
     }
     return error;
   };
-
-  const all = async (pets: AsyncIterable<Pet>) => {
-    const found: Pet[] = [];
-    for await (const pet of pets) {
-      found.push(pet);
+  const collect = async <T>(items: AsyncIterable<T>) => {
+    const found: T[] = [];
+    for await (const item of items) {
+      found.push(item);
     }
     return found;
   };
+  const error = (status: number, headers: Record<string, string> = {}, code = 'service_unavailable'): Failure => ({
+    status,
+    headers: { 'content-type': 'application/json', ...headers },
+    body: JSON.stringify({ code, message: 'Try later.', status }),
+  });
+  const html: Failure = { status: 502, headers: { 'content-type': 'text/html' }, body: '<html>Bad Gateway</html>' };
 
-  /** Has a wait of this length pass at once, when what happens meanwhile is done, and gives back how many there were. */
-  const passAtOnce = (seconds: number, meanwhile: () => unknown) => {
-    const wait = setTimeout;
-    const waits = { count: 0 };
-    const fake = (done: () => void, milliseconds?: number) => {
-      if (milliseconds !== seconds * 1_000) {
-        return wait(done, milliseconds);
-      }
-      waits.count++;
-      return wait(() => void Promise.resolve(meanwhile()).then(done), 0);
-    };
-    jest.spyOn(globalThis, 'setTimeout').mockImplementation(fake);
-    return waits;
-  };
-
-  describe('lists', () => {
-    it('every animal once, in order, over as many pages as there are', async () => {
-      const api = await connectAs(1_000);
-      await service.app
-        .get(DataSource)
-        .query(`INSERT INTO pets (name, category_id, status) SELECT 'Rex', n, 'sold' FROM generate_series(1, 45) n`);
-      await createPet(api, REX);
-      expect((await all(listPets(api))).map(({ id }) => id)).toEqual(
-        Array.from({ length: 46 }, (_, index) => BigInt(index + 1)),
-      );
-      const sold = await all(listPets(api, { status: 'sold', limit: 7 }));
-      expect(sold.map(({ categoryId }) => categoryId)).toEqual(Array.from({ length: 45 }, (_, n) => BigInt(n + 1)));
+  describe('sends every operation', () => {
+    it('with a method of the same name', async () => {
+      expect(Object.keys(await client())).toEqual([...Object.keys(OPERATIONS), 'paginate']);
     });
 
-    it('nothing when there is nothing', async () => {
-      expect(await all(listPets(await connectAs(1_000)))).toEqual([]);
+    it('with its path, query, headers and body', async () => {
+      const petStore = await client();
+      const pet = await petStore.createPet({
+        body: { ...rex(), status: 'sold' },
+        header: { 'Idempotency-Key': 'mine' },
+      });
+      expect(pet).toEqual({ id: pet.id, ...rex(), status: 'sold' });
+      expect(proxy.requests[0]?.headers['idempotency-key']).toBe('mine');
+      // eslint-disable-next-line @typescript-eslint/no-deprecated -- until it is removed
+      expect(await petStore.getPet({ path: { petId: pet.id } })).toEqual(pet);
+      expect(await petStore.listPets({ query: { status: 'sold', limit: 1, cursor: undefined } })).toHaveLength(1);
+      expect(proxy.requests[2]?.url).toBe('/v1/pets?status=sold&limit=1');
+      expect(Array.isArray(await petStore.listPets())).toBe(true);
     });
   });
 
   it('keeps int64 exact, in both directions', async () => {
-    const api = await connectAs(1_000);
     await service.app
       .get(DataSource)
-      .query(`SELECT setval(pg_get_serial_sequence('pets', 'id'), $1, false)`, [String(INT64_MAX)]);
-    const pet = await createPet(api, { ...REX, categoryId: -INT64_MAX - 1n });
-    expect(pet).toEqual({ id: INT64_MAX, name: 'Rex', categoryId: -INT64_MAX - 1n, status: 'available' });
-    expect(await all(listPets(api))).toEqual([pet]);
+      .query(
+        `INSERT INTO pets (id, name, category_id, status) OVERRIDING SYSTEM VALUE VALUES ($1, 'Max', $1, 'available')`,
+        [String(INT64_MAX)],
+      );
+    const petStore = await client();
+    const categoryId = -INT64_MAX - 1n;
+    const pet = await petStore.createPet({ body: { ...rex(), categoryId } });
+    expect(pet).toEqual({ id: pet.id, name: rex().name, categoryId, status: 'available' });
+    const available = await collect(petStore.paginate('listPets', { query: { status: 'available' } }));
+    expect(available).toContainEqual(pet);
+    expect(available).toContainEqual({ id: INT64_MAX, name: 'Max', categoryId: INT64_MAX, status: 'available' });
   });
 
-  describe('tries again', () => {
-    it('after 429, when Retry-After has passed', async () => {
-      const api = await connectAs(2);
-      const waits = passAtOnce(60, () => {
-        service.clock.advance(60_000);
-      });
-      const pets = [await createPet(api, REX), await createPet(api, REX), await createPet(api, REX)];
-      expect(waits.count).toBe(1);
-      expect(pets.map(({ id }) => id)).toEqual([1n, 2n, 3n]);
-      expect(await storedPets()).toHaveLength(3);
+  describe('paginates', () => {
+    it('over every item once, in order, with the filter, and sends the key to the base URL only', async () => {
+      await service.app
+        .get(DataSource)
+        .query(`INSERT INTO pets (name, category_id, status) SELECT $1, n, 'pending' FROM generate_series(1, 45) n`, [
+          name,
+        ]);
+      const petStore = await client();
+      const pending = petStore.paginate('listPets', { query: { status: 'pending', limit: 7 } });
+      expect((await collect(pending)).map(({ categoryId }) => categoryId)).toEqual(
+        Array.from({ length: 45 }, (_, index) => BigInt(index + 1)),
+      );
+      // Its links name another host: that of PUBLIC_BASE_URL.
+      expect(proxy.requests).toHaveLength(7);
     });
 
-    it('after 503, when Retry-After has passed', async () => {
-      const api = await connectAs(1_000);
-      const refused = Object.assign(new Error('refused'), { code: 'ECONNREFUSED' });
-      const { driver } = service.app.get(DataSource);
-      jest.spyOn(driver as PostgresDriver, 'obtainMasterConnection').mockRejectedValueOnce(refused);
-      const waits = passAtOnce(1, () => undefined);
-      expect(await createPet(api, REX)).toMatchObject({ id: 1n });
-      expect(waits.count).toBe(1);
+    it('over nothing when there is nothing', async () => {
+      expect(await collect((await client()).paginate('listOrders'))).toEqual([]);
     });
 
-    it.each([
-      ['is lost', () => Promise.reject(new TypeError('fetch failed')), 0.3],
-      ['is a 503', () => Promise.resolve(new Response('{}', { status: 503, headers: { 'retry-after': '7' } })), 7],
-      ['is the 502 of a gateway', () => Promise.resolve(new Response('Bad Gateway', { status: 502 })), 0.3],
-    ])('when the answer to a creation %s, and creates one animal', async (_, otherAnswer, seconds) => {
-      const api = await connectAs(1_000);
-      const send = fetch;
-      jest.spyOn(globalThis, 'fetch').mockImplementationOnce(async (input, init) => {
-        expect((await send(input, init)).status).toBe(201);
-        return otherAnswer();
-      });
-      const waits = passAtOnce(seconds, () => undefined);
-      const pet = await createPet(api, REX);
-      expect(waits.count).toBe(1);
-      expect(await storedPets()).toEqual([{ id: String(pet.id) }]);
-    });
-
-    it('only a few times, then fails with what the service said last', async () => {
-      const api = await connectAs(5);
-      for (let count = 0; count < 5; count++) {
-        await createPet(api, REX);
+    it('only as far as it is read', async () => {
+      for await (const pet of (await client()).paginate('listPets', { query: { limit: 1 } })) {
+        expect(pet).toBeDefined();
+        break;
       }
-      const waits = passAtOnce(60, () => undefined);
-      expect(await failure(createPet(api, REX))).toMatchObject({ code: 'rate_limit_exceeded', status: 429 });
-      expect(waits.count).toBe(4);
-    });
-
-    it('not a creation without an Idempotency-Key', async () => {
-      const api = await connectAs(1_000);
-      const send = jest.spyOn(globalThis, 'fetch').mockRejectedValue(new TypeError('fetch failed'));
-      await expect(api.POST('/pets', { body: REX })).rejects.toThrow('fetch failed');
-      expect(send).toHaveBeenCalledTimes(1);
-    });
-
-    it('not when that would take hours', async () => {
-      const api = await connectAs(10, 1);
-      await createPet(api, REX);
-      const error = await failure(createPet(api, REX));
-      expect(error.code).toBe('daily_quota_exceeded');
-      expect(explain(error)).toBe('That was all for today.');
+      expect(proxy.requests).toHaveLength(1);
     });
   });
 
-  it('creates one animal for one idempotency key of the caller', async () => {
-    const api = await connectAs(1_000);
-    expect(await createPet(api, REX, 'order-17')).toEqual(await createPet(api, REX, 'order-17'));
-    expect(await failure(createPet(api, { ...REX, name: 'Mia' }, 'order-17'))).toMatchObject({
-      code: 'idempotency_key_reused',
-    });
-    expect(await storedPets()).toHaveLength(1);
-  });
-
-  describe('explains', () => {
-    it('an error by its code', async () => {
-      const wrongKey = await failure(createPet(connectWith('pets_test_wrong'), REX));
-      expect([wrongKey.code, explain(wrongKey)]).toEqual(['invalid_api_key', 'Enter another API key.']);
-      const wrongBody = await failure(createPet(await connectAs(10), { ...REX, name: ' ' }));
-      expect([wrongBody.code, explain(wrongBody)]).toEqual([
-        'invalid_body',
-        'Correct the animal: name must not be only white space.',
-      ]);
-    });
-
-    it.each<[string, unknown, number, string]>([
-      ['a code that is new', { code: 'brand_new', message: 'Something new is wrong.' }, 422, 'Something new is wrong.'],
-      ['a new code of a server', { code: 'brand_new', message: 'x' }, 507, 'does not work right now (request r-1)'],
-      ['no Error at all', '<html>', 400, 'Bad Request'],
-      ['an empty answer', undefined, 400, 'Bad Request'],
-    ])('%s by the status', (_, body, status, expected) => {
-      const headers = { 'x-request-id': 'r-1' };
-      const error = new PetStoreError(body, new Response(null, { status, statusText: 'Bad Request', headers }));
-      expect([error.code, explain(error)]).toEqual(['unknown', expect.stringContaining(expected)]);
+  describe('retries', () => {
+    it.each<[string, Fault[]]>([
+      ['a 429', [{ before: error(429, { 'retry-after': '0' }, 'rate_limit_exceeded') }]],
+      ['a 503', [{ before: error(503, { 'retry-after': '1' }) }]],
+      ['a 503 after the animal was added', [{ after: error(503, { 'retry-after': '0' }) }]],
+      ['the 502 of a gateway after the animal was added', [{ after: html }]],
+      ['a connection that is reset before the service has the request', ['reset before']],
+      ['a connection that is reset before the response', ['reset after']],
+      ['a connection that is reset within the response', ['reset within the body after']],
+      ['a response that is late', ['silence after']],
+      ['all of these', ['reset before', 'reset after', { after: html }, 'reset within the body after']],
+    ])('%s, and adds one animal', async (_, faults) => {
+      const petStore = await client({ timeoutMs: faults.includes('silence after') ? 1_000 : 10_000 });
+      proxy.break(faults);
+      const pet = await petStore.createPet({ body: rex() });
+      expect(await stored()).toEqual([{ id: String(pet.id) }]);
+      expect(proxy.requests).toHaveLength(faults.length + 1);
+      const keys = new Set(proxy.requests.map(({ headers }) => headers['idempotency-key']));
+      expect([...keys]).toEqual([expect.stringMatching(/^[0-9a-f-]{36}$/)]);
     });
 
-    it('no code that the service does not have', () => {
-      expect(ERROR_CATALOG.codes).toEqual(expect.arrayContaining([...CODES]));
+    it.each<[string, Fault]>([
+      ['rate_limit_exceeded', { before: error(429, { 'retry-after': '0' }, 'rate_limit_exceeded') }],
+      ['service_unavailable', { after: error(503) }],
+      ['unexpected_response', { after: html }],
+      ['connection_failed', 'reset after'],
+      ['timeout', 'silence after'],
+    ])('a few times only: then it throws %s', async (code, fault) => {
+      const petStore = await client({ maxRetries: 2, timeoutMs: code === 'timeout' ? 300 : 10_000 });
+      proxy.break([], fault);
+      expect((await failure(petStore.createPet({ body: rex() }))).code).toBe(code);
+      expect(proxy.requests).toHaveLength(3);
+      expect((await stored()).length).toBeLessThanOrEqual(1);
+    });
+
+    it('a list, wherever its pages break', async () => {
+      await service.app
+        .get(DataSource)
+        .query(`INSERT INTO pets (name, category_id, status) SELECT $1, n, 'sold' FROM generate_series(1, 5) n`, [
+          name,
+        ]);
+      proxy.break(['reset before', 'none', 'reset within the body after', { before: error(503) }]);
+      const sold = (await client()).paginate('listPets', { query: { status: 'sold', limit: 2 } });
+      const found = (await collect(sold)).filter((pet) => pet.name === name);
+      expect(found.map(({ categoryId }) => categoryId)).toEqual([1n, 2n, 3n, 4n, 5n]);
+    });
+
+    it.each([400, 401, 403, 404, 409, 500])('no %d', async (status) => {
+      const petStore = await client();
+      proxy.break([], { before: error(status) });
+      expect((await failure(petStore.createPet({ body: rex() }))).status).toBe(status);
+      expect(proxy.requests).toHaveLength(1);
+    });
+
+    it('not if Retry-After asks for longer than the caller wants to wait', async () => {
+      const petStore = clientOf(await service.createKey('enterprise', { perMinute: 10, perDay: 1 }));
+      await petStore.createPet({ body: rex() });
+      const { code, retryAfter = 0 } = await failure(petStore.createPet({ body: rex() }));
+      expect(code).toBe('daily_quota_exceeded');
+      expect(retryAfter).toBeGreaterThan(120);
+      expect(proxy.requests).toHaveLength(2);
+    });
+
+    it('after Retry-After and a random part, which doubles', async () => {
+      jest.spyOn(Math, 'random').mockReturnValue(0.5);
+      const waits: number[] = [];
+      const wait = setTimeout;
+      jest.spyOn(globalThis, 'setTimeout').mockImplementation((done: () => void, ms = 0) => {
+        const isOfClient = [7_250, 7_500, 8_000].includes(ms);
+        if (isOfClient) {
+          waits.push(ms);
+        }
+        return wait(done, isOfClient ? 0 : ms);
+      });
+      const petStore = await client();
+      const unavailable = { before: error(503, { 'retry-after': '7' }) };
+      proxy.break([unavailable, unavailable, unavailable]);
+      await petStore.createPet({ body: rex() });
+      expect(waits).toEqual([7_250, 7_500, 8_000]);
+    });
+
+    it('no request of this client while Retry-After of a 429 lasts', async () => {
+      const rejected = new Promise<void>((resolve) => {
+        proxy.break([{ before: error(429, { 'retry-after': '1' }, 'rate_limit_exceeded') }]);
+        void client({
+          fetch: async (url, init) => {
+            const response = await fetch(url, init);
+            setImmediate(resolve);
+            return response;
+          },
+        }).then((petStore) => {
+          calls.push(petStore.listPets());
+          void rejected.then(() => calls.push(petStore.listPets(), petStore.listPets()));
+        });
+      });
+      const calls: Promise<unknown>[] = [];
+      await rejected;
+      await Promise.all(calls);
+      await Promise.all(calls);
+      const [first = NaN, ...later] = proxy.requests.map(({ at }) => at);
+      expect(later.map((at) => at - first >= 990)).toEqual([true, true, true]);
     });
   });
 
-  it('prints what its example says', async () => {
-    const [log, error] = [jest.spyOn(console, 'log').mockReturnValue(), jest.spyOn(console, 'error').mockReturnValue()];
-    const baseUrl = `http://127.0.0.1:${service.port}/v1`;
-    await main(baseUrl, await service.createKey());
-    expect(log.mock.calls).toEqual([['1 Max 9223372036854775807']]);
-    await main(baseUrl, 'wrong');
-    expect(error.mock.calls).toEqual([['Enter another API key.']]);
+  describe('is aborted', () => {
+    const reason = new Error('The user closed the window.');
+
+    it('before it sends anything', async () => {
+      const petStore = await client();
+      await expect(petStore.listPets({ signal: AbortSignal.abort(reason) })).rejects.toBe(reason);
+      expect(proxy.requests).toHaveLength(0);
+    });
+
+    it('while it waits for the response', async () => {
+      const controller = new AbortController();
+      proxy.break([], 'silence after');
+      const call = (await client()).createPet({ body: rex(), signal: controller.signal });
+      await proxy.received();
+      controller.abort(reason);
+      await expect(call).rejects.toBe(reason);
+      expect(proxy.requests).toHaveLength(1);
+    });
+
+    it('while it waits for the next attempt', async () => {
+      const controller = new AbortController();
+      const wait = setTimeout;
+      jest.spyOn(globalThis, 'setTimeout').mockImplementation((done: () => void, ms = 0) => {
+        if (ms >= 60_000) {
+          setImmediate(() => {
+            controller.abort(reason);
+          });
+        }
+        return wait(done, ms);
+      });
+      proxy.break([], { before: error(503, { 'retry-after': '60' }) });
+      await expect((await client()).listPets({ signal: controller.signal })).rejects.toBe(reason);
+      expect(proxy.requests).toHaveLength(1);
+    });
   });
 
-  it('is shown there as it is', async () => {
-    const read = (path: string) => readFile(join(__dirname, '../..', path), 'utf8');
-    const guide = await read('docs/getting-started.md');
-    const shown = [...guide.matchAll(/^<!-- (\S+)(?: (\w+))? -->\n\n```\w+\n([^]*?)^```$/gm)].map(
-      ([, path = '', region, code]) => ({ path, region, code }),
-    );
-    for (const { path, region, code } of shown) {
-      const file = await read(path);
-      expect({ path, region, code }).toEqual({ path, region, code: region ? regionOf(file, region) : file });
-    }
-    const regions = [...(await read('test/client/client.ts')).matchAll(/^\/\/ #region (\w+)$/gm)].map(
-      ([, name]) => name,
-    );
-    expect(shown.map(({ region }) => region).filter(Boolean)).toEqual(expect.arrayContaining(regions));
-    expect(shown.map(({ path }) => path)).toContain('test/client/generate.mjs');
+  describe('throws a PetStoreError', () => {
+    it('with all that the service says', async () => {
+      const petStore = clientOf(await service.createKey('enterprise', { perMinute: 1, perDay: 10 }), { maxRetries: 0 });
+      await petStore.listPets();
+      const thrown = await failure(petStore.listPets());
+      expect(thrown).toMatchObject({
+        name: 'PetStoreError',
+        code: 'rate_limit_exceeded',
+        status: 429,
+        message: expect.stringContaining('Retry-After') as string,
+        requestId: expect.stringMatching(/^[0-9a-f-]{36}$/) as string,
+        retryAfter: 60,
+        rateLimit: { limit: 1, remaining: 0, reset: expect.any(Date) as Date },
+      });
+      expect(Number(thrown.rateLimit?.reset)).toBe(service.clock.now() + 60_000);
+    });
+
+    it.each<[string, Failure, Partial<PetStoreError>]>([
+      ['a code that is new', error(422, {}, 'brand_new'), { code: 'brand_new', status: 422, message: 'Try later.' }],
+      ['HTML', { ...html, status: 404 }, { code: 'unexpected_response', status: 404 }],
+      ['HTML with status 200', { ...html, status: 200 }, { code: 'unexpected_response', status: 200 }],
+      ['a redirect', { status: 307, headers: { location: '/v1/pets' } }, { code: 'unexpected_response', status: 307 }],
+      ['an empty error', { status: 400 }, { code: 'unexpected_response', status: 400 }],
+      ['null', { status: 400, body: 'null' }, { code: 'unexpected_response', status: 400 }],
+    ])('for %s', async (_, before, expected) => {
+      const petStore = await client();
+      proxy.break([], { before });
+      expect(await failure(petStore.listPets())).toMatchObject(expected);
+      expect(proxy.requests).toHaveLength(1);
+    });
+
+    it('with the cause, if there is no response', async () => {
+      const petStore = await client({ maxRetries: 0 });
+      proxy.break([], 'reset before');
+      const { status, cause } = await failure(petStore.listPets());
+      expect([status, cause]).toEqual([undefined, expect.objectContaining({ name: 'TypeError' })]);
+    });
   });
 
-  const regionOf = (file: string, name: string) =>
-    new RegExp(`^// #region ${name}\\n([^]*?)^// #endregion$`, 'm').exec(file)?.[1];
-
-  it('has the types that the OpenAPI document gives (npm run client:types makes them anew)', async () => {
-    const generator = execFile(process.execPath, [join(__dirname, 'generate.mjs')]);
-    if (generator.stdin === null || generator.stdout === null) {
-      throw new Error('The generator has no standard input or output.');
-    }
-    generator.stdin.end((await service.get('/openapi.json')).text);
-    expect(await text(generator.stdout)).toBe(await readFile(join(__dirname, 'petstore.ts'), 'utf8'));
+  it('knows every code of the service', async () => {
+    const document = (await service.get('/openapi.json')).body as {
+      components: { schemas: { Error: { properties: { code: { examples: string[] } } } } };
+    };
+    expect(document.components.schemas.Error.properties.code.examples.sort()).toEqual([...ERROR_CATALOG.codes].sort());
   });
 });

@@ -6,7 +6,10 @@ import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import process from 'node:process';
 
-const PROJECT = ['src', 'test', 'bench', 'ormconfig.ts', 'package.json', 'tsconfig.json', '.dependency-cruiser.cjs'];
+const PROJECT = [
+  ...['src', 'test', 'bench', 'clients', 'ormconfig.ts'],
+  ...['package.json', 'tsconfig.json', '.dependency-cruiser.cjs'],
+];
 const LISTS = ['src/app.module.ts', 'src/error-catalog.ts', 'src/typeorm.config.ts'];
 
 const named = process.argv.slice(2);

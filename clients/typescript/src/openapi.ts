@@ -1,3 +1,4 @@
+// Generated from openapi.json by npm run client:types.
 export interface paths {
     "/rate-limit": {
         parameters: {
@@ -298,7 +299,7 @@ export interface components {
              * @example unknown_pet
              * @example pet_not_available
              */
-            code: string;
+            code: "invalid_parameter" | "invalid_cursor" | "malformed_url" | "malformed_request" | "invalid_json" | "invalid_body" | "bad_request" | "unauthorized" | "forbidden" | "not_found" | "route_not_found" | "method_not_allowed" | "not_acceptable" | "request_timeout" | "conflict" | "gone" | "precondition_failed" | "body_too_large" | "uri_too_long" | "unsupported_media_type" | "unprocessable_content" | "too_many_requests" | "headers_too_large" | "internal_error" | "not_implemented" | "bad_gateway" | "service_unavailable" | "gateway_timeout" | "missing_api_key" | "invalid_api_key" | "expired_api_key" | "insufficient_scope" | "rate_limit_exceeded" | "daily_quota_exceeded" | "key_temporarily_banned" | "too_many_auth_failures" | "invalid_idempotency_key" | "idempotency_key_reused" | "pet_not_found" | "order_not_found" | "unknown_pet" | "pet_not_available";
             /**
              * @description Human-readable description; may be reworded.
              * @example No animal has this petId.
@@ -324,6 +325,10 @@ export interface components {
 }
 export type $defs = Record<string, never>;
 export interface operations {
+    /**
+     * Get the rate limit usage. Returns the usage of both windows of the key's account, and the ban of the key if there is one. The request is not counted in any window, and is not rejected when a window is exhausted or the key is banned.
+     * @beta
+     */
     getRateLimit: {
         parameters: {
             query?: never;
@@ -656,6 +661,9 @@ export interface operations {
             };
         };
     };
+    /**
+     * List animals. Answers with animals in ascending order of `id`, one page at a time. When more follow, the `Link` header names the next page: follow its address as it is, until there is none; while others are added, a walk from page to page repeats no animal and skips none that was there when it began.
+     */
     listPets: {
         parameters: {
             query?: {
@@ -1000,6 +1008,9 @@ export interface operations {
             };
         };
     };
+    /**
+     * Add an animal. Stores an animal and answers with it as stored, with the `id` that the service gave it and its address in `Location`. Unknown fields, and an `id` in the body, are ignored. Send an `Idempotency-Key` to be able to repeat the request safely.
+     */
     createPet: {
         parameters: {
             query?: never;
@@ -1456,6 +1467,10 @@ export interface operations {
             };
         };
     };
+    /**
+     * Get an animal. Answers with one animal, by its `id`. Deprecated, to be removed on 2030-12-05: use `GET /pets` with the `status` filter instead. The headers `Deprecation`, `Sunset` and `Link` say so too.
+     * @deprecated It is removed on 2030-12-05.
+     */
     getPet: {
         parameters: {
             query?: never;
@@ -1915,6 +1930,10 @@ export interface operations {
             };
         };
     };
+    /**
+     * List orders. Answers with the account's own orders in ascending order of `id`, one page at a time. When more follow, the `Link` header names the next page: follow its address as it is, until there is none.
+     * @experimental
+     */
     listOrders: {
         parameters: {
             query?: {
@@ -2261,6 +2280,10 @@ export interface operations {
             };
         };
     };
+    /**
+     * Place an order. Places an order for an `available` animal, which is `pending` from then on, and answers with the order and its address in `Location`. Of several orders for one animal, exactly one is placed. Unknown fields are ignored. Send an `Idempotency-Key` to be able to repeat the request safely.
+     * @experimental
+     */
     createOrder: {
         parameters: {
             query?: never;
@@ -2751,6 +2774,10 @@ export interface operations {
             };
         };
     };
+    /**
+     * Get an order. Answers with one of the account's own orders, by its `id`.
+     * @experimental
+     */
     getOrder: {
         parameters: {
             query?: never;
@@ -3121,3 +3148,69 @@ export interface operations {
         };
     };
 }
+
+/** How each operation is sent. */
+export const OPERATIONS = {
+    "getRateLimit": {
+        "method": "GET",
+        "path": "/rate-limit",
+        "takesIdempotencyKey": false,
+        "int64": [
+            "reset"
+        ]
+    },
+    "listPets": {
+        "method": "GET",
+        "path": "/pets",
+        "takesIdempotencyKey": false,
+        "int64": [
+            "id",
+            "categoryId"
+        ]
+    },
+    "createPet": {
+        "method": "POST",
+        "path": "/pets",
+        "takesIdempotencyKey": true,
+        "int64": [
+            "id",
+            "categoryId"
+        ]
+    },
+    "getPet": {
+        "method": "GET",
+        "path": "/pets/{petId}",
+        "takesIdempotencyKey": false,
+        "int64": [
+            "id",
+            "categoryId"
+        ]
+    },
+    "listOrders": {
+        "method": "GET",
+        "path": "/store/orders",
+        "takesIdempotencyKey": false,
+        "int64": [
+            "id",
+            "petId"
+        ]
+    },
+    "createOrder": {
+        "method": "POST",
+        "path": "/store/orders",
+        "takesIdempotencyKey": true,
+        "int64": [
+            "id",
+            "petId"
+        ]
+    },
+    "getOrder": {
+        "method": "GET",
+        "path": "/store/orders/{orderId}",
+        "takesIdempotencyKey": false,
+        "int64": [
+            "id",
+            "petId"
+        ]
+    }
+} as const;

@@ -1,0 +1,121 @@
+// Reads an OpenAPI document from standard input, and writes its types and its list of operations to standard output.
+import { stdin, stdout } from 'node:process';
+import { text } from 'node:stream/consumers';
+import openapiTypescript, { astToString } from 'openapi-typescript';
+import ts from 'typescript';
+
+const METHODS = ['get', 'post', 'put', 'patch', 'delete'];
+
+const source = await text(stdin);
+const document = JSON.parse(source);
+const operations = Object.entries(document.paths).flatMap(([path, item]) =>
+  METHODS.filter((method) => item[method]).map((method) => ({ ...item[method], path, item, method })),
+);
+
+const types = await openapiTypescript(source, {
+  transform: (schema, { path }) => {
+    // A double is exact to 2^53 only.
+    if (schema.format === 'int64') {
+      const bigint = ts.factory.createKeywordTypeNode(ts.SyntaxKind.BigIntKeyword);
+      const isNullable = Array.isArray(schema.type) && schema.type.includes('null');
+      return isNullable ? ts.factory.createUnionTypeNode([bigint, literal(null)]) : bigint;
+    }
+    // The examples are all codes of this version.
+    return path === '#/components/schemas/Error/code'
+      ? ts.factory.createUnionTypeNode(schema.examples.map(literal))
+      : undefined;
+  },
+  // A field with a default may be left out of a request.
+  defaultNonNullable: false,
+});
+stdout.write(`// Generated from openapi.json by npm run client:types.
+${astToString(types.map(documentOperations))}
+/** How each operation is sent. */
+export const OPERATIONS = ${JSON.stringify(requests(), null, 4)} as const;
+`);
+
+function literal(value) {
+  return ts.factory.createLiteralTypeNode(
+    value === null ? ts.factory.createNull() : ts.factory.createStringLiteral(value),
+  );
+}
+
+/** Adds to each member of `operations` what an editor shows of it. */
+function documentOperations(node) {
+  if (ts.isInterfaceDeclaration(node) && node.name.text === 'operations') {
+    node.members.filter(ts.isPropertySignature).forEach((member) => {
+      const operation = operations.find(({ operationId }) => operationId === member.name.text);
+      const comment = `*\n${description(operation).replaceAll(/^/gm, ' * ').replaceAll('*/', '*\\/')}\n `;
+      ts.addSyntheticLeadingComment(member, ts.SyntaxKind.MultiLineCommentTrivia, comment, true);
+    });
+  }
+  return node;
+}
+
+function description({ summary, description, deprecated, 'x-stability': stability, 'x-deprecated-sunset': sunset }) {
+  return [
+    `${summary}. ${description}`,
+    stability === undefined ? [] : `@${stability}`,
+    deprecated ? `@deprecated${sunset === undefined ? '' : ` It is removed on ${sunset}.`}` : [],
+  ]
+    .flat()
+    .join('\n');
+}
+
+function requests() {
+  return Object.fromEntries(
+    operations.map(({ operationId, method, path, item, parameters = [], responses }) => [
+      operationId,
+      {
+        method: method.toUpperCase(),
+        path,
+        takesIdempotencyKey: [...(item.parameters ?? []), ...parameters]
+          .map(resolve)
+          .some((parameter) => parameter.in === 'header' && parameter.name.toLowerCase() === 'idempotency-key'),
+        int64: int64Fields(operationId, responses),
+      },
+    ]),
+  );
+}
+
+/** The names of the fields of successful responses that a number cannot hold exactly. */
+function int64Fields(operationId, responses) {
+  const fields = { int64: new Set(), others: new Set() };
+  Object.entries(responses)
+    .filter(([status]) => status.startsWith('2'))
+    .flatMap(([, response]) => Object.values(resolve(response).content ?? {}))
+    .forEach(({ schema }) => collect(schema, '', fields, new Set()));
+  const ambiguous = [...fields.int64].filter((name) => name === '' || fields.others.has(name));
+  if (ambiguous.length > 0) {
+    throw new Error(`${operationId} returns "${ambiguous[0]}" both as int64 and as another number.`);
+  }
+  return [...fields.int64];
+}
+
+function collect(schema, name, fields, seen) {
+  const resolved = resolve(schema);
+  const { type, format, properties, items, allOf = [], anyOf = [], oneOf = [] } = resolved;
+  if ([type].flat().some((each) => each === 'integer' || each === 'number')) {
+    (format === 'int64' ? fields.int64 : fields.others).add(name);
+  }
+  [...allOf, ...anyOf, ...oneOf].forEach((part) => collect(part, name, fields, seen));
+  if (!seen.has(resolved)) {
+    seen.add(resolved);
+    Object.entries(properties ?? {}).forEach(([key, property]) => collect(property, key, fields, seen));
+    if (items) {
+      // A reviver gets an element with its index, not with the name of its array.
+      collect(items, '', fields, seen);
+    }
+  }
+}
+
+function resolve(value) {
+  return value.$ref === undefined
+    ? value
+    : resolve(
+        value.$ref
+          .slice('#/'.length)
+          .split('/')
+          .reduce((found, part) => found[part.replaceAll('~1', '/').replaceAll('~0', '~')], document),
+      );
+}

@@ -1,0 +1,78 @@
+import type { components } from './openapi.js';
+
+/** The error codes of this version of the API. */
+export type ErrorCode = components['schemas']['Error']['code'];
+
+/** Why there is no error of the service: the client could not connect or lost the connection, the request took too long,
+ * or a gateway sent something else. */
+export type ClientErrorCode = 'connection_failed' | 'timeout' | 'unexpected_response';
+
+/** The window that is shown in the `X-RateLimit-*` headers. */
+export interface RateLimit {
+  readonly limit: number;
+  readonly remaining: number;
+  readonly reset: Date;
+}
+
+/** The only error that an operation throws, except for the reason of an aborted signal. */
+export class PetStoreError extends Error {
+  override readonly name = 'PetStoreError';
+  /** A newer service may send codes that this version does not know. */
+  readonly code: ErrorCode | ClientErrorCode | (string & {});
+  /** The HTTP status code, unless there was no response. */
+  readonly status: number | undefined;
+  /** Finds the request in the service's logs. */
+  readonly requestId: string | undefined;
+  /** Seconds to wait before the next request. */
+  readonly retryAfter: number | undefined;
+  readonly rateLimit: RateLimit | undefined;
+
+  constructor(code: PetStoreError['code'], message: string, { response, cause }: PetStoreErrorSource = {}) {
+    super(message, { cause });
+    this.code = code;
+    this.status = response?.status;
+    this.requestId = response?.headers.get('X-Request-Id') ?? undefined;
+    this.retryAfter = numberIn(response, 'Retry-After');
+    this.rateLimit = rateLimitIn(response);
+  }
+}
+
+export interface PetStoreErrorSource {
+  readonly response?: Response;
+  readonly cause?: unknown;
+}
+
+/** @param body the body of a response that is not successful */
+export function errorOf(response: Response, body: string): PetStoreError {
+  const { code, message } = parseError(body);
+  return typeof code === 'string' && typeof message === 'string'
+    ? new PetStoreError(code, message, { response })
+    : unexpectedResponse(response);
+}
+
+export function unexpectedResponse(response: Response, cause?: unknown): PetStoreError {
+  const message = `The response (HTTP ${response.status}) does not come from the pet store: check the base URL and the gateways.`;
+  return new PetStoreError('unexpected_response', message, { response, cause });
+}
+
+function parseError(body: string): { readonly code?: unknown; readonly message?: unknown } {
+  try {
+    return (JSON.parse(body) as object | null) ?? {};
+  } catch {
+    return {};
+  }
+}
+
+function rateLimitIn(response: Response | undefined): RateLimit | undefined {
+  const limit = numberIn(response, 'X-RateLimit-Limit');
+  const remaining = numberIn(response, 'X-RateLimit-Remaining');
+  const reset = numberIn(response, 'X-RateLimit-Reset');
+  return limit === undefined || remaining === undefined || reset === undefined
+    ? undefined
+    : { limit, remaining, reset: new Date(reset * 1_000) };
+}
+
+function numberIn(response: Response | undefined, header: string): number | undefined {
+  const value = response?.headers.get(header) ?? '';
+  return /^\d+$/.test(value) ? Number(value) : undefined;
+}

@@ -1,0 +1,121 @@
+import { errorOf, PetStoreError } from './pet-store-error.js';
+
+export interface RetryOptions {
+  /** How long one attempt may take, up to the last byte of the response. Default: 10,000 ms. */
+  readonly timeoutMs?: number;
+  /** How often a request is sent again. Default: 4. */
+  readonly maxRetries?: number;
+  /** The longest wait for `Retry-After`: if the service asks for more, the error is thrown at once. Default: 120 s. */
+  readonly maxRetryAfterSeconds?: number;
+}
+
+export interface Payload {
+  readonly url: string;
+  readonly method: string;
+  readonly headers: Headers;
+  readonly body: string | undefined;
+  /** Whether sending it twice does no more than sending it once. */
+  readonly isRepeatable: boolean;
+}
+
+/** A successful response, with the body as it came. */
+export interface Reply {
+  readonly response: Response;
+  readonly text: string;
+}
+
+const BACKOFF_MS = 500;
+const RETRIED_STATUSES = [429, 502, 503, 504];
+
+/** Sends requests, and sends them again when that may help and does no harm. */
+export class Transport {
+  /** After a 429, all requests wait: another one would be rejected as well. */
+  private pausedUntil = 0;
+  private readonly timeoutMs: number;
+  private readonly maxRetries: number;
+  private readonly maxWaitMs: number;
+
+  constructor(
+    private readonly fetch: typeof globalThis.fetch,
+    { timeoutMs = 10_000, maxRetries = 4, maxRetryAfterSeconds = 120 }: RetryOptions = {},
+  ) {
+    this.timeoutMs = timeoutMs;
+    this.maxRetries = maxRetries;
+    this.maxWaitMs = maxRetryAfterSeconds * 1_000;
+  }
+
+  /** @throws PetStoreError, or the reason of the signal once it is aborted */
+  async send(payload: Payload, signal?: AbortSignal): Promise<Reply> {
+    for (let attempt = 0; ; attempt++) {
+      await sleep(this.pausedUntil - Date.now(), signal);
+      try {
+        return await this.attempt(payload, signal);
+      } catch (error) {
+        signal?.throwIfAborted();
+        if (!(error instanceof PetStoreError) || !payload.isRepeatable || attempt >= this.maxRetries) {
+          throw error;
+        }
+        await sleep(this.waitBeforeRetry(error, attempt), signal);
+      }
+    }
+  }
+
+  private async attempt({ url, method, headers, body }: Payload, signal: AbortSignal | undefined): Promise<Reply> {
+    // Browsers refuse to run it as a method.
+    const { fetch } = this;
+    const timeout = AbortSignal.timeout(this.timeoutMs);
+    try {
+      const response = await fetch(url, {
+        method,
+        headers,
+        ...(body !== undefined && { body }),
+        // A redirected POST would become a GET.
+        redirect: 'manual',
+        signal: signal === undefined ? timeout : AbortSignal.any([signal, timeout]),
+      });
+      const text = await response.text();
+      if (!response.ok) {
+        throw errorOf(response, text);
+      }
+      return { response, text };
+    } catch (cause) {
+      if (cause instanceof PetStoreError) {
+        throw cause;
+      }
+      throw timeout.aborted
+        ? new PetStoreError('timeout', `No complete response came within ${this.timeoutMs} ms.`, { cause })
+        : new PetStoreError('connection_failed', 'The connection failed before the response was complete.', { cause });
+    }
+  }
+
+  /** @throws the error if no retry may help */
+  private waitBeforeRetry(error: PetStoreError, attempt: number): number {
+    const { status, retryAfter = 0 } = error;
+    const retryAfterMs = retryAfter * 1_000;
+    if ((status !== undefined && !RETRIED_STATUSES.includes(status)) || retryAfterMs > this.maxWaitMs) {
+      throw error;
+    }
+    if (status === 429) {
+      this.pausedUntil = Math.max(this.pausedUntil, Date.now() + retryAfterMs);
+    }
+    // The random part keeps many clients from coming back at the same moment.
+    return retryAfterMs + Math.random() * Math.min(BACKOFF_MS * 2 ** attempt, this.maxWaitMs);
+  }
+}
+
+async function sleep(ms: number, signal: AbortSignal | undefined): Promise<void> {
+  signal?.throwIfAborted();
+  if (ms <= 0) {
+    return;
+  }
+  await new Promise<void>((resolve) => {
+    const end = () => {
+      clearTimeout(timer);
+      signal?.removeEventListener('abort', end);
+      resolve();
+    };
+    const timer = setTimeout(end, ms);
+    signal?.addEventListener('abort', end);
+  });
+  signal?.throwIfAborted();
+}

@@ -1,0 +1,116 @@
+import { spawn } from 'node:child_process';
+import { readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { text } from 'node:stream/consumers';
+import { TestService } from '../support/service';
+
+const CLIENT = join(__dirname, '../../clients/typescript');
+
+async function generate(document: string): Promise<{ output: string; errors: string }> {
+  const generator = spawn(process.execPath, [join(CLIENT, 'generate.mjs')]);
+  generator.stdin.end(document);
+  const [output, errors] = await Promise.all([text(generator.stdout), text(generator.stderr)]);
+  return { output, errors };
+}
+
+describe('npm run client:types', () => {
+  it('writes what clients/typescript has (run it again if not)', async () => {
+    const service = await TestService.start();
+    const { text: document } = await service.get('/openapi.json');
+    await service.close();
+    expect((await generate(document)).output).toBe(await readFile(join(CLIENT, 'src/openapi.ts'), 'utf8'));
+  });
+
+  it('reads references, and returns int64 as bigint wherever it stands', async () => {
+    const { output, errors } = await generate(JSON.stringify(REFERENCES));
+    expect(errors).toBe('');
+    expect(output).toContain(
+      `"replaceToy": {
+        "method": "PUT",
+        "path": "/toys/{toyId}",
+        "takesIdempotencyKey": true,
+        "int64": [
+            "id",
+            "ownerId"
+        ]
+    }`,
+    );
+    expect(output).toMatch(/\bId: bigint;\n/);
+    expect(output).toMatch(/\bownerId\?: bigint \| null;\n/);
+    expect(output).toContain('code: "toy_not_found" | "toy_broken";');
+    expect(output).toContain(
+      '     * @experimental\n     * @deprecated It is removed on 2031-01-01.\n     */\n    replaceToy:',
+    );
+  });
+
+  it('fails for a response that has a field both as int64 and as another number', async () => {
+    const { Toy } = REFERENCES.components.schemas;
+    const weight = { type: 'object', properties: { id: { type: 'number' } } };
+    const schemas = { ...REFERENCES.components.schemas, Toy: { ...Toy, properties: { ...Toy.properties, weight } } };
+    const document = { ...REFERENCES, components: { ...REFERENCES.components, schemas } };
+    const { errors } = await generate(JSON.stringify(document));
+    expect(errors).toContain('replaceToy returns "id" both as int64 and as another number.');
+  });
+});
+
+/** A document whose parts are all shared components. */
+const REFERENCES = {
+  openapi: '3.1.0',
+  info: { title: 'Toys', version: '1.0.0' },
+  paths: {
+    '/toys/{toyId}': {
+      parameters: [{ $ref: '#/components/parameters/toyId' }],
+      put: {
+        operationId: 'replaceToy',
+        summary: 'Replace a toy',
+        description: 'Replaces it.',
+        deprecated: true,
+        'x-stability': 'experimental',
+        'x-deprecated-sunset': '2031-01-01',
+        parameters: [{ $ref: '#/components/parameters/idempotencyKey' }],
+        requestBody: { $ref: '#/components/requestBodies/Toy' },
+        responses: {
+          200: { $ref: '#/components/responses/Toy' },
+          404: { $ref: '#/components/responses/Error' },
+        },
+      },
+    },
+  },
+  components: {
+    parameters: {
+      toyId: { name: 'toyId', in: 'path', required: true, schema: { type: 'integer', format: 'int64' } },
+      idempotencyKey: { name: 'Idempotency-Key', in: 'header', schema: { type: 'string' } },
+    },
+    headers: { Limit: { required: true, schema: { type: 'integer', format: 'int64' } } },
+    requestBodies: { Toy: { content: { 'application/json': { schema: { $ref: '#/components/schemas/Toy' } } } } },
+    responses: {
+      Toy: {
+        description: 'The toy.',
+        headers: { 'X-RateLimit-Limit': { $ref: '#/components/headers/Limit' } },
+        content: { 'application/json': { schema: { $ref: '#/components/schemas/Toy' } } },
+      },
+      Error: {
+        description: 'There is none.',
+        content: { 'application/json': { schema: { $ref: '#/components/schemas/Error' } } },
+      },
+    },
+    schemas: {
+      Id: { type: 'integer', format: 'int64' },
+      Toy: {
+        type: 'object',
+        required: ['id', 'quantity'],
+        properties: {
+          id: { $ref: '#/components/schemas/Id' },
+          ownerId: { type: ['integer', 'null'], format: 'int64' },
+          quantity: { type: 'integer', format: 'int32' },
+          parts: { type: 'array', items: { $ref: '#/components/schemas/Toy' } },
+        },
+      },
+      Error: {
+        type: 'object',
+        required: ['code'],
+        properties: { code: { type: 'string', examples: ['toy_not_found', 'toy_broken'] } },
+      },
+    },
+  },
+};
