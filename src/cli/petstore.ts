@@ -1,19 +1,21 @@
-import { Command, CommanderError } from 'commander';
+import { Command, CommanderError, Option } from 'commander';
 import { InvalidAccountError, InvalidKeyError, KeyStateError, NotFoundError, withoutSecrets } from '../auth';
 import { InvalidSettingsError } from '../config/settings';
 import { VERSION } from '../config/version';
 import { ServiceUnavailableError } from '../shared/domain/pet-store-error';
 import { EmbeddedDatabaseError } from '../shared/persistence/embedded/embedded-database';
+import { migrationStatus, planMigrations } from '../shared/persistence/migration-plan';
 import { isDatabaseUnavailable } from '../shared/persistence/unavailable';
 import { addAccountCommands } from './account-commands';
 import { type JsonOption, MAX_AUDIT_ENTRIES, parseLimit } from './arguments';
 import { addKeyCommands } from './key-commands';
 import { Printer } from './printer';
-import { runMigrations } from './services';
+import { runMigrations, withDatabase } from './services';
 import type { Terminal } from './terminal';
 import { auditView } from './views';
 
 const USAGE_EXIT_CODE = 2;
+const UP_TO_DATE = 'The schema is up to date.';
 
 /**
  * Runs one command of the operator's command line.
@@ -63,16 +65,15 @@ function buildProgram(env: NodeJS.ProcessEnv, terminal: Terminal): Command {
   program
     .command('migrate')
     .description('bring the database schema up to date')
+    .addOption(new Option('--status', 'list the applied and the pending migrations instead').conflicts('dryRun'))
+    .option('--dry-run', 'print the SQL of the pending migrations instead')
     .option('--json', 'print one JSON value')
-    .action(async ({ json }: JsonOption) => {
-      const migrations = await runMigrations(env, (reason) => {
-        printer.note(`The migration waits: ${reason}.`);
-      });
-      printer.list(
-        json,
-        migrations.map((migration) => ({ migration })),
-        'The schema is up to date.',
-      );
+    .action(({ status, dryRun, json }: JsonOption & MigrateOptions) => {
+      return status
+        ? showMigrations(env, printer, json)
+        : dryRun
+          ? planMigration(env, printer, json)
+          : migrate(env, printer, json);
     });
   program
     .command('openapi')
@@ -82,6 +83,39 @@ function buildProgram(env: NodeJS.ProcessEnv, terminal: Terminal): Command {
       terminal.write(await openApiText(env));
     });
   return program;
+}
+
+interface MigrateOptions {
+  readonly status?: true;
+  readonly dryRun?: true;
+}
+
+async function migrate(env: NodeJS.ProcessEnv, printer: Printer, json: JsonOption['json']): Promise<void> {
+  const migrations = await runMigrations(env, (reason) => {
+    printer.note(`The migration waits: ${reason}.`);
+  });
+  printer.list(
+    json,
+    migrations.map((migration) => ({ migration })),
+    UP_TO_DATE,
+  );
+}
+
+async function showMigrations(env: NodeJS.ProcessEnv, printer: Printer, json: JsonOption['json']): Promise<void> {
+  const migrations = await withDatabase(env, migrationStatus);
+  printer.list(
+    json,
+    migrations.map(({ migration, state }) => ({ migration, state })),
+    UP_TO_DATE,
+  );
+}
+
+async function planMigration(env: NodeJS.ProcessEnv, printer: Printer, json: JsonOption['json']): Promise<void> {
+  const plan = await withDatabase(env, planMigrations);
+  const sql = plan.map(({ migration, statements }) => {
+    return [`-- ${migration}`, ...statements.map((statement) => statement.replace(/;?\s*$/, ';'))].join('\n');
+  });
+  printer.text(json, plan, sql.length === 0 ? UP_TO_DATE : sql.join('\n\n'));
 }
 
 /** Lets every command throw instead of ending the process, so that one place decides about exit codes. */

@@ -33,6 +33,11 @@ export class Printer {
     this.print(json ? stringifyJson(views) : views.length === 0 ? whenEmpty : table(views));
   }
 
+  /** Text for people; in JSON, the value it was made of. */
+  text(json: true | undefined, value: unknown, text: string): void {
+    this.print(json ? stringifyJson(value) : text);
+  }
+
   /** Says what the answer does not, where it does not disturb programs that read it. */
   note(text: string): void {
     this.terminal.writeError(`note: ${text}\n`);

@@ -1,5 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { NestFactory } from '@nestjs/core';
+import type { DataSourceOptions } from 'typeorm';
 import { AccountsModule, AccountsService, AuditTrail, KeysService } from '../auth';
 import { loadSettings, type Settings } from '../config/settings';
 import { Clock, SystemClock } from '../shared/domain/clock';
@@ -49,14 +50,12 @@ export async function withServices(env: NodeJS.ProcessEnv, run: (services: Servi
  * @param onWait called with the reason, once for each
  * @returns the names of the migrations that ran
  */
-export async function runMigrations(env: NodeJS.ProcessEnv, onWait: (reason: string) => void): Promise<string[]> {
-  const settings = loadSettings(env);
-  const embedded = settings.databaseUrl === undefined ? await openUnlessInUse(settings.dataDir) : undefined;
+export function runMigrations(env: NodeJS.ProcessEnv, onWait: (reason: string) => void): Promise<string[]> {
   const reasons = new Set<string>();
-  try {
+  return withDatabase(env, async (options) => {
     for (;;) {
       try {
-        return await migrate(typeOrmConfig(settings));
+        return await migrate(options);
       } catch (error) {
         if (!(error instanceof MigrationLockedError)) {
           throw error;
@@ -68,6 +67,18 @@ export async function runMigrations(env: NodeJS.ProcessEnv, onWait: (reason: str
       }
       await sleep(MIGRATION_RETRY_MS);
     }
+  });
+}
+
+/** Opens the embedded database for the work, unless there is a server or a running service has it open. */
+export async function withDatabase<T>(
+  env: NodeJS.ProcessEnv,
+  work: (options: DataSourceOptions) => Promise<T>,
+): Promise<T> {
+  const settings = loadSettings(env);
+  const embedded = settings.databaseUrl === undefined ? await openUnlessInUse(settings.dataDir) : undefined;
+  try {
+    return await work(typeOrmConfig(settings));
   } finally {
     await embedded?.close();
   }

@@ -318,6 +318,7 @@ describe('petstore, the command line', () => {
     'nonsense',
     'accounts nonsense',
     'accounts list --nonsense',
+    'migrate --status --dry-run',
   ])('refuses "%s" with a clear line and exit 2', async (line) => {
     const { code, stdout, stderr } = await command(line);
     expect([code, stdout]).toEqual([2, '']);

@@ -141,7 +141,7 @@ describe('A replica', () => {
     expect([code, stderr]).toEqual([0, 'OpenTelemetry: 0 files\n']);
     const logged = events(replica).filter(({ event }) => event !== 'request');
     expect(logged).toMatchObject([
-      { event: 'migrated', migrations: expect.arrayContaining(['CreatePets1795219200001']) as string[] },
+      { event: 'migrated', count: expect.any(Number) as number },
       { event: 'started', port: replica.port, environment: 'production', counts: 'redis', version: '1.0.0' },
       { level: 'warn', event: 'breaker_opened', reason: expect.any(String) as string },
       { level: 'warn', event: 'breaker_closed' },

@@ -92,7 +92,10 @@ export class Database implements OnModuleInit, OnApplicationShutdown {
     if (this.settings.migrateOnStart) {
       const migrations = await migrate(options);
       if (migrations.length > 0) {
-        this.logger.log({ event: 'migrated', migrations }, 'The database schema is up to date now.');
+        migrations.forEach((migration) => {
+          this.logger.debug({ event: 'migration_applied', migration }, 'A migration was applied.');
+        });
+        this.logger.log({ event: 'migrated', count: migrations.length }, 'The database schema is up to date now.');
       }
     } else {
       await checkSchema(options);

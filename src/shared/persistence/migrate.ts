@@ -19,7 +19,7 @@ export const MIGRATION_CONNECTION = { keepAlive: true, Client: PostgresClient };
  * @throws MigrationLockedError when another session keeps a lock: try again later; DatabaseSetupError
  */
 export function migrate(options: DataSourceOptions): Promise<string[]> {
-  return withExecutor(options, async (executor, runner) => {
+  return withCheckedColumns(options, async (executor, runner) => {
     if ((await executor.getPendingMigrations()).length === 0) {
       return [];
     }
@@ -46,7 +46,7 @@ export function migrate(options: DataSourceOptions): Promise<string[]> {
 
 /** @throws SchemaOutdatedError when migrations are pending; DatabaseSetupError */
 export function checkSchema(options: DataSourceOptions): Promise<void> {
-  return withExecutor(options, async (executor) => {
+  return withCheckedColumns(options, async (executor) => {
     const pending = await executor.getPendingMigrations();
     if (pending.length > 0) {
       throw new SchemaOutdatedError(pending.map(({ name }) => name));
@@ -54,10 +54,19 @@ export function checkSchema(options: DataSourceOptions): Promise<void> {
   });
 }
 
-async function withExecutor<T>(
-  options: DataSourceOptions,
-  work: (executor: MigrationExecutor, runner: QueryRunner) => Promise<T>,
-): Promise<T> {
+type Work<T> = (executor: MigrationExecutor, runner: QueryRunner) => Promise<T>;
+
+/** @throws DatabaseSetupError when columns are missing after the work */
+function withCheckedColumns<T>(options: DataSourceOptions, work: Work<T>): Promise<T> {
+  return withMigrations(options, async (executor, runner) => {
+    const result = await work(executor, runner);
+    await checkColumns(runner);
+    return result;
+  });
+}
+
+/** Works with the migrations of the database, on a connection of its own. @throws DatabaseSetupError */
+export async function withMigrations<T>(options: DataSourceOptions, work: Work<T>): Promise<T> {
   // TypeORM's other logger writes to the console.
   const dataSource = new DataSource({ ...options, extra: MIGRATION_CONNECTION, logger: 'debug' });
   await dataSource.initialize();
@@ -70,9 +79,7 @@ async function withExecutor<T>(
         `its encoding is ${encoding}, and must be UTF8 (CREATE DATABASE with ENCODING 'UTF8' TEMPLATE template0)`,
       );
     }
-    const result = await work(new MigrationExecutor(dataSource, runner), runner);
-    await checkColumns(dataSource, runner);
-    return result;
+    return await work(new MigrationExecutor(dataSource, runner), runner);
   } finally {
     await runner.release();
     await dataSource.destroy();
@@ -80,7 +87,8 @@ async function withExecutor<T>(
 }
 
 /** @throws DatabaseSetupError for columns that schemas map and no migration has made */
-async function checkColumns({ entityMetadatas }: DataSource, runner: QueryRunner): Promise<void> {
+async function checkColumns(runner: QueryRunner): Promise<void> {
+  const { entityMetadatas } = runner.dataSource;
   const { records } = await runner.query(
     `SELECT concat(relname, '.', attname) AS name FROM pg_attribute JOIN pg_class ON pg_class.oid = attrelid
      WHERE relname = ANY ($1) AND pg_table_is_visible(attrelid) AND attnum > 0 AND NOT attisdropped`,

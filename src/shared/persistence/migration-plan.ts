@@ -1,0 +1,85 @@
+import type { DataSourceOptions, MigrationInterface, QueryRunner } from 'typeorm';
+import { withMigrations } from './migrate';
+
+/** `unknown` is one that this version does not have: a newer version applied it. */
+export type MigrationState = 'applied' | 'pending' | 'unknown';
+
+const READING = /^\s*(SELECT|SHOW)\b/i;
+
+export interface MigrationStatus {
+  readonly migration: string;
+  readonly state: MigrationState;
+}
+
+export interface PlannedMigration {
+  readonly migration: string;
+  readonly statements: readonly string[];
+}
+
+/** Lists the migrations of the database and of this version, in the order they run. Changes nothing. */
+export function migrationStatus(options: DataSourceOptions): Promise<MigrationStatus[]> {
+  return withMigrations(options, async (executor, runner) => {
+    const known = new Set(runner.dataSource.migrations.map(({ name, constructor }) => name ?? constructor.name));
+    const executed = await executor.getExecutedMigrations();
+    const pending = await executor.getPendingMigrations();
+    return [
+      ...executed.reverse().map(({ name }) => ({
+        migration: name,
+        state: known.has(name) ? ('applied' as const) : ('unknown' as const),
+      })),
+      ...pending.map(({ name }) => ({ migration: name, state: 'pending' as const })),
+    ];
+  });
+}
+
+/** Lists the statements of the pending migrations. Runs none that could change anything, and takes no locks. */
+export function planMigrations(options: DataSourceOptions): Promise<PlannedMigration[]> {
+  return withMigrations(options, async (executor, runner) => {
+    const pending = await executor.getPendingMigrations();
+    await runner.query('START TRANSACTION READ ONLY');
+    const plan: PlannedMigration[] = [];
+    for (const { name, instance } of pending) {
+      plan.push({ migration: name, statements: instance === undefined ? [] : await statementsOf(instance, runner) });
+    }
+    await runner.query('ROLLBACK');
+    return plan;
+  });
+}
+
+/** The statements of a migration. What only reads is run, as the migration may depend on it; nothing else is. */
+export async function statementsOf(migration: MigrationInterface, runner: QueryRunner): Promise<string[]> {
+  const statements: string[] = [];
+  // TypeORM's own methods, such as `createTable`, keep in memory what they would run.
+  const takeFromMemory = () => {
+    statements.push(...runner.getMemorySql().upQueries.map(({ query }) => query));
+    runner.clearSqlMemory();
+  };
+  const query = (sql: string, ...rest: []) => {
+    if (READING.test(sql)) {
+      return runner.query(sql, ...rest);
+    }
+    takeFromMemory();
+    statements.push(sql);
+    return Promise.resolve([]);
+  };
+  const get = (target: QueryRunner, name: string): unknown => (name === 'query' ? query : Reflect.get(target, name));
+  runner.enableSqlMemory();
+  try {
+    await migration.up(new Proxy(runner, { get: get as ProxyHandler<QueryRunner>['get'] }));
+    takeFromMemory();
+    return statements.map(unindent);
+  } finally {
+    runner.disableSqlMemory();
+  }
+}
+
+/** The text without the indentation that all its lines share. */
+function unindent(text: string): string {
+  const lines = text.split('\n').filter((line) => line.trim() !== '');
+  const indents = lines.slice(text.startsWith('\n') ? 0 : 1).map((line) => line.search(/\S/));
+  const shared = indents.length === 0 ? 0 : Math.min(...indents);
+  return lines
+    .map((line) => line.slice(Math.min(shared, line.search(/\S/))))
+    .join('\n')
+    .trimEnd();
+}
