@@ -17,9 +17,10 @@ import { FixPetNameCheck1795320900000 } from './pets/persistence/fix-pet-name-ch
 import { PetSchema } from './pets/persistence/pet.schema';
 import { embeddedDatabaseHost } from './shared/persistence/embedded/embedded-database';
 import { PostgresClient, requirePrimary } from './shared/persistence/postgres-client';
+import { serverConnection } from './shared/persistence/server-connection';
 
 /** How TypeORM reaches the database, the schemas it maps, and the migrations, in the order they run. */
-export function typeOrmConfig(settings: Pick<Settings, 'databaseUrl' | 'dataDir'>): DataSourceOptions {
+export function typeOrmConfig(settings: Pick<Settings, 'databaseUrl' | 'dataDir' | 'of'>): DataSourceOptions {
   const { databaseUrl, dataDir } = settings;
   return {
     type: 'postgres',
@@ -48,7 +49,7 @@ export function typeOrmConfig(settings: Pick<Settings, 'databaseUrl' | 'dataDir'
     applicationName: 'petstore',
     ...(databaseUrl === undefined
       ? { host: embeddedDatabaseHost(dataDir), port: 5432, username: 'postgres', database: 'postgres' }
-      : { url: databaseUrl }),
+      : serverConnection('DATABASE_URL', databaseUrl, settings)),
     poolSize: 10,
     // Together these answer 503 within 2 s when the database is down, frozen or overloaded.
     connectTimeoutMS: 700,

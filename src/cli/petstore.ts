@@ -2,10 +2,11 @@ import { Command, CommanderError, Option } from 'commander';
 import { InvalidAccountError, InvalidKeyError, KeyStateError, NotFoundError, withoutSecrets } from '../auth';
 import { InvalidSettingsError } from '../config/settings';
 import { VERSION } from '../config/version';
+import { errorMessage } from '../shared/domain/error-message';
 import { ServiceUnavailableError } from '../shared/domain/pet-store-error';
 import { EmbeddedDatabaseError } from '../shared/persistence/embedded/embedded-database';
 import { migrationStatus, planMigrations } from '../shared/persistence/migration-plan';
-import { isDatabaseUnavailable } from '../shared/persistence/unavailable';
+import { isDatabaseUnavailable, isTlsFailure } from '../shared/persistence/unavailable';
 import { addAccountCommands } from './account-commands';
 import { type JsonOption, MAX_AUDIT_ENTRIES, parseLimit } from './arguments';
 import { addKeyCommands } from './key-commands';
@@ -139,6 +140,9 @@ function explain(error: unknown): [string, number] {
     error instanceof EmbeddedDatabaseError
   ) {
     return [error.message, 1];
+  }
+  if (isTlsFailure(error)) {
+    return [`The database cannot be reached over TLS: ${errorMessage(error)}. Check sslmode and the certificates.`, 1];
   }
   if (error instanceof ServiceUnavailableError || isDatabaseUnavailable(error)) {
     return ['The database cannot be reached. Check DATABASE_URL and that the database runs.', 1];

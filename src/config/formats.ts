@@ -29,3 +29,12 @@ export function url(must: string, accepts: (url: URL) => boolean): Format<string
 export function httpUrl(example: string): Format<string> {
   return url(`be an http or https address, such as ${example}`, ({ protocol }) => /^https?:$/.test(protocol));
 }
+
+export function postgresUrl(): Format<string> {
+  return url(
+    'be a PostgreSQL address with one host, such as postgres://user:password@host:5432/petstore; ' +
+      'for several servers, the host must lead to the primary: a proxy such as HAProxy, a virtual IP or a managed writer endpoint',
+    ({ protocol, host, searchParams }) =>
+      /^postgres(ql)?:$/.test(protocol) && !`${host}${searchParams.get('host') ?? ''}`.includes(','),
+  );
+}

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { isIP } from 'node:net';
 import { resolve } from 'node:path';
-import { type Format, httpUrl, integer, matching, oneOf, url } from './formats';
+import { type Format, httpUrl, integer, matching, oneOf, postgresUrl, url } from './formats';
 
 /** What an operator sets through the environment; docs/configuration.md lists each for users. */
 export abstract class Settings {
@@ -51,15 +51,7 @@ const OWN_SETTINGS = {
   HOST: [matching(/^[A-Za-z0-9.:_-]{1,255}$/, 'be an IP address or a host name to listen on'), '127.0.0.1'],
   PORT: [integer(1, 65_535), 3000],
   DATA_DIR: [matching(/./, 'be a directory'), '.data'],
-  DATABASE_URL: [
-    url(
-      'be a PostgreSQL address with one host, such as postgres://user:password@host:5432/petstore; ' +
-        'for several servers, the host must lead to the primary: a proxy such as HAProxy, a virtual IP or a managed writer endpoint',
-      ({ protocol, host, searchParams }) =>
-        /^postgres(ql)?:$/.test(protocol) && !`${host}${searchParams.get('host') ?? ''}`.includes(','),
-    ),
-    undefined,
-  ],
+  DATABASE_URL: [postgresUrl(), undefined],
   MIGRATE_ON_START: [oneOf('true', 'false'), 'true'],
   REDIS_URL: [
     {

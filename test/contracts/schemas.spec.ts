@@ -1,5 +1,6 @@
 import { DataSource, EntitySchema } from 'typeorm';
 import { TypeOrmAccountRepository } from '../../src/auth/persistence/typeorm-account.repository';
+import { loadSettings } from '../../src/config/settings';
 import { migrate } from '../../src/shared/persistence/migrate';
 import { TypeOrmUnitOfWork } from '../../src/shared/persistence/typeorm-unit-of-work';
 import { typeOrmConfig } from '../../src/typeorm.config';
@@ -8,7 +9,7 @@ const SCRATCH = 'made_from_schemas';
 
 describe('The entity schemas', () => {
   const databaseUrl = process.env[`WORKER_${process.env.JEST_WORKER_ID ?? '1'}_DATABASE_URL`];
-  const config = typeOrmConfig({ databaseUrl, dataDir: '' });
+  const config = typeOrmConfig(loadSettings({ DATABASE_URL: databaseUrl }));
   let migrated: DataSource;
 
   beforeAll(async () => {

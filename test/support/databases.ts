@@ -2,6 +2,7 @@ import { cp, mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Client } from 'pg';
+import { loadSettings } from '../../src/config/settings';
 import { EmbeddedDatabase, embeddedDatabaseHost } from '../../src/shared/persistence/embedded/embedded-database';
 import { migrate } from '../../src/shared/persistence/migrate';
 import { typeOrmConfig } from '../../src/typeorm.config';
@@ -27,7 +28,7 @@ export async function serverDatabase(serverUrl: string, name: string): Promise<T
   await run(`CREATE DATABASE ${name}`);
   const url = new URL(serverUrl);
   url.pathname = `/${name}`;
-  await migrate(typeOrmConfig({ databaseUrl: url.href, dataDir: '' }));
+  await migrate(typeOrmConfig(loadSettings({ DATABASE_URL: url.href })));
   return { url: url.href, remove: () => run(drop) };
 }
 
@@ -37,7 +38,7 @@ export async function embeddedDatabase(): Promise<TestDatabase> {
   await cp(TEMPLATE, join(dataDir, 'postgres'), { recursive: true });
   const database = await EmbeddedDatabase.open(dataDir);
   const url = `postgres://postgres@localhost/postgres?host=${embeddedDatabaseHost(dataDir)}`;
-  await migrate(typeOrmConfig({ databaseUrl: url, dataDir }));
+  await migrate(typeOrmConfig(loadSettings({ DATABASE_URL: url, DATA_DIR: dataDir })));
   return {
     url,
     remove: async () => {

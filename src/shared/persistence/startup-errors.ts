@@ -20,13 +20,11 @@ export class SchemaOutdatedError extends Error {
 
 /** SQLSTATE of logins, missing databases and privileges, hot standbys, conflicts with other sessions, and full disks. */
 const TEMPORARY_STATE = /^(28\w{3}|3D000|42501|25006|40\w{3}|55P03|58\w{3})$/;
-const TLS_FAILURE = /^(ERR_TLS|ERR_SSL|CERT_|DEPTH_ZERO_|SELF_SIGNED_|UNABLE_TO_)/;
 
 /** Whether what failed at the start may succeed later, once somebody has repaired the server or the network. */
 export function mayHeal(error: unknown): boolean {
   if (error instanceof MigrationLockedError || error instanceof SchemaOutdatedError || isDatabaseUnavailable(error)) {
     return true;
   }
-  const code = sqlState(error) ?? '';
-  return TEMPORARY_STATE.test(code) || TLS_FAILURE.test(code);
+  return TEMPORARY_STATE.test(sqlState(error) ?? '');
 }

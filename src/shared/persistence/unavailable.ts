@@ -18,6 +18,10 @@ const UNAVAILABLE =
   /^(ECONN\w+|EPIPE|ENOENT|ENOTFOUND|EAI_AGAIN|ETIMEDOUT|EHOST\w+|ENET\w+|28\w{3}|3D000|53\w{3}|57P\w{2}|57014|55P03|40001|40P01|08\w{3}|25006|25P03|26000)$/;
 const UNAVAILABLE_MESSAGE =
   /^(timeout exceeded when trying to connect|Connection terminated|Query read timeout|Client (was closed|has encountered)|Driver not Connected)/;
+/** A certificate that one side does not trust, or a server without TLS: what new connections meet while others still work. */
+const TLS_FAILURE = /^(ERR_TLS|ERR_SSL|CERT_|DEPTH_ZERO_|SELF_SIGNED_|UNABLE_TO_)/;
+const TLS_FAILURE_MESSAGE =
+  /^(The server does not support SSL connections|There was an error establishing an SSL connection)/;
 /** A value that PostgreSQL does not take, or a constraint that it breaks. */
 const REJECTED_ROW = /^2[23]\w{3}$/;
 
@@ -36,7 +40,15 @@ export function isDatabaseUnavailable(error: unknown): boolean {
   if (error instanceof AggregateError) {
     return error.errors.some(isDatabaseUnavailable);
   }
-  return error instanceof Error && (UNAVAILABLE.test(sqlState(error) ?? '') || UNAVAILABLE_MESSAGE.test(error.message));
+  return (
+    isTlsFailure(error) ||
+    (error instanceof Error && (UNAVAILABLE.test(sqlState(error) ?? '') || UNAVAILABLE_MESSAGE.test(error.message)))
+  );
+}
+
+/** Whether the connection failed because of TLS. */
+export function isTlsFailure(error: unknown): boolean {
+  return error instanceof Error && (TLS_FAILURE.test(sqlState(error) ?? '') || TLS_FAILURE_MESSAGE.test(error.message));
 }
 
 /** Whether PostgreSQL executed the statement and rejected what it was given, so that nothing was changed. */

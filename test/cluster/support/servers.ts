@@ -9,6 +9,14 @@ import { freePort } from '../../support/process';
 
 const START_LIMIT_MS = 10_000;
 
+interface PostgresOptions {
+  /** Whether a commit waits for the disk. */
+  readonly isDurable?: boolean;
+  readonly settings?: Readonly<Record<string, string | number>>;
+  /** Files of its data directory, by their names. */
+  readonly files?: Readonly<Record<string, string>>;
+}
+
 /** A server of the distribution's packages, started for a test on a port of its own. */
 export class Server {
   readonly port: number;
@@ -35,11 +43,10 @@ export class Server {
     return server;
   }
 
-  /** @param isDurable whether a commit waits for the disk */
-  static async postgres({ isDurable = false } = {}): Promise<Server> {
+  static async postgres(options?: PostgresOptions): Promise<Server> {
     const initdb = postgresProgram('initdb');
     const makeData = (data: string) => [initdb, '-D', data, '-U', 'postgres', '-A', 'trust', '--no-sync'];
-    return Server.postgresOn(makeData, isDurable);
+    return Server.postgresOn(makeData, options);
   }
 
   /** A hot standby of this PostgreSQL server. */
@@ -50,14 +57,23 @@ export class Server {
     });
   }
 
-  private static async postgresOn(makeData: (data: string) => string[], isDurable = false): Promise<Server> {
+  private static async postgresOn(
+    makeData: (data: string) => string[],
+    { isDurable = false, settings = {}, files = {} }: PostgresOptions = {},
+  ): Promise<Server> {
     const postgres = postgresProgram('postgres');
     const [directory, port] = await Promise.all([temporary(), freePort()]);
     const user = serverUser('postgres', directory);
     const data = join(directory, 'data');
     const [make = '', ...makeArgs] = makeData(data);
     execFileSync(make, makeArgs, { ...user, cwd: directory, stdio: 'ignore' });
-    const args = ['-D', data, '-p', port, '-h', '127.0.0.1', '-k', '', '-c', `fsync=${isDurable ? 'on' : 'off'}`];
+    await Promise.all(Object.entries(files).map(([name, text]) => writeFile(join(data, name), text, { mode: 0o600 })));
+    Object.keys(files).forEach((name) => {
+      chownSync(join(data, name), user.uid ?? -1, user.gid ?? -1);
+    });
+    const all = Object.entries({ fsync: isDurable ? 'on' : 'off', ...settings });
+    const options = all.flatMap(([name, value]) => ['-c', `${name}=${value}`]);
+    const args = ['-D', data, '-p', port, '-h', '127.0.0.1', '-k', '', ...options];
     const server = new Server(
       () => spawn(postgres, args, { ...user, cwd: directory, stdio: 'ignore' }),
       port,

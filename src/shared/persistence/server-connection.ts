@@ -1,0 +1,146 @@
+import { X509Certificate } from 'node:crypto';
+import { readFileSync } from 'node:fs';
+import { type ConnectionOptions, createSecureContext } from 'node:tls';
+import { InvalidSettingsError, type Settings } from '../../config/settings';
+import { errorMessage } from '../domain/error-message';
+import { DATABASE_SETTINGS } from './database-settings';
+
+const MODES = ['disable', 'require', 'verify-ca', 'verify-full'];
+const TLS_PARAMETERS = ['sslmode', 'sslrootcert', 'sslcert', 'sslkey', 'ssl', 'uselibpqcompat'];
+/** The certificate authorities that Node.js trusts. */
+const SYSTEM = 'system';
+
+type TlsOptions = Pick<ConnectionOptions, 'ca' | 'cert' | 'key' | 'rejectUnauthorized' | 'checkServerIdentity'>;
+
+/** How TypeORM reaches a PostgreSQL server. */
+export interface ServerConnection {
+  readonly url: string;
+  readonly ssl?: TlsOptions | false;
+}
+
+/** A file of a setting, or of the parameter of a URL that takes its place. */
+interface TlsFile {
+  readonly label: string;
+  readonly path: string;
+}
+
+/**
+ * Reads what a URL says about TLS as libpq does, as `pg` gives the modes other meanings.
+ * @param variable the setting that holds the URL
+ * @throws InvalidSettingsError
+ */
+export function serverConnection(
+  variable: 'DATABASE_URL',
+  text: string,
+  settings: Pick<Settings, 'of'>,
+): ServerConnection {
+  const url = new URL(text);
+  const { searchParams: parameters } = url;
+  const { caFile, certFile, keyFile } = settings.of(DATABASE_SETTINGS);
+  const file = (parameter: string, setting: string, preset: string | undefined): TlsFile | undefined => {
+    const path = parameters.get(parameter);
+    const label = path === null ? setting : `${parameter} in ${variable}`;
+    return path === null && preset === undefined ? undefined : { label, path: path ?? preset ?? '' };
+  };
+  const ca = file('sslrootcert', 'DATABASE_CA_FILE', caFile);
+  const cert = file('sslcert', 'DATABASE_CERT_FILE', certFile);
+  const key = file('sslkey', 'DATABASE_KEY_FILE', keyFile);
+  const mode = readMode(variable, parameters);
+
+  const isSocket = (parameters.get('host') ?? decodeURIComponent(url.hostname)).startsWith('/');
+  if (mode === undefined && !isSocket) {
+    const unused = ca ?? cert ?? key;
+    if (unused !== undefined) {
+      throw new InvalidSettingsError(
+        `${variable} must have sslmode=verify-full, verify-ca or require, as ${unused.label} has no effect without TLS.`,
+      );
+    }
+    return { url: text };
+  }
+  // Elsewhere `pg` would give them its own meaning.
+  TLS_PARAMETERS.forEach((name) => {
+    parameters.delete(name);
+  });
+  const ssl = mode === undefined || mode === 'disable' || isSocket ? false : tlsOptions(variable, mode, ca, cert, key);
+  return { url: url.href, ssl };
+}
+
+function readMode(variable: string, parameters: URLSearchParams): string | undefined {
+  const unsupported = [...parameters.keys()].find((name) => name.startsWith('ssl') && !TLS_PARAMETERS.includes(name));
+  if (unsupported !== undefined) {
+    throw new InvalidSettingsError(`${variable} must not have the parameter ${unsupported}, which is not supported.`);
+  }
+  const ssl = parameters.get('ssl');
+  const isSystem = parameters.get('sslrootcert') === SYSTEM;
+  // As in libpq, which takes `ssl=true` from addresses of JDBC.
+  const preset = ssl === 'true' ? 'require' : isSystem ? 'verify-full' : undefined;
+  const mode = parameters.get('sslmode') ?? preset;
+  if ((mode !== undefined && !MODES.includes(mode)) || (ssl !== null && ssl !== 'true')) {
+    throw new InvalidSettingsError(
+      `${variable} must have sslmode=disable, require, verify-ca or verify-full, or none` +
+        (mode === 'allow' || mode === 'prefer' ? `; ${mode} does not ensure that the connection is encrypted.` : '.'),
+    );
+  }
+  return mode;
+}
+
+function tlsOptions(
+  variable: string,
+  mode: string,
+  caFile: TlsFile | undefined,
+  certFile: TlsFile | undefined,
+  keyFile: TlsFile | undefined,
+): TlsOptions {
+  const isSystem = caFile?.path === SYSTEM && caFile.label !== 'DATABASE_CA_FILE';
+  if (mode === 'verify-ca' && caFile === undefined) {
+    throw new InvalidSettingsError(`${variable} has sslmode=verify-ca, which needs DATABASE_CA_FILE.`);
+  }
+  if (mode !== 'verify-full' && isSystem) {
+    throw new InvalidSettingsError(`${variable} must have sslmode=verify-full with sslrootcert=system.`);
+  }
+  const ca = caFile === undefined || isSystem ? undefined : readCertificate(caFile);
+  return {
+    // Without one, `require` encrypts and verifies nothing, and `verify-full` trusts what Node.js does.
+    ...(ca === undefined ? { rejectUnauthorized: mode === 'verify-full' } : { ca }),
+    ...(mode !== 'verify-full' && { checkServerIdentity: () => undefined }),
+    ...clientCertificate(certFile, keyFile),
+  };
+}
+
+function clientCertificate(certFile: TlsFile | undefined, keyFile: TlsFile | undefined): TlsOptions {
+  if (certFile === undefined && keyFile === undefined) {
+    return {};
+  }
+  if (certFile === undefined || keyFile === undefined) {
+    throw new InvalidSettingsError('DATABASE_CERT_FILE and DATABASE_KEY_FILE must be set together.');
+  }
+  const pair = { cert: readCertificate(certFile), key: readText(keyFile) };
+  try {
+    createSecureContext(pair);
+  } catch (error) {
+    throw new InvalidSettingsError(
+      `${keyFile.label} must name the unencrypted PEM private key of the certificate in ${certFile.label} (${errorMessage(error)}).`,
+    );
+  }
+  return pair;
+}
+
+function readCertificate(file: TlsFile): string {
+  const text = readText(file);
+  try {
+    new X509Certificate(text);
+  } catch {
+    throw new InvalidSettingsError(`${file.label} names a file that is not a PEM certificate.`);
+  }
+  return text;
+}
+
+function readText({ label, path }: TlsFile): string {
+  try {
+    return readFileSync(path, 'utf8');
+  } catch (error) {
+    throw new InvalidSettingsError(
+      `${label} names a file that cannot be read (${(error as NodeJS.ErrnoException).code}).`,
+    );
+  }
+}

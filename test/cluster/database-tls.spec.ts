@@ -1,0 +1,222 @@
+import { execFile } from 'node:child_process';
+import { writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
+import pg from 'pg';
+import { DataSource } from 'typeorm';
+import { loadSettings } from '../../src/config/settings';
+import { errorMessage } from '../../src/shared/domain/error-message';
+import { typeOrmConfig } from '../../src/typeorm.config';
+import { freePort, petstore, Program, temporaryDirectory } from '../support/process';
+import { type Certificate, CertificateAuthority } from './support/certificates';
+import { eventually, Replica } from './support/replica';
+import { Server } from './support/servers';
+
+const execute = promisify(execFile);
+const PLAIN = 'not encrypted';
+const ENCRYPTED = 'encrypted';
+const UNTRUSTED = /self-signed certificate|unable to verify/;
+const WRONG_NAME = /Hostname\/IP does not match/;
+const NO_TLS = 'The server does not support SSL connections';
+
+describe('The connection to PostgreSQL over TLS', () => {
+  let [authority, stranger] = [] as unknown as [CertificateAuthority, CertificateAuthority];
+  let client: Certificate;
+  let directory: { path: string; remove: () => Promise<void> };
+  /** One with TLS, whose certificate is for `localhost` and not for 127.0.0.1, and one without. */
+  let [secure, plain] = [] as unknown as [Server, Server];
+
+  beforeAll(async () => {
+    [authority, stranger, directory] = await Promise.all([
+      CertificateAuthority.create(),
+      CertificateAuthority.create(),
+      temporaryDirectory(),
+    ]);
+    const { cert, key } = authority.issue('server', ['DNS:localhost']);
+    client = authority.issue('holder');
+    const hba = `hostnossl all postgres all trust
+hostssl all postgres all trust
+hostssl all holder all cert
+`;
+    [secure, plain] = await Promise.all([
+      Server.postgres({
+        settings: {
+          ssl: 'on',
+          ssl_cert_file: 'server.crt',
+          ssl_key_file: 'server.key',
+          ssl_ca_file: 'root.crt',
+        },
+        files: { 'server.crt': cert, 'server.key': key, 'root.crt': authority.certificate, 'pg_hba.conf': hba },
+      }),
+      Server.postgres(),
+    ]);
+    await eventually(10_000, () => connect({ DATABASE_URL: `${secure.url}/postgres` }).then(isNoFailure));
+    const operator = new pg.Client(secure.url);
+    await operator.connect();
+    await operator.query('CREATE ROLE holder LOGIN SUPERUSER');
+    await operator.end();
+  });
+  afterAll(() => Promise.all([secure, plain, authority, stranger, directory].map((each) => each.remove())));
+
+  const isNoFailure = (result: string) => [PLAIN, ENCRYPTED].includes(result);
+  /** @returns whether the connection is encrypted, or why there is none */
+  const connect = async (env: Record<string, string>): Promise<string> => {
+    try {
+      const dataSource = await new DataSource(typeOrmConfig(loadSettings(env))).initialize();
+      const [row] = await dataSource.query<{ ssl: boolean }[]>(
+        'SELECT ssl FROM pg_stat_ssl WHERE pid = pg_backend_pid()',
+      );
+      await dataSource.destroy();
+      return row?.ssl === true ? ENCRYPTED : PLAIN;
+    } catch (error) {
+      const reason = errorMessage(error);
+      // The machine may be busy with other tests.
+      return reason.includes('connection timeout') ? connect(env) : reason;
+    }
+  };
+  const psqlConnects = async (address: string, ca = '') => {
+    const env = { PATH: process.env.PATH, HOME: directory.path, PGSSLROOTCERT: ca };
+    return execute('psql', ['-c', 'SELECT 1', address], { env }).then(
+      () => true,
+      () => false,
+    );
+  };
+  const url = (server: Server, query: string, host = 'localhost', user = 'postgres') =>
+    `postgres://${user}@${host}:${server.port}/postgres${query}`;
+
+  describe.each<[mode: string, outcomes: Record<'secure' | 'ca' | 'wrongCa' | 'wrongName' | 'plain', string | RegExp>]>(
+    [
+      ['', { secure: PLAIN, ca: /has no effect/, wrongCa: /has no effect/, wrongName: /has no effect/, plain: PLAIN }],
+      ['disable', { secure: PLAIN, ca: PLAIN, wrongCa: PLAIN, wrongName: PLAIN, plain: PLAIN }],
+      ['require', { secure: ENCRYPTED, ca: ENCRYPTED, wrongCa: UNTRUSTED, wrongName: ENCRYPTED, plain: NO_TLS }],
+      [
+        'verify-ca',
+        { secure: /needs DATABASE_CA_FILE/, ca: ENCRYPTED, wrongCa: UNTRUSTED, wrongName: ENCRYPTED, plain: /needs/ },
+      ],
+      ['verify-full', { secure: UNTRUSTED, ca: ENCRYPTED, wrongCa: UNTRUSTED, wrongName: WRONG_NAME, plain: NO_TLS }],
+    ],
+  )('with sslmode=%s', (mode, outcomes) => {
+    const query = mode === '' ? '' : `?sslmode=${mode}`;
+
+    it('accepts and rejects servers without a certificate authority as libpq does', async () => {
+      expect(await connect({ DATABASE_URL: url(secure, query) })).toMatch(outcomes.secure);
+      expect(await connect({ DATABASE_URL: url(plain, query) })).toMatch(outcomes.plain);
+    });
+
+    it('verifies the certificate against the certificate authority, and the host name, as far as libpq does', async () => {
+      const env = { DATABASE_URL: url(secure, query), DATABASE_CA_FILE: authority.file };
+      expect(await connect(env)).toMatch(outcomes.ca);
+      expect(await connect({ ...env, DATABASE_CA_FILE: stranger.file })).toMatch(outcomes.wrongCa);
+      expect(await connect({ ...env, DATABASE_URL: url(secure, query, '127.0.0.1') })).toMatch(outcomes.wrongName);
+    });
+  });
+
+  it.each(['disable', 'require', 'verify-ca', 'verify-full'])(
+    'is accepted and rejected as by psql with sslmode=%s',
+    async (mode) => {
+      const servers = [url(secure, ''), url(secure, '', '127.0.0.1'), url(plain, '')];
+      const cases = servers.flatMap((server) =>
+        [undefined, authority.file, stranger.file].map((ca) => [`${server}?sslmode=${mode}`, ca] as const),
+      );
+      const outcomes = await Promise.all(
+        cases.map(async ([DATABASE_URL, ca]) => {
+          const result = await connect({ DATABASE_URL, ...(ca !== undefined && { DATABASE_CA_FILE: ca }) });
+          return [isNoFailure(result), await psqlConnects(DATABASE_URL, ca)];
+        }),
+      );
+      expect(outcomes.map(([here]) => here)).toEqual(outcomes.map(([, psql]) => psql));
+    },
+  );
+
+  it('takes the files from the URL first, as libpq does', async () => {
+    const env = { DATABASE_CA_FILE: stranger.file };
+    const verified = url(secure, `?sslmode=verify-full&sslrootcert=${authority.file}`);
+    expect(await connect({ ...env, DATABASE_URL: verified })).toBe(ENCRYPTED);
+    const system = url(secure, '?sslrootcert=system');
+    expect(await connect({ ...env, DATABASE_URL: system })).toMatch(UNTRUSTED);
+    const holder = `?ssl=true&sslcert=${client.certFile}&sslkey=${client.keyFile}`;
+    expect(await connect({ DATABASE_URL: url(secure, holder, 'localhost', 'holder') })).toBe(ENCRYPTED);
+  });
+
+  it('presents the client certificate to a server that demands one, and keeps trying without', async () => {
+    const env = {
+      DATABASE_URL: url(secure, '?sslmode=verify-full', 'localhost', 'holder'),
+      DATABASE_CA_FILE: authority.file,
+    };
+    const pair = { DATABASE_CERT_FILE: client.certFile, DATABASE_KEY_FILE: client.keyFile };
+    expect(await connect({ ...env, ...pair })).toBe(ENCRYPTED);
+    expect(await connect(env)).toBe('connection requires a valid client certificate');
+    const migrated = await petstore(['migrate'], { APP_ENV: 'production', ...env, ...pair });
+    expect([migrated.code, migrated.stderr]).toEqual([0, '']);
+    const [welcome, rejected] = await Promise.all([Replica.start({ ...env, ...pair }), Replica.start(env)]);
+    try {
+      await eventually(10_000, () => welcome.isReady());
+      await eventually(10_000, () =>
+        rejected.program.stdout.includes('connection requires a valid client certificate'),
+      );
+      expect(await rejected.isReady()).toBe(false);
+    } finally {
+      await Promise.all([welcome, rejected].map(({ program }) => program.kill('SIGKILL')));
+    }
+  });
+
+  it('says in one line of the log and of the command line what is wrong with a mode or a file', async () => {
+    const garbage = join(directory.path, 'garbage.pem');
+    await writeFile(garbage, 'not a certificate');
+    const missing = join(directory.path, 'missing.pem');
+    const verified = url(secure, '?sslmode=verify-full');
+    const cases: [Record<string, string>, string][] = [
+      [{ DATABASE_URL: url(secure, '?sslmode=strict') }, 'DATABASE_URL must have sslmode=disable, require'],
+      [
+        { DATABASE_URL: verified, DATABASE_CA_FILE: missing },
+        'DATABASE_CA_FILE names a file that cannot be read (ENOENT).',
+      ],
+      [
+        { DATABASE_URL: verified, DATABASE_CA_FILE: garbage },
+        'DATABASE_CA_FILE names a file that is not a PEM certificate.',
+      ],
+    ];
+    for (const [env, message] of cases) {
+      const all = { APP_ENV: 'production', PORT: await freePort(), ...env };
+      const [server, command] = await Promise.all([new Program('main.js', [], all).exit, petstore(['audit'], all)]);
+      const lines = server.stdout.split('\n').filter((line) => line.includes('start_failed'));
+      expect([server.code, lines.length]).toEqual([1, 1]);
+      const msg = expect.stringContaining(message) as string;
+      expect(JSON.parse(lines[0] ?? '')).toMatchObject({ event: 'start_failed', level: 'fatal', msg });
+      expect(command.stderr.startsWith(`error: ${message}`)).toBe(true);
+    }
+  });
+
+  it.each<[query: string, files: Record<string, 'cert' | 'key' | 'otherKey'>, message: string]>([
+    ['?sslmode=prefer', {}, 'prefer does not ensure that the connection is encrypted'],
+    ['?sslmode=allow', {}, 'allow does not ensure'],
+    ['?sslmode=no-verify', {}, 'must have sslmode=disable, require, verify-ca or verify-full'],
+    ['?ssl=no-verify', {}, 'must have sslmode=disable, require, verify-ca or verify-full'],
+    ['?sslmode=require&sslcrl=/x', {}, 'must not have the parameter sslcrl'],
+    ['?sslmode=require&sslrootcert=system', {}, 'must have sslmode=verify-full with sslrootcert=system'],
+    ['?sslmode=require&sslrootcert=/x', {}, 'sslrootcert in DATABASE_URL names a file that cannot be read (ENOENT)'],
+    [
+      '?sslmode=require',
+      { DATABASE_CERT_FILE: 'cert' },
+      'DATABASE_CERT_FILE and DATABASE_KEY_FILE must be set together',
+    ],
+    ['', { DATABASE_CERT_FILE: 'cert' }, 'as DATABASE_CERT_FILE has no effect without TLS'],
+    [
+      '?sslmode=require',
+      { DATABASE_CERT_FILE: 'cert', DATABASE_KEY_FILE: 'otherKey' },
+      'DATABASE_KEY_FILE must name the unencrypted PEM private key of the certificate in DATABASE_CERT_FILE',
+    ],
+    ['?sslmode=require', { DATABASE_CERT_FILE: 'key', DATABASE_KEY_FILE: 'key' }, 'is not a PEM certificate'],
+  ])('is not attempted with %j and %j', async (query, files, message) => {
+    const paths = { cert: client.certFile, key: client.keyFile, otherKey: stranger.issue('other').keyFile };
+    const settings = Object.entries(files).map(([name, file]) => [name, paths[file]]);
+    const env = Object.fromEntries(settings) as Record<string, string>;
+    expect(await connect({ DATABASE_URL: url(secure, query), ...env })).toContain(message);
+  });
+
+  it('tells an operator that TLS is why the database cannot be reached', async () => {
+    const env = { APP_ENV: 'production', DATABASE_URL: url(secure, '?sslmode=verify-full') };
+    const { code, stderr } = await petstore(['audit'], env);
+    expect([code, stderr]).toEqual([1, expect.stringContaining('cannot be reached over TLS: self-signed certificate')]);
+  });
+});

@@ -1,0 +1,59 @@
+import { execFileSync } from 'node:child_process';
+import { readFileSync } from 'node:fs';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+
+/** A certificate and its private key, in PEM files. */
+export interface Certificate {
+  readonly certFile: string;
+  readonly keyFile: string;
+  readonly cert: string;
+  readonly key: string;
+}
+
+/** A certificate authority of one test. */
+export class CertificateAuthority {
+  private constructor(
+    private readonly directory: string,
+    private readonly root: Certificate,
+  ) {}
+
+  static async create(): Promise<CertificateAuthority> {
+    const directory = await mkdtemp(join(tmpdir(), 'petstore-ca-'));
+    return new CertificateAuthority(directory, makeCertificate(directory, 'root', []));
+  }
+
+  /** The file of its own certificate. */
+  get file(): string {
+    return this.root.certFile;
+  }
+
+  get certificate(): string {
+    return this.root.cert;
+  }
+
+  /** @param names what the certificate is for, such as `DNS:localhost` */
+  issue(commonName: string, names: readonly string[] = []): Certificate {
+    const alternatives = names.length === 0 ? [] : ['-addext', `subjectAltName=${names.join(',')}`];
+    const signer = ['-CA', this.root.certFile, '-CAkey', this.root.keyFile];
+    return makeCertificate(this.directory, commonName, [
+      ...signer,
+      ...alternatives,
+      '-addext',
+      'basicConstraints=critical,CA:FALSE',
+    ]);
+  }
+
+  remove(): Promise<void> {
+    return rm(this.directory, { recursive: true, force: true });
+  }
+}
+
+function makeCertificate(directory: string, name: string, options: readonly string[]): Certificate {
+  const [certFile, keyFile] = [join(directory, `${name}.crt`), join(directory, `${name}.key`)];
+  const key = ['-newkey', 'ec', '-pkeyopt', 'ec_paramgen_curve:prime256v1', '-nodes', '-keyout', keyFile];
+  const args = ['req', '-x509', ...key, '-out', certFile, '-days', '1', '-subj', `/CN=${name}`, ...options];
+  execFileSync('openssl', args, { stdio: 'ignore' });
+  return { certFile, keyFile, cert: readFileSync(certFile, 'utf8'), key: readFileSync(keyFile, 'utf8') };
+}
