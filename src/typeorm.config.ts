@@ -15,6 +15,7 @@ import { OrderSchema } from './orders/persistence/order.schema';
 import { CreatePets1795219200001 } from './pets/persistence/create-pets.migration';
 import { FixPetNameCheck1795320900000 } from './pets/persistence/fix-pet-name-check.migration';
 import { PetSchema } from './pets/persistence/pet.schema';
+import { DATABASE_SETTINGS } from './shared/persistence/database-settings';
 import { embeddedDatabaseHost } from './shared/persistence/embedded/embedded-database';
 import { PostgresClient, requirePrimary } from './shared/persistence/postgres-client';
 import { serverConnection } from './shared/persistence/server-connection';
@@ -22,6 +23,7 @@ import { serverConnection } from './shared/persistence/server-connection';
 /** How TypeORM reaches the database, the schemas it maps, and the migrations, in the order they run. */
 export function typeOrmConfig(settings: Pick<Settings, 'databaseUrl' | 'dataDir' | 'of'>): DataSourceOptions {
   const { databaseUrl, dataDir } = settings;
+  const { poolMax, statementTimeoutMs } = settings.of(DATABASE_SETTINGS);
   return {
     type: 'postgres',
     entities: [
@@ -50,7 +52,7 @@ export function typeOrmConfig(settings: Pick<Settings, 'databaseUrl' | 'dataDir'
     ...(databaseUrl === undefined
       ? { host: embeddedDatabaseHost(dataDir), port: 5432, username: 'postgres', database: 'postgres' }
       : serverConnection('DATABASE_URL', databaseUrl, settings)),
-    poolSize: 10,
+    poolSize: poolMax,
     // Together these answer 503 within 2 s when the database is down, frozen or overloaded.
     connectTimeoutMS: 700,
     extra: {
@@ -60,9 +62,9 @@ export function typeOrmConfig(settings: Pick<Settings, 'databaseUrl' | 'dataDir'
       pipeline: true,
       Client: PostgresClient,
       ...(databaseUrl !== undefined && {
-        statement_timeout: 1_000,
-        lock_timeout: 500,
-        query_timeout: 1_100,
+        statement_timeout: statementTimeoutMs,
+        lock_timeout: Math.floor(statementTimeoutMs / 2),
+        query_timeout: statementTimeoutMs + 100,
         // What a replica that vanished in a transaction had locked is free again after this.
         idle_in_transaction_session_timeout: 3_000,
         keepAlive: true,

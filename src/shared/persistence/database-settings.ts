@@ -1,4 +1,4 @@
-import { matching } from '../../config/formats';
+import { integer, matching } from '../../config/formats';
 import { declareSettings } from '../../config/settings';
 
 const path = matching(/./, 'be the path of a file');
@@ -10,4 +10,8 @@ export const DATABASE_SETTINGS = declareSettings({
   /** The certificate that this process presents to the server, and its private key. */
   certFile: ['DATABASE_CERT_FILE', path, undefined],
   keyFile: ['DATABASE_KEY_FILE', path, undefined],
+  /** The connections of this process: enough for the pipelines of two tables, half of them for writing. */
+  poolMax: ['DATABASE_POOL_MAX', integer(5, 200), 10],
+  /** How long a statement may take, in ms: not less than a migration may hold up statements. */
+  statementTimeoutMs: ['DATABASE_STATEMENT_TIMEOUT_MS', integer(1_000, 60_000), 1_000],
 });

@@ -6,7 +6,7 @@ import { ServiceUnavailableError } from '../domain/pet-store-error';
 import { errorMessage } from '../domain/error-message';
 import { EmbeddedDatabase } from './embedded/embedded-database';
 import { checkSchema, migrate } from './migrate';
-import { getPool } from './postgres-client';
+import { getPool, getPoolMax } from './postgres-client';
 import { DatabaseSetupError, mayHeal } from './startup-errors';
 import { PreparedStatements } from './statements/prepared-statements';
 
@@ -83,8 +83,9 @@ export class Database implements OnModuleInit, OnApplicationShutdown {
 
   /** Opens all connections of the pool, so that the first burst of requests need not wait for them. */
   private async openConnections(): Promise<void> {
-    const { poolSize = 1 } = this.dataSource.options as { poolSize?: number };
-    await Promise.allSettled(Array.from({ length: poolSize }, () => this.dataSource.query('SELECT 1')));
+    await Promise.allSettled(
+      Array.from({ length: getPoolMax(this.dataSource) }, () => this.dataSource.query('SELECT 1')),
+    );
   }
 
   private async open(): Promise<void> {

@@ -40,6 +40,11 @@ export async function requirePrimary(client: ClientBase): Promise<void> {
   }
 }
 
+/** The most connections that the pool may open. */
+export function getPoolMax({ options }: DataSource): number {
+  return (options as { readonly poolSize?: number }).poolSize ?? 1;
+}
+
 /** The pool of `pg` that TypeORM uses; undefined before the first connection. */
 export function getPool({ isInitialized, driver }: DataSource): Pool | undefined {
   return isInitialized ? ((driver as PostgresDriver).master as Pool) : undefined;

@@ -2,23 +2,24 @@ import { AsyncLocalStorage } from 'node:async_hooks';
 import { Injectable } from '@nestjs/common';
 import { DataSource, type EntityManager, EntitySchema } from 'typeorm';
 import { UnitOfWork } from '../domain/unit-of-work';
+import { getPoolMax } from './postgres-client';
 import { Semaphore } from './statements/semaphore';
 import { notConnectedYet, orUnavailable } from './unavailable';
 
-/** Half of the pool: the other half reads while all that writes waits for a lock. */
-const MAX_WRITERS = 5;
-/** With the second that a statement may take, less than 2 s. */
+/** With the second that a statement may take by default, less than 2 s. */
 const MAX_WAIT_FOR_WRITING_MS = 850;
 
 /** Transactions of TypeORM, and the entity manager that repositories send their queries to. */
 @Injectable()
 export class TypeOrmUnitOfWork extends UnitOfWork {
   /** Bounds how many connections write at once. */
-  readonly writers = new Semaphore(MAX_WRITERS, MAX_WAIT_FOR_WRITING_MS);
+  readonly writers: Semaphore;
   private readonly transactions = new AsyncLocalStorage<EntityManager>();
 
   constructor(private readonly dataSource: DataSource) {
     super();
+    // The other half of the pool reads while all that writes waits for a lock.
+    this.writers = new Semaphore(Math.floor(getPoolMax(dataSource) / 2), MAX_WAIT_FOR_WRITING_MS);
   }
 
   run<T>(work: () => Promise<T>): Promise<T> {

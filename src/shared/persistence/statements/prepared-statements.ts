@@ -2,7 +2,9 @@ import { Injectable } from '@nestjs/common';
 import type { Pool, PoolClient } from 'pg';
 import { DataSource } from 'typeorm';
 import type { PostgresQueryRunner } from 'typeorm/driver/postgres/PostgresQueryRunner';
-import { getPool } from '../postgres-client';
+import { Settings } from '../../../config/settings';
+import { DATABASE_SETTINGS } from '../database-settings';
+import { getPool, getPoolMax } from '../postgres-client';
 import { ReadPipeline } from './read-pipeline';
 import { type Parameter, query, type ReadStatement, type Row, type Statement } from './statement';
 import { TypeOrmUnitOfWork } from '../typeorm-unit-of-work';
@@ -16,6 +18,7 @@ export class PreparedStatements {
   constructor(
     private readonly dataSource: DataSource,
     private readonly unitOfWork: TypeOrmUnitOfWork,
+    private readonly settings: Settings,
   ) {}
 
   /**
@@ -69,7 +72,9 @@ export class PreparedStatements {
   private pipeline(pool: Pool, table: string): ReadPipeline {
     let pipeline = this.pipelines.get(table);
     if (pipeline === undefined) {
-      pipeline = new ReadPipeline(pool);
+      // Of two pipelines, so many that the pool stays usable.
+      const maxConnections = Math.max(2, Math.floor(getPoolMax(this.dataSource) / 3));
+      pipeline = new ReadPipeline(pool, maxConnections, this.settings.of(DATABASE_SETTINGS).statementTimeoutMs);
       this.pipelines.set(table, pipeline);
     }
     return pipeline;

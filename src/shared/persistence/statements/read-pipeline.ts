@@ -8,17 +8,16 @@ import { isDatabaseUnavailable } from '../unavailable';
 const TICK_MS = 50;
 /** Without a response for 50 to 100 ms, what waits behind the first statement moves to another connection. */
 const STALLED_TICKS = 2;
-/** PostgreSQL ends a statement after 1 s: a connection without a response for longer leads nowhere. */
-const DEAD_TICKS = 22;
-/** How long a statement may take, with its wait for those before it. */
-const PATIENCE_TICKS = 28;
-const MAX_CONNECTIONS = 3;
+/** PostgreSQL ends a statement after the timeout: a connection without a response for longer leads nowhere. */
+const DEAD_AFTER_TIMEOUT_TICKS = 2;
+/** How long a statement may take beyond the timeout, with its wait for those before it. */
+const PATIENCE_AFTER_TIMEOUT_TICKS = 8;
 /** How many connections a statement may lose before it fails. */
 const MAX_LOSSES = 2;
 /** After this long a connection goes back to the pool for a moment, which closes it at the end of its lifetime. */
 const HELD_MS = 60_000;
 /** The pipeline itself says when a response is overdue: `pg` would count the wait behind other statements too. */
-const TIMEOUTS = { query_timeout: 5_000 };
+const QUERY_TIMEOUT_AFTER_TIMEOUT_MS = 4_000;
 
 /** The statement itself took too long, or waited too long for a lock: on another connection it would again. */
 const TIMED_OUT = new Set<string | undefined>(['57014', '55P03']);
@@ -105,15 +104,25 @@ export class ReadPipeline {
   private isClosed = false;
   private ticks = 0;
   private timer: NodeJS.Timeout | undefined;
+  private readonly timeouts: { readonly query_timeout: number };
+  private readonly timeoutTicks: number;
 
-  constructor(private readonly pool: Pool) {}
+  /** @param statementTimeoutMs after which PostgreSQL ends a statement */
+  constructor(
+    private readonly pool: Pool,
+    private readonly maxConnections: number,
+    statementTimeoutMs: number,
+  ) {
+    this.timeouts = { query_timeout: statementTimeoutMs + QUERY_TIMEOUT_AFTER_TIMEOUT_MS };
+    this.timeoutTicks = Math.ceil(statementTimeoutMs / TICK_MS);
+  }
 
   query(statement: ReadStatement, parameters: Parameter[]): Promise<Row[]> {
     this.timer ??= setInterval(() => {
       this.tick();
     }, TICK_MS).unref();
     return new Promise((resolve, reject) => {
-      const expiresAtTick = this.ticks + PATIENCE_TICKS;
+      const expiresAtTick = this.ticks + this.timeoutTicks + PATIENCE_AFTER_TIMEOUT_TICKS;
       this.dispatch({ statement, parameters, resolve, reject, expiresAtTick, losses: 0, connection: undefined });
     });
   }
@@ -141,7 +150,7 @@ export class ReadPipeline {
     read.connection = connection;
     connection.sent.add(read);
     connection.gather();
-    query(connection.client, read.statement, read.parameters, TIMEOUTS).then(
+    query(connection.client, read.statement, read.parameters, this.timeouts).then(
       (rows) => {
         if (read.connection === connection) {
           read.resolve(rows);
@@ -190,7 +199,7 @@ export class ReadPipeline {
   }
 
   private async connect(): Promise<void> {
-    if (this.isConnecting || this.connections.length >= MAX_CONNECTIONS) {
+    if (this.isConnecting || this.connections.length >= this.maxConnections) {
       return;
     }
     this.isConnecting = true;
@@ -244,7 +253,7 @@ export class ReadPipeline {
     connection.ticksWithoutResponse++;
     if (connection.ticksWithoutResponse === STALLED_TICKS) {
       this.moveAllButFirst(connection);
-    } else if (connection.ticksWithoutResponse >= DEAD_TICKS) {
+    } else if (connection.ticksWithoutResponse >= this.timeoutTicks + DEAD_AFTER_TIMEOUT_TICKS) {
       this.lose(connection);
     }
   }

@@ -1,0 +1,62 @@
+import { Client, concurrently } from './support/client';
+import { eventually, Replica } from './support/replica';
+import { Server } from './support/servers';
+import { Store } from './support/store';
+
+describe('A replica and its connections to PostgreSQL', () => {
+  let postgres: Server;
+  let store: Store;
+  let client: Client;
+  const replicas: Replica[] = [];
+
+  beforeAll(async () => {
+    postgres = await Server.postgres();
+    store = await Store.open(postgres.url);
+    client = new Client(await store.createUnlimitedKey());
+  });
+  afterEach(() => Promise.all(replicas.splice(0).map(({ program }) => program.kill('SIGKILL'))));
+  afterAll(async () => {
+    client.close();
+    await store.close();
+    await postgres.remove();
+  });
+
+  const start = async (env: Record<string, string>) => {
+    const replica = await Replica.start({ DATABASE_URL: postgres.url, ...env });
+    replicas.push(replica);
+    await eventually(10_000, () => replica.isReady());
+    return replica;
+  };
+  const connectionsTo = async (applicationName: string) => {
+    const [row] = await store.query<{ count: number }[]>(
+      'SELECT count(*)::int FROM pg_stat_activity WHERE application_name = $1',
+      [applicationName],
+    );
+    return row?.count;
+  };
+
+  it('opens at most DATABASE_POOL_MAX, with which reads and writes work side by side', async () => {
+    await client.add((await start({})).port, 'Rex');
+    const { port } = await start({ DATABASE_POOL_MAX: '5', DATABASE_URL: `${postgres.url}?application_name=small` });
+    await eventually(5_000, async () => (await connectionsTo('small')) === 5);
+    const replies = await concurrently(6, 90, (index) => {
+      const path = ['/v1/pets', '/v1/store/orders', '/v1/pets/1'][index % 3] ?? '';
+      const headers = index % 4 === 0 ? { 'idempotency-key': `k-${index}` } : undefined;
+      return index % 2 === 0 ? client.add(port, `Rex ${index}`, headers) : client.call(port, { path });
+    });
+    expect([...new Set(replies.map(({ status }) => status))].sort()).toEqual([200, 201]);
+    expect(await connectionsTo('small')).toBe(5);
+  });
+
+  it('lets a statement take DATABASE_STATEMENT_TIMEOUT_MS, a second unless it is set', async () => {
+    const [patient, usual] = await Promise.all([start({ DATABASE_STATEMENT_TIMEOUT_MS: '5000' }), start({})]);
+    await store.query(
+      `CREATE FUNCTION take_time() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN PERFORM pg_sleep(1.5); RETURN NEW; END $$;
+       CREATE TRIGGER take_time BEFORE INSERT ON pets FOR EACH ROW EXECUTE FUNCTION take_time()`,
+    );
+    const [added, timedOut] = await Promise.all([client.add(patient.port, 'Rex'), client.add(usual.port, 'Rex')]);
+    await store.query('DROP TRIGGER take_time ON pets; DROP FUNCTION take_time');
+    expect([added.status, timedOut.status]).toEqual([201, 503]);
+    expect(timedOut.ms).toBeLessThan(2_000);
+  });
+});
