@@ -11,6 +11,7 @@ import { PetsModule } from './pets';
 import { PlanGuard, RateLimitingModule } from './rate-limiting';
 import type { Clock } from './shared/domain/clock';
 import { ErrorCatalog } from './shared/http/errors/error-catalog';
+import { ErrorHelp } from './shared/http/errors/error-help';
 import { ErrorFilter } from './shared/http/errors/error.filter';
 import { RequestValidationPipe } from './shared/http/validation/request-validation.pipe';
 import { RouteTable } from './shared/http/server/route-table';
@@ -39,6 +40,7 @@ const OPERATIONS = [
   providers: [
     RouteTable,
     { provide: ErrorCatalog, useValue: ERROR_CATALOG },
+    ErrorHelp,
     // In this order: who is it, is there any allowance left, and may the key do this.
     { provide: APP_GUARD, useClass: ApiKeyGuard },
     { provide: APP_GUARD, useClass: PlanGuard },

@@ -11,6 +11,7 @@ import { type Clock, SystemClock } from './shared/domain/clock';
 import { respondToPreflights } from './shared/http/access/cors';
 import { Drain } from './shared/http/server/drain';
 import { ErrorCatalog } from './shared/http/errors/error-catalog';
+import { ErrorHelp } from './shared/http/errors/error-help';
 import { createHttpAdapter } from './shared/http/server/http-adapter';
 import { sendInitialHeaders } from './shared/http/access/protective-headers';
 import { respondToProtocolErrors } from './shared/http/server/protocol-errors';
@@ -38,7 +39,12 @@ export async function createApp(
 /** Adds to an application on `createHttpAdapter` what every request meets around the modules, in this order. */
 export function configureApp<App extends INestApplication>(app: App, settings: Settings, log: Log): App {
   const fastify = app.getHttpAdapter().getInstance() as FastifyInstance;
-  const [catalog, limiter, routes] = [app.get(ErrorCatalog), app.get(RateLimiter), app.get(RouteTable)];
+  const [catalog, help, limiter, routes] = [
+    app.get(ErrorCatalog),
+    app.get(ErrorHelp),
+    app.get(RateLimiter),
+    app.get(RouteTable),
+  ];
   const observer = new RequestObserver(log, app.get(Metrics));
 
   app.enableVersioning({ type: VersioningType.URI });
@@ -47,10 +53,11 @@ export function configureApp<App extends INestApplication>(app: App, settings: S
   observer.observe(fastify);
   sendInitialHeaders(fastify);
   respondToPreflights(fastify, routes);
-  rejectOtherMethods(fastify, routes, catalog);
+  rejectOtherMethods(fastify, routes, catalog, help);
   sendRateLimitHeaders(fastify, limiter);
   respondToProtocolErrors(fastify.server, routes, {
     toResponse: (error) => catalog.toResponse(error),
+    errorHeaders: ({ code }) => help.headers(code),
     headers: (address) => addressRateLimitHeaders(limiter, address),
     onResponse: (id, status, socket) => {
       observer.recordProtocolFailure(id, status, socket);

@@ -127,7 +127,7 @@ server.get<{ Params: { petId: string } }>('/v1/pets/:petId', async (request, rep
   reply.headers({
     deprecation: '@1795219200',
     sunset: 'Thu, 05 Dec 2030 00:00:00 GMT',
-    link: '</docs#/pets/getPet>; rel="deprecation"; type="text/html", </v1/pets>; rel="successor-version"',
+    link: '</docs/reference#/pets/getPet>; rel="deprecation"; type="text/html", </v1/pets>; rel="successor-version"',
   });
   return json(row);
 });

@@ -215,6 +215,11 @@ export function localOrigin({ host, port }: Pick<Settings, 'host' | 'port'>): st
   return `http://${reachable.includes(':') ? `[${reachable}]` : reachable}:${port}`;
 }
 
+/** Where the documentation is; undefined while it is not served. */
+export function docsUrl({ baseUrl, docsEnabled }: Pick<Settings, 'baseUrl' | 'docsEnabled'>): string | undefined {
+  return docsEnabled ? `${baseUrl.slice(0, -'/v1'.length)}/docs` : undefined;
+}
+
 function parseTrustProxy(text: string): false | number | string[] | undefined {
   if (/^\d+$/.test(text)) {
     const hops = Number(text);

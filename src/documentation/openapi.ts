@@ -9,26 +9,70 @@ import {
   type SchemaObject,
   SwaggerModule,
 } from '@nestjs/swagger';
-import type { Settings } from '../config/settings';
+import { docsUrl, type Settings } from '../config/settings';
 import { VERSION } from '../config/version';
 import { IDEMPOTENT } from '../idempotency';
 import type { ErrorCode } from '../shared/domain/error-codes';
-import { ERROR_CODES, errorResponses, OMITTED_ERROR_CODES } from '../shared/openapi/api-errors';
+import { ERROR_CODES, errorExamples, errorResponses, OMITTED_ERROR_CODES } from '../shared/openapi/api-errors';
 import { API_GROUP, type ApiGroupMetadata } from '../shared/openapi/api-group.decorator';
 import {
   CHALLENGE_HEADER,
   COMMON_HEADERS,
   DEPRECATION_HEADERS,
+  DEPRECATION_HEADERS_OF_ERROR,
+  HEADER_COMPONENTS,
+  HELP_HEADER,
   REPLAYED_HEADER,
+  REQUEST_ID_PARAMETER,
   RETRY_AFTER_HEADER,
   SCOPE_CHALLENGE_HEADER,
 } from '../shared/openapi/api-headers';
 import { ErrorCatalog } from '../shared/http/errors/error-catalog';
 import { ErrorDto } from '../shared/http/errors/error.dto';
 import { DEPRECATION, type Deprecation } from '../versioning';
+import { addExamples, shareComponents } from './components';
 
 const VERSION_PREFIX = '/v1';
 const KEY_DESCRIPTION = 'An API key, which the operator issues: `pets_live_…` in production, `pets_test_…` elsewhere.';
+
+/** The description of the API, whose sections lead to the guides while they are served. */
+function describe(docs: string | undefined): string {
+  const section = (title: string, text: string, guide: string, label: string) =>
+    `## ${title}\n\n${text}${docs === undefined ? '' : ` [${label}](${docs}/${guide})`}`;
+  return [
+    'Manage the animals of a pet store.',
+    section(
+      'API keys',
+      'Send an API key with every request, as a bearer credential: `Authorization: Bearer <API_KEY>`.',
+      'getting-started',
+      'Make a first call',
+    ),
+    section(
+      'Rate limits',
+      'Every response says how much of the plan is left, in `X-RateLimit-Remaining`. After a 429, wait for `Retry-After`.',
+      'limits',
+      'Plans, windows and bans',
+    ),
+    section(
+      'Pages',
+      'A list comes in pages. Follow the `Link` header with `rel="next"` until there is none.',
+      'getting-started#paging',
+      'Paging',
+    ),
+    section(
+      'Retries',
+      'Send an `Idempotency-Key` with a request that creates something, and retry it safely after a lost response or a 503.',
+      'getting-started#safe-retries',
+      'Safe retries',
+    ),
+    section(
+      'Errors',
+      'Every error is `{code, message, status}`. Decide by `code`; codes may be added.',
+      'errors',
+      'All codes',
+    ),
+  ].join('\n\n');
+}
 
 /** A handler of a controller, which has the name of its operation. */
 interface Handler {
@@ -38,47 +82,53 @@ interface Handler {
 
 /** The OpenAPI document of version 1: what the controllers declare, and what holds for every operation. */
 export function createOpenApiDocument(app: INestApplication, settings: Settings): OpenAPIObject {
+  const docs = docsUrl(settings);
   const builder = new DocumentBuilder()
     .setOpenAPIVersion('3.1.0')
     .setTitle('Pet store')
-    .setDescription(
-      'Manage the animals of a pet store. Send an API key with every request, as a bearer credential: ' +
-        '`Authorization: Bearer <API_KEY>`. Every response says how much of the plan is left.',
-    )
+    .setDescription(describe(docs))
     .setVersion(VERSION)
     .setContact('Pet store support', 'https://petstore.example.com/support', 'support@petstore.example.com')
     .setLicense('MIT', 'https://opensource.org/license/mit')
     .addBearerAuth({ type: 'http', scheme: 'bearer', bearerFormat: 'API key', description: KEY_DESCRIPTION }, 'apiKey')
     .addSecurityRequirements('apiKey');
+  if (docs !== undefined) {
+    builder.setExternalDoc('Guides: first call, errors, limits, versions', docs);
+  }
   serversOf(settings).forEach(([url, description]) => builder.addServer(url, description));
   const document = SwaggerModule.createDocument(app, builder.build(), {
     extraModels: [ErrorDto],
     operationIdFactory: (_controller, method) => method,
   });
   document.servers = document.servers?.map((server) => ({ ...server, 'x-internal': false }));
-  const schemas = (document.components ??= {}).schemas ?? {};
+  const catalog = app.get(ErrorCatalog);
+  document.components = { ...document.components, headers: HEADER_COMPONENTS, examples: errorExamples(catalog) };
+  const schemas = document.components.schemas ?? {};
   document.paths = Object.fromEntries(
     Object.entries(document.paths)
       .filter(([path]) => path.startsWith(`${VERSION_PREFIX}/`))
       .map(([path, item]) => [path.slice(VERSION_PREFIX.length), item]),
   );
   const { code } = (schemas.Error as SchemaObject).properties as Record<'code', SchemaObject>;
-  code.examples = [...app.get(ErrorCatalog).codes];
+  code.examples = [...catalog.codes];
   const { groups, handlers } = readControllers(app);
   document.tags = groups;
-  for (const operation of operationsOf(document)) {
+  const operations = operationsOf(document);
+  for (const operation of operations) {
     const { operationId = '' } = operation;
     const handler = handlers.get(operationId);
     if (handler === undefined) {
       throw new Error(`No handler is called ${operationId}: an operation has the name of its handler.`);
     }
-    addDeclarations(operation, app, handler);
+    addDeclarations(operation, app, handler, settings);
     nameTitledSchemas(operation, schemas);
+    addExamples(operation, schemas);
   }
+  shareComponents(document, operations);
   return document;
 }
 
-/** The groups that the controllers declare, and their handlers by name, which is the id of the operation. */
+/** The groups that the controllers declare, in the order of their modules, and their handlers by name, which is the id of the operation. */
 function readControllers(app: INestApplication) {
   const [scanner, reflector] = [app.get(MetadataScanner), app.get(Reflector)];
   const controllers = app.get(DiscoveryService).getControllers();
@@ -95,9 +145,9 @@ function readControllers(app: INestApplication) {
     }
   }
   return {
-    groups: prototypes
-      .flatMap(({ constructor }) => reflector.get<ApiGroupMetadata | undefined>(API_GROUP, constructor) ?? [])
-      .sort((one, other) => one.name.localeCompare(other.name)),
+    groups: prototypes.flatMap(
+      ({ constructor }) => reflector.get<ApiGroupMetadata | undefined>(API_GROUP, constructor) ?? [],
+    ),
     handlers,
   };
 }
@@ -119,7 +169,12 @@ function operationsOf(document: OpenAPIObject): OperationObject[] {
 }
 
 /** Adds what the handler declares with the service's own decorators, and what holds for every operation. */
-function addDeclarations(operation: OperationObject, app: INestApplication, { handler, controller }: Handler): void {
+function addDeclarations(
+  operation: OperationObject,
+  app: INestApplication,
+  { handler, controller }: Handler,
+  { docsEnabled }: Settings,
+): void {
   const reflector = app.get(Reflector);
   const deprecation = reflector.get<Deprecation | undefined>(DEPRECATION, handler);
   const isIdempotent = reflector.get<boolean | undefined>(IDEMPOTENT, handler);
@@ -144,6 +199,7 @@ function addDeclarations(operation: OperationObject, app: INestApplication, { ha
     'internal_error',
     'service_unavailable',
   ]);
+  operation.parameters = [...(operation.parameters ?? []), REQUEST_ID_PARAMETER];
   operation.responses = Object.fromEntries(
     Object.entries({ ...operation.responses, ...errors }).map(([status, response]) => {
       const { headers, ...rest } = response as ResponseObject;
@@ -158,12 +214,21 @@ function addDeclarations(operation: OperationObject, app: INestApplication, { ha
             ...(status === '403' && SCOPE_CHALLENGE_HEADER),
             ...((status === '429' || status === '503') && RETRY_AFTER_HEADER),
             ...(isIdempotent && status.startsWith('2') && REPLAYED_HEADER),
-            ...(deprecation && !['401', '408', '429', '431'].includes(status) && DEPRECATION_HEADERS),
+            ...(deprecation && deprecationHeaders(status)),
+            ...(docsEnabled && !status.startsWith('2') && HELP_HEADER),
           },
         },
       ];
     }),
   );
+}
+
+/** What comes before the operation is found does not know that it is deprecated. */
+function deprecationHeaders(status: string) {
+  if (status.startsWith('2')) {
+    return DEPRECATION_HEADERS;
+  }
+  return ['401', '408', '429', '431'].includes(status) ? undefined : DEPRECATION_HEADERS_OF_ERROR;
 }
 
 /** Moves a response's schema that has a title to the document's named schemas, where clients find it by that name. */

@@ -2,7 +2,7 @@ import { type CallHandler, type ExecutionContext, Injectable, type NestIntercept
 import { Reflector } from '@nestjs/core';
 import type { FastifyReply } from 'fastify';
 import type { Observable } from 'rxjs';
-import { Settings } from '../config/settings';
+import { docsUrl, Settings } from '../config/settings';
 
 export interface Deprecation {
   /** The UTC date since which the operation is deprecated (RFC 9745), `YYYY-MM-DD`. */
@@ -11,7 +11,7 @@ export interface Deprecation {
   readonly sunset: string;
   /** The path, below the base address, of the operation to use instead (RFC 5829, `successor-version`). */
   readonly successor: string;
-  /** The place on the documentation page that tells about it. */
+  /** The fragment of the API reference that explains it, such as `#/pets/getPet`. */
   readonly documentation: string;
 }
 
@@ -38,18 +38,15 @@ export class DeprecationInterceptor implements NestInterceptor {
   }
 }
 
-function deprecationHeaders(
-  { since, sunset, successor, documentation }: Deprecation,
-  { baseUrl, docsEnabled }: Settings,
-) {
-  const documentationPage = `${baseUrl.slice(0, -'/v1'.length)}/docs`;
+function deprecationHeaders({ since, sunset, successor, documentation }: Deprecation, settings: Settings) {
+  const docs = docsUrl(settings);
   return {
     deprecation: `@${Date.parse(since) / 1_000}`,
     sunset: new Date(sunset).toUTCString(),
     link: [
       // Without the documentation it would lead nowhere.
-      ...(docsEnabled ? [`<${documentationPage}${documentation}>; rel="deprecation"; type="text/html"`] : []),
-      `<${baseUrl}${successor}>; rel="successor-version"`,
+      ...(docs ? [`<${docs}/reference${documentation}>; rel="deprecation"; type="text/html"`] : []),
+      `<${settings.baseUrl}${successor}>; rel="successor-version"`,
     ].join(', '),
   };
 }

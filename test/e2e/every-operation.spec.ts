@@ -1,13 +1,14 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import type { OpenAPIObject, OperationObject, RequestBodyObject, SchemaObject } from '@nestjs/swagger';
+import type { OpenAPIObject, OperationObject, RequestBodyObject } from '@nestjs/swagger';
 import { DataSource } from 'typeorm';
 import { AccountsService, KeysService } from '../../src/auth';
+import { dereference } from '../openapi/dereference.cjs';
 import { type Examples, loadExamples } from '../support/examples';
 import { type Answer, codeOf, rate, TestService } from '../support/service';
 
 const read = (path: string) => readFileSync(join(__dirname, '../..', path), 'utf8');
-const DOCUMENT = JSON.parse(read('openapi.json')) as OpenAPIObject;
+const DOCUMENT = dereference(JSON.parse(read('openapi.json')) as OpenAPIObject);
 
 interface Operation extends OperationObject {
   readonly operationId: string;
@@ -26,25 +27,11 @@ const OPERATIONS = Object.entries(DOCUMENT.paths).flatMap(([path, item]) =>
         ...operation,
         method: method.toUpperCase(),
         path: `/v1${path.replace(/\{\w+\}/g, '1')}`,
-        body: exampleOf(operation.requestBody as RequestBodyObject | undefined),
+        body: (operation.requestBody as RequestBodyObject | undefined)?.content['application/json']?.example as
+          object | undefined,
       }) as Operation,
   ),
 );
-
-/** A body made of the examples of its fields. */
-function exampleOf(request: RequestBodyObject | undefined): object | undefined {
-  const reference = (request?.content['application/json']?.schema as { $ref?: string } | undefined)?.$ref;
-  const schema = DOCUMENT.components?.schemas?.[reference?.split('/').at(-1) ?? ''] as SchemaObject | undefined;
-  return (
-    schema &&
-    Object.fromEntries(
-      Object.entries(schema.properties ?? {}).map(([name, field]) => [
-        name,
-        (field as SchemaObject).example as unknown,
-      ]),
-    )
-  );
-}
 
 const operations = (isOne: (operation: Operation) => boolean = () => true) =>
   OPERATIONS.filter(isOne).map((operation) => [operation.operationId, operation] as const);

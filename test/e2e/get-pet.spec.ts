@@ -1,5 +1,9 @@
 import { BASE_URL, codeOf, TestService } from '../support/service';
 
+const DEPRECATION_LINKS = new RegExp(
+  `^<https://api.example.com/docs/reference#/pets/getPet>; rel="deprecation"; type="text/html", <${BASE_URL}/pets>; rel="successor-version"`,
+);
+
 describe('GET /v1/pets/{petId}', () => {
   let service: TestService;
   let key: string;
@@ -15,9 +19,7 @@ describe('GET /v1/pets/{petId}', () => {
   const expectDeprecation = (headers: Readonly<Record<string, string>>) => {
     expect(headers.deprecation).toBe('@1795219200');
     expect(headers.sunset).toBe('Thu, 05 Dec 2030 00:00:00 GMT');
-    expect(headers.link).toBe(
-      `<https://api.example.com/docs#/pets/getPet>; rel="deprecation"; type="text/html", <${BASE_URL}/pets>; rel="successor-version"`,
-    );
+    expect(headers.link).toMatch(DEPRECATION_LINKS);
   };
 
   it('200: gives the animal, and announces the removal of the operation', async () => {

@@ -41,6 +41,15 @@ describe('The check for breaking changes', () => {
     expect(changes).toEqual([]);
   });
 
+  it('lets a response promise a header that it sent only sometimes before, and not the other way round', () => {
+    const promise = (isRequired: boolean) => (document: OpenAPIObject) =>
+      Object.assign(document.components?.headers?.['Idempotent-Replayed'] ?? {}, { required: isRequired });
+    const changed = read();
+    promise(true)(changed);
+    expect(breakingChanges(read(), changed)).toEqual([]);
+    expect(breakingChanges(changed, read())).not.toEqual([]);
+  });
+
   it('lets a new major version change what it likes', () => {
     const changes = found((document) => {
       document.info.version = '2.0.0';

@@ -10,6 +10,7 @@ import type {
 import Ajv2020, { type ValidateFunction } from 'ajv/dist/2020';
 import addFormats from 'ajv-formats';
 import { stringifyJson } from '../../src/shared/json/json';
+import { dereference } from '../openapi/dereference.cjs';
 import type { Answer } from './service';
 
 /** What any answer may carry, by HTTP itself, caching, CORS and the browser's security, without a word in the document. */
@@ -32,7 +33,7 @@ export class Conformance {
 
   constructor(document: OpenAPIObject) {
     // Validators count in doubles. Clients must accept fields that they do not know; the tests do not.
-    const plain = JSON.parse(stringifyJson(document)) as OpenAPIObject;
+    const plain = dereference(JSON.parse(stringifyJson(document)) as OpenAPIObject);
     const requests = requestSchemas(plain);
     for (const [name, schema] of Object.entries((plain.components?.schemas ?? {}) as Record<string, SchemaObject>)) {
       if (schema.type === 'object' && !requests.has(name)) {

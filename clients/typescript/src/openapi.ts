@@ -143,7 +143,10 @@ export interface components {
             /** @description The ban of the key; absent when it is not banned. */
             ban?: Record<string, never>;
         };
-        /** @enum {string} */
+        /**
+         * @description `available`: the animal can be ordered. `pending`: it is reserved for an order. `sold`: it has been sold.
+         * @enum {string}
+         */
         PetStatus: "available" | "pending" | "sold";
         /** @description An animal to add. */
         NewPet: {
@@ -190,7 +193,10 @@ export interface components {
              */
             status: components["schemas"]["PetStatus"];
         };
-        /** @enum {string} */
+        /**
+         * @description `placed`: the order was received. `approved`: it was accepted. `delivered`: the animal has been delivered.
+         * @enum {string}
+         */
         OrderStatus: "placed" | "approved" | "delivered";
         /** @description An order to place. */
         NewOrder: {
@@ -317,10 +323,284 @@ export interface components {
         /** Orders */
         Orders: components["schemas"]["Order"][];
     };
-    responses: never;
-    parameters: never;
+    responses: {
+        /** @description Something in the request is missing or invalid. */
+        BadRequest: {
+            headers: {
+                "Access-Control-Allow-Origin": components["headers"]["Access-Control-Allow-Origin"];
+                "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+                "X-Request-Id": components["headers"]["X-Request-Id"];
+                Link: components["headers"]["Link-Help"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["Error"];
+            };
+        };
+        /** @description The credential is missing or invalid. */
+        Unauthorized: {
+            headers: {
+                "Access-Control-Allow-Origin": components["headers"]["Access-Control-Allow-Origin"];
+                "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+                "X-Request-Id": components["headers"]["X-Request-Id"];
+                "WWW-Authenticate": components["headers"]["WWW-Authenticate"];
+                Link: components["headers"]["Link-Help"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["Error"];
+            };
+        };
+        /** @description The request did not arrive in time; the connection is closed. */
+        RequestTimeout: {
+            headers: {
+                "Access-Control-Allow-Origin": components["headers"]["Access-Control-Allow-Origin"];
+                "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+                "X-Request-Id": components["headers"]["X-Request-Id"];
+                Link: components["headers"]["Link-Help"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["Error"];
+            };
+        };
+        /** @description The URL is too long. */
+        URITooLong: {
+            headers: {
+                "Access-Control-Allow-Origin": components["headers"]["Access-Control-Allow-Origin"];
+                "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+                "X-Request-Id": components["headers"]["X-Request-Id"];
+                Link: components["headers"]["Link-Help"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["Error"];
+            };
+        };
+        /** @description A rate limit is exceeded. Wait for the time in `Retry-After`. */
+        TooManyRequests: {
+            headers: {
+                "Access-Control-Allow-Origin": components["headers"]["Access-Control-Allow-Origin"];
+                "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+                "X-Request-Id": components["headers"]["X-Request-Id"];
+                "Retry-After": components["headers"]["Retry-After"];
+                Link: components["headers"]["Link-Help"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["Error"];
+            };
+        };
+        /** @description The header fields are too large; the connection is closed. */
+        RequestHeaderFieldsTooLarge: {
+            headers: {
+                "Access-Control-Allow-Origin": components["headers"]["Access-Control-Allow-Origin"];
+                "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+                "X-Request-Id": components["headers"]["X-Request-Id"];
+                Link: components["headers"]["Link-Help"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["Error"];
+            };
+        };
+        /** @description The service failed. */
+        InternalServerError: {
+            headers: {
+                "Access-Control-Allow-Origin": components["headers"]["Access-Control-Allow-Origin"];
+                "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+                "X-Request-Id": components["headers"]["X-Request-Id"];
+                Link: components["headers"]["Link-Help"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["Error"];
+            };
+        };
+        /** @description The service cannot answer for the moment. Wait for the time in `Retry-After`. */
+        ServiceUnavailable: {
+            headers: {
+                "Access-Control-Allow-Origin": components["headers"]["Access-Control-Allow-Origin"];
+                "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+                "X-Request-Id": components["headers"]["X-Request-Id"];
+                "Retry-After": components["headers"]["Retry-After"];
+                Link: components["headers"]["Link-Help"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["Error"];
+            };
+        };
+        /** @description The key is valid, but does not allow this. */
+        Forbidden: {
+            headers: {
+                "Access-Control-Allow-Origin": components["headers"]["Access-Control-Allow-Origin"];
+                "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+                "X-Request-Id": components["headers"]["X-Request-Id"];
+                "WWW-Authenticate": components["headers"]["WWW-Authenticate-Scope"];
+                Link: components["headers"]["Link-Help"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["Error"];
+            };
+        };
+        /** @description The body is too large. */
+        PayloadTooLarge: {
+            headers: {
+                "Access-Control-Allow-Origin": components["headers"]["Access-Control-Allow-Origin"];
+                "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+                "X-Request-Id": components["headers"]["X-Request-Id"];
+                Link: components["headers"]["Link-Help"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["Error"];
+            };
+        };
+        /** @description The body is not of the media type application/json. */
+        UnsupportedMediaType: {
+            headers: {
+                "Access-Control-Allow-Origin": components["headers"]["Access-Control-Allow-Origin"];
+                "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+                "X-Request-Id": components["headers"]["X-Request-Id"];
+                Link: components["headers"]["Link-Help"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["Error"];
+            };
+        };
+    };
+    parameters: {
+        /**
+         * @description An ID for the request, which the response and the logs repeat. Any other value is replaced by a generated one.
+         * @example 2a1b6a3e-7c5d-4f10-9d0e-3f1c2b4a5d6e
+         */
+        "X-Request-Id": string;
+        /**
+         * @description Maximum number of entries returned.
+         * @example 20
+         */
+        limit: number;
+        /** @description Where the page begins: opaque, taken unchanged from the `Link` header of the page before. */
+        cursor: string;
+        /**
+         * @description Makes the request safe to retry: for 24 hours, the same key with the same body gives the first answer again, with `Idempotent-Replayed: true`, and creates nothing. A random UUID is a good key. 1 to 255 visible ASCII characters, quoted or bare.
+         * @example 8e03978e-40d5-43dd-bc93-6894a57f9324
+         */
+        "Idempotency-Key": string;
+    };
     requestBodies: never;
-    headers: never;
+    headers: {
+        /**
+         * @description Pages of any origin may call the service.
+         * @example *
+         */
+        "Access-Control-Allow-Origin": string;
+        /**
+         * @description Request allowance of the current plan for the window.
+         * @example 300
+         */
+        "X-RateLimit-Limit": number;
+        /**
+         * @description Requests remaining in the window.
+         * @example 299
+         */
+        "X-RateLimit-Remaining": number;
+        /**
+         * @description Unix timestamp, in seconds, at which the limit resets.
+         * @example 1795219260
+         */
+        "X-RateLimit-Reset": bigint;
+        /**
+         * @description Identifies the request in the logs; one that was sent is kept.
+         * @example 2a1b6a3e-7c5d-4f10-9d0e-3f1c2b4a5d6e
+         */
+        "X-Request-Id": string;
+        /**
+         * @description Seconds to wait before the next request.
+         * @example 42
+         */
+        "Retry-After": number;
+        /**
+         * @description The bearer challenge (RFC 6750).
+         * @example Bearer realm="petstore", error="invalid_token"
+         */
+        "WWW-Authenticate": string;
+        /**
+         * @description What the API key lacks (RFC 6750 section 3.1), if its scope is why.
+         * @example Bearer realm="petstore", error="insufficient_scope"
+         */
+        "WWW-Authenticate-Scope": string;
+        /**
+         * @description When more follow: the URL of the next page, with `rel="next"` (RFC 8288).
+         * @example <https://api.example.com/v1/pets?limit=20&cursor=AAAAAAAAABQeDVxO>; rel="next"
+         */
+        "Link-Next": string;
+        /**
+         * @description The URL of what was created.
+         * @example https://api.example.com/v1/pets/1
+         */
+        Location: string;
+        /**
+         * @description Present when the request was executed before and this is its first response again.
+         * @example true
+         */
+        "Idempotent-Replayed": string;
+        /**
+         * @description Since when the operation is deprecated (RFC 9745).
+         * @example @1795219200
+         */
+        Deprecation: string;
+        /**
+         * @description When the operation will be removed (RFC 8594).
+         * @example Thu, 05 Dec 2030 00:00:00 GMT
+         */
+        Sunset: string;
+        /**
+         * @description Where the deprecation is explained (`rel="deprecation"`) and what replaces the operation (`rel="successor-version"`).
+         * @example <https://api.example.com/docs/reference#/pets/getPet>; rel="deprecation"; type="text/html", <https://api.example.com/v1/pets>; rel="successor-version"
+         */
+        "Link-Deprecation": string;
+        /**
+         * @description Since when the operation is deprecated (RFC 9745).
+         * @example @1795219200
+         */
+        "Deprecation-Of-Error": string;
+        /**
+         * @description When the operation will be removed (RFC 8594).
+         * @example Thu, 05 Dec 2030 00:00:00 GMT
+         */
+        "Sunset-Of-Error": string;
+        /**
+         * @description The page that explains the error (`rel="help"`), after the links of a deprecation.
+         * @example <https://api.example.com/docs/errors#pet_not_found>; rel="help"; type="text/html"
+         */
+        "Link-Help": string;
+    };
     pathItems: never;
 }
 export type $defs = Record<string, never>;
@@ -332,7 +612,13 @@ export interface operations {
     getRateLimit: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /**
+                 * @description An ID for the request, which the response and the logs repeat. Any other value is replaced by a generated one.
+                 * @example 2a1b6a3e-7c5d-4f10-9d0e-3f1c2b4a5d6e
+                 */
+                "X-Request-Id"?: components["parameters"]["X-Request-Id"];
+            };
             path?: never;
             cookie?: never;
         };
@@ -341,324 +627,40 @@ export interface operations {
             /** @description The rate limit usage. */
             200: {
                 headers: {
-                    /**
-                     * @description Pages of any origin may call the service.
-                     * @example *
-                     */
-                    "Access-Control-Allow-Origin": string;
-                    /**
-                     * @description Request allowance of the current plan for the window.
-                     * @example 300
-                     */
-                    "X-RateLimit-Limit": number;
-                    /**
-                     * @description Requests remaining in the window.
-                     * @example 299
-                     */
-                    "X-RateLimit-Remaining": number;
-                    /**
-                     * @description Unix timestamp, in seconds, at which the limit resets.
-                     * @example 1795219260
-                     */
-                    "X-RateLimit-Reset": bigint;
-                    /**
-                     * @description Identifies the request in the logs; one that was sent is kept.
-                     * @example 2a1b6a3e-7c5d-4f10-9d0e-3f1c2b4a5d6e
-                     */
-                    "X-Request-Id": string;
+                    "Access-Control-Allow-Origin": components["headers"]["Access-Control-Allow-Origin"];
+                    "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                    "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                    "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
                     [name: string]: unknown;
                 };
                 content: {
                     "application/json": components["schemas"]["RateLimit"];
                 };
             };
-            /** @description Something in the request is missing or invalid. */
-            400: {
-                headers: {
-                    /**
-                     * @description Pages of any origin may call the service.
-                     * @example *
-                     */
-                    "Access-Control-Allow-Origin": string;
-                    /**
-                     * @description Request allowance of the current plan for the window.
-                     * @example 300
-                     */
-                    "X-RateLimit-Limit": number;
-                    /**
-                     * @description Requests remaining in the window.
-                     * @example 299
-                     */
-                    "X-RateLimit-Remaining": number;
-                    /**
-                     * @description Unix timestamp, in seconds, at which the limit resets.
-                     * @example 1795219260
-                     */
-                    "X-RateLimit-Reset": bigint;
-                    /**
-                     * @description Identifies the request in the logs; one that was sent is kept.
-                     * @example 2a1b6a3e-7c5d-4f10-9d0e-3f1c2b4a5d6e
-                     */
-                    "X-Request-Id": string;
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description The credential is missing or invalid. */
-            401: {
-                headers: {
-                    /**
-                     * @description Pages of any origin may call the service.
-                     * @example *
-                     */
-                    "Access-Control-Allow-Origin": string;
-                    /**
-                     * @description Request allowance of the current plan for the window.
-                     * @example 300
-                     */
-                    "X-RateLimit-Limit": number;
-                    /**
-                     * @description Requests remaining in the window.
-                     * @example 299
-                     */
-                    "X-RateLimit-Remaining": number;
-                    /**
-                     * @description Unix timestamp, in seconds, at which the limit resets.
-                     * @example 1795219260
-                     */
-                    "X-RateLimit-Reset": bigint;
-                    /**
-                     * @description Identifies the request in the logs; one that was sent is kept.
-                     * @example 2a1b6a3e-7c5d-4f10-9d0e-3f1c2b4a5d6e
-                     */
-                    "X-Request-Id": string;
-                    /**
-                     * @description The bearer challenge (RFC 6750).
-                     * @example Bearer realm="petstore", error="invalid_token"
-                     */
-                    "WWW-Authenticate": string;
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description The request did not arrive in time; the connection is closed. */
-            408: {
-                headers: {
-                    /**
-                     * @description Pages of any origin may call the service.
-                     * @example *
-                     */
-                    "Access-Control-Allow-Origin": string;
-                    /**
-                     * @description Request allowance of the current plan for the window.
-                     * @example 300
-                     */
-                    "X-RateLimit-Limit": number;
-                    /**
-                     * @description Requests remaining in the window.
-                     * @example 299
-                     */
-                    "X-RateLimit-Remaining": number;
-                    /**
-                     * @description Unix timestamp, in seconds, at which the limit resets.
-                     * @example 1795219260
-                     */
-                    "X-RateLimit-Reset": bigint;
-                    /**
-                     * @description Identifies the request in the logs; one that was sent is kept.
-                     * @example 2a1b6a3e-7c5d-4f10-9d0e-3f1c2b4a5d6e
-                     */
-                    "X-Request-Id": string;
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description The URL is too long. */
-            414: {
-                headers: {
-                    /**
-                     * @description Pages of any origin may call the service.
-                     * @example *
-                     */
-                    "Access-Control-Allow-Origin": string;
-                    /**
-                     * @description Request allowance of the current plan for the window.
-                     * @example 300
-                     */
-                    "X-RateLimit-Limit": number;
-                    /**
-                     * @description Requests remaining in the window.
-                     * @example 299
-                     */
-                    "X-RateLimit-Remaining": number;
-                    /**
-                     * @description Unix timestamp, in seconds, at which the limit resets.
-                     * @example 1795219260
-                     */
-                    "X-RateLimit-Reset": bigint;
-                    /**
-                     * @description Identifies the request in the logs; one that was sent is kept.
-                     * @example 2a1b6a3e-7c5d-4f10-9d0e-3f1c2b4a5d6e
-                     */
-                    "X-Request-Id": string;
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            408: components["responses"]["RequestTimeout"];
+            414: components["responses"]["URITooLong"];
             /** @description A rate limit is exceeded. Wait for the time in `Retry-After`. */
             429: {
                 headers: {
-                    /**
-                     * @description Pages of any origin may call the service.
-                     * @example *
-                     */
-                    "Access-Control-Allow-Origin": string;
-                    /**
-                     * @description Request allowance of the current plan for the window.
-                     * @example 300
-                     */
-                    "X-RateLimit-Limit": number;
-                    /**
-                     * @description Requests remaining in the window.
-                     * @example 299
-                     */
-                    "X-RateLimit-Remaining": number;
-                    /**
-                     * @description Unix timestamp, in seconds, at which the limit resets.
-                     * @example 1795219260
-                     */
-                    "X-RateLimit-Reset": bigint;
-                    /**
-                     * @description Identifies the request in the logs; one that was sent is kept.
-                     * @example 2a1b6a3e-7c5d-4f10-9d0e-3f1c2b4a5d6e
-                     */
-                    "X-Request-Id": string;
-                    /**
-                     * @description Seconds to wait before the next request.
-                     * @example 42
-                     */
-                    "Retry-After": number;
+                    "Access-Control-Allow-Origin": components["headers"]["Access-Control-Allow-Origin"];
+                    "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                    "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                    "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "Retry-After": components["headers"]["Retry-After"];
+                    Link: components["headers"]["Link-Help"];
                     [name: string]: unknown;
                 };
                 content: {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description The header fields are too large; the connection is closed. */
-            431: {
-                headers: {
-                    /**
-                     * @description Pages of any origin may call the service.
-                     * @example *
-                     */
-                    "Access-Control-Allow-Origin": string;
-                    /**
-                     * @description Request allowance of the current plan for the window.
-                     * @example 300
-                     */
-                    "X-RateLimit-Limit": number;
-                    /**
-                     * @description Requests remaining in the window.
-                     * @example 299
-                     */
-                    "X-RateLimit-Remaining": number;
-                    /**
-                     * @description Unix timestamp, in seconds, at which the limit resets.
-                     * @example 1795219260
-                     */
-                    "X-RateLimit-Reset": bigint;
-                    /**
-                     * @description Identifies the request in the logs; one that was sent is kept.
-                     * @example 2a1b6a3e-7c5d-4f10-9d0e-3f1c2b4a5d6e
-                     */
-                    "X-Request-Id": string;
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description The service failed. */
-            500: {
-                headers: {
-                    /**
-                     * @description Pages of any origin may call the service.
-                     * @example *
-                     */
-                    "Access-Control-Allow-Origin": string;
-                    /**
-                     * @description Request allowance of the current plan for the window.
-                     * @example 300
-                     */
-                    "X-RateLimit-Limit": number;
-                    /**
-                     * @description Requests remaining in the window.
-                     * @example 299
-                     */
-                    "X-RateLimit-Remaining": number;
-                    /**
-                     * @description Unix timestamp, in seconds, at which the limit resets.
-                     * @example 1795219260
-                     */
-                    "X-RateLimit-Reset": bigint;
-                    /**
-                     * @description Identifies the request in the logs; one that was sent is kept.
-                     * @example 2a1b6a3e-7c5d-4f10-9d0e-3f1c2b4a5d6e
-                     */
-                    "X-Request-Id": string;
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description The service cannot answer for the moment. Wait for the time in `Retry-After`. */
-            503: {
-                headers: {
-                    /**
-                     * @description Pages of any origin may call the service.
-                     * @example *
-                     */
-                    "Access-Control-Allow-Origin": string;
-                    /**
-                     * @description Request allowance of the current plan for the window.
-                     * @example 300
-                     */
-                    "X-RateLimit-Limit": number;
-                    /**
-                     * @description Requests remaining in the window.
-                     * @example 299
-                     */
-                    "X-RateLimit-Remaining": number;
-                    /**
-                     * @description Unix timestamp, in seconds, at which the limit resets.
-                     * @example 1795219260
-                     */
-                    "X-RateLimit-Reset": bigint;
-                    /**
-                     * @description Identifies the request in the logs; one that was sent is kept.
-                     * @example 2a1b6a3e-7c5d-4f10-9d0e-3f1c2b4a5d6e
-                     */
-                    "X-Request-Id": string;
-                    /**
-                     * @description Seconds to wait before the next request.
-                     * @example 42
-                     */
-                    "Retry-After": number;
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
+            431: components["responses"]["RequestHeaderFieldsTooLarge"];
+            500: components["responses"]["InternalServerError"];
+            503: components["responses"]["ServiceUnavailable"];
         };
     };
     /**
@@ -667,14 +669,23 @@ export interface operations {
     listPets: {
         parameters: {
             query?: {
-                /** @description Maximum number of entries returned. */
-                limit?: number;
-                /** @description Where the page begins: taken unchanged from the `Link` header of the page before. */
-                cursor?: string;
+                /**
+                 * @description Maximum number of entries returned.
+                 * @example 20
+                 */
+                limit?: components["parameters"]["limit"];
+                /** @description Where the page begins: opaque, taken unchanged from the `Link` header of the page before. */
+                cursor?: components["parameters"]["cursor"];
                 /** @description Only animals with this status are listed. */
                 status?: components["schemas"]["PetStatus"];
             };
-            header?: never;
+            header?: {
+                /**
+                 * @description An ID for the request, which the response and the logs repeat. Any other value is replaced by a generated one.
+                 * @example 2a1b6a3e-7c5d-4f10-9d0e-3f1c2b4a5d6e
+                 */
+                "X-Request-Id"?: components["parameters"]["X-Request-Id"];
+            };
             path?: never;
             cookie?: never;
         };
@@ -683,329 +694,50 @@ export interface operations {
             /** @description A page of animals. */
             200: {
                 headers: {
-                    /**
-                     * @description Pages of any origin may call the service.
-                     * @example *
-                     */
-                    "Access-Control-Allow-Origin": string;
-                    /**
-                     * @description Request allowance of the current plan for the window.
-                     * @example 300
-                     */
-                    "X-RateLimit-Limit": number;
-                    /**
-                     * @description Requests remaining in the window.
-                     * @example 299
-                     */
-                    "X-RateLimit-Remaining": number;
-                    /**
-                     * @description Unix timestamp, in seconds, at which the limit resets.
-                     * @example 1795219260
-                     */
-                    "X-RateLimit-Reset": bigint;
-                    /**
-                     * @description Identifies the request in the logs; one that was sent is kept.
-                     * @example 2a1b6a3e-7c5d-4f10-9d0e-3f1c2b4a5d6e
-                     */
-                    "X-Request-Id": string;
-                    /**
-                     * @description When more follow: the address of the next page, with `rel="next"` (RFC 8288).
-                     * @example <https://api.example.com/v1/pets?limit=20&cursor=AAAAAAAAABQeDVxO>; rel="next"
-                     */
-                    Link?: string;
+                    "Access-Control-Allow-Origin": components["headers"]["Access-Control-Allow-Origin"];
+                    "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                    "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                    "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    Link: components["headers"]["Link-Next"];
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example [
+                     *       {
+                     *         "id": 1,
+                     *         "name": "Rex",
+                     *         "categoryId": 3,
+                     *         "status": "available"
+                     *       }
+                     *     ]
+                     */
                     "application/json": components["schemas"]["Pets"];
                 };
             };
             /** @description Something in the request is missing or invalid. */
             400: {
                 headers: {
-                    /**
-                     * @description Pages of any origin may call the service.
-                     * @example *
-                     */
-                    "Access-Control-Allow-Origin": string;
-                    /**
-                     * @description Request allowance of the current plan for the window.
-                     * @example 300
-                     */
-                    "X-RateLimit-Limit": number;
-                    /**
-                     * @description Requests remaining in the window.
-                     * @example 299
-                     */
-                    "X-RateLimit-Remaining": number;
-                    /**
-                     * @description Unix timestamp, in seconds, at which the limit resets.
-                     * @example 1795219260
-                     */
-                    "X-RateLimit-Reset": bigint;
-                    /**
-                     * @description Identifies the request in the logs; one that was sent is kept.
-                     * @example 2a1b6a3e-7c5d-4f10-9d0e-3f1c2b4a5d6e
-                     */
-                    "X-Request-Id": string;
+                    "Access-Control-Allow-Origin": components["headers"]["Access-Control-Allow-Origin"];
+                    "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                    "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                    "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    Link: components["headers"]["Link-Help"];
                     [name: string]: unknown;
                 };
                 content: {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description The credential is missing or invalid. */
-            401: {
-                headers: {
-                    /**
-                     * @description Pages of any origin may call the service.
-                     * @example *
-                     */
-                    "Access-Control-Allow-Origin": string;
-                    /**
-                     * @description Request allowance of the current plan for the window.
-                     * @example 300
-                     */
-                    "X-RateLimit-Limit": number;
-                    /**
-                     * @description Requests remaining in the window.
-                     * @example 299
-                     */
-                    "X-RateLimit-Remaining": number;
-                    /**
-                     * @description Unix timestamp, in seconds, at which the limit resets.
-                     * @example 1795219260
-                     */
-                    "X-RateLimit-Reset": bigint;
-                    /**
-                     * @description Identifies the request in the logs; one that was sent is kept.
-                     * @example 2a1b6a3e-7c5d-4f10-9d0e-3f1c2b4a5d6e
-                     */
-                    "X-Request-Id": string;
-                    /**
-                     * @description The bearer challenge (RFC 6750).
-                     * @example Bearer realm="petstore", error="invalid_token"
-                     */
-                    "WWW-Authenticate": string;
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description The request did not arrive in time; the connection is closed. */
-            408: {
-                headers: {
-                    /**
-                     * @description Pages of any origin may call the service.
-                     * @example *
-                     */
-                    "Access-Control-Allow-Origin": string;
-                    /**
-                     * @description Request allowance of the current plan for the window.
-                     * @example 300
-                     */
-                    "X-RateLimit-Limit": number;
-                    /**
-                     * @description Requests remaining in the window.
-                     * @example 299
-                     */
-                    "X-RateLimit-Remaining": number;
-                    /**
-                     * @description Unix timestamp, in seconds, at which the limit resets.
-                     * @example 1795219260
-                     */
-                    "X-RateLimit-Reset": bigint;
-                    /**
-                     * @description Identifies the request in the logs; one that was sent is kept.
-                     * @example 2a1b6a3e-7c5d-4f10-9d0e-3f1c2b4a5d6e
-                     */
-                    "X-Request-Id": string;
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description The URL is too long. */
-            414: {
-                headers: {
-                    /**
-                     * @description Pages of any origin may call the service.
-                     * @example *
-                     */
-                    "Access-Control-Allow-Origin": string;
-                    /**
-                     * @description Request allowance of the current plan for the window.
-                     * @example 300
-                     */
-                    "X-RateLimit-Limit": number;
-                    /**
-                     * @description Requests remaining in the window.
-                     * @example 299
-                     */
-                    "X-RateLimit-Remaining": number;
-                    /**
-                     * @description Unix timestamp, in seconds, at which the limit resets.
-                     * @example 1795219260
-                     */
-                    "X-RateLimit-Reset": bigint;
-                    /**
-                     * @description Identifies the request in the logs; one that was sent is kept.
-                     * @example 2a1b6a3e-7c5d-4f10-9d0e-3f1c2b4a5d6e
-                     */
-                    "X-Request-Id": string;
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description A rate limit is exceeded. Wait for the time in `Retry-After`. */
-            429: {
-                headers: {
-                    /**
-                     * @description Pages of any origin may call the service.
-                     * @example *
-                     */
-                    "Access-Control-Allow-Origin": string;
-                    /**
-                     * @description Request allowance of the current plan for the window.
-                     * @example 300
-                     */
-                    "X-RateLimit-Limit": number;
-                    /**
-                     * @description Requests remaining in the window.
-                     * @example 299
-                     */
-                    "X-RateLimit-Remaining": number;
-                    /**
-                     * @description Unix timestamp, in seconds, at which the limit resets.
-                     * @example 1795219260
-                     */
-                    "X-RateLimit-Reset": bigint;
-                    /**
-                     * @description Identifies the request in the logs; one that was sent is kept.
-                     * @example 2a1b6a3e-7c5d-4f10-9d0e-3f1c2b4a5d6e
-                     */
-                    "X-Request-Id": string;
-                    /**
-                     * @description Seconds to wait before the next request.
-                     * @example 42
-                     */
-                    "Retry-After": number;
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description The header fields are too large; the connection is closed. */
-            431: {
-                headers: {
-                    /**
-                     * @description Pages of any origin may call the service.
-                     * @example *
-                     */
-                    "Access-Control-Allow-Origin": string;
-                    /**
-                     * @description Request allowance of the current plan for the window.
-                     * @example 300
-                     */
-                    "X-RateLimit-Limit": number;
-                    /**
-                     * @description Requests remaining in the window.
-                     * @example 299
-                     */
-                    "X-RateLimit-Remaining": number;
-                    /**
-                     * @description Unix timestamp, in seconds, at which the limit resets.
-                     * @example 1795219260
-                     */
-                    "X-RateLimit-Reset": bigint;
-                    /**
-                     * @description Identifies the request in the logs; one that was sent is kept.
-                     * @example 2a1b6a3e-7c5d-4f10-9d0e-3f1c2b4a5d6e
-                     */
-                    "X-Request-Id": string;
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description The service failed. */
-            500: {
-                headers: {
-                    /**
-                     * @description Pages of any origin may call the service.
-                     * @example *
-                     */
-                    "Access-Control-Allow-Origin": string;
-                    /**
-                     * @description Request allowance of the current plan for the window.
-                     * @example 300
-                     */
-                    "X-RateLimit-Limit": number;
-                    /**
-                     * @description Requests remaining in the window.
-                     * @example 299
-                     */
-                    "X-RateLimit-Remaining": number;
-                    /**
-                     * @description Unix timestamp, in seconds, at which the limit resets.
-                     * @example 1795219260
-                     */
-                    "X-RateLimit-Reset": bigint;
-                    /**
-                     * @description Identifies the request in the logs; one that was sent is kept.
-                     * @example 2a1b6a3e-7c5d-4f10-9d0e-3f1c2b4a5d6e
-                     */
-                    "X-Request-Id": string;
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description The service cannot answer for the moment. Wait for the time in `Retry-After`. */
-            503: {
-                headers: {
-                    /**
-                     * @description Pages of any origin may call the service.
-                     * @example *
-                     */
-                    "Access-Control-Allow-Origin": string;
-                    /**
-                     * @description Request allowance of the current plan for the window.
-                     * @example 300
-                     */
-                    "X-RateLimit-Limit": number;
-                    /**
-                     * @description Requests remaining in the window.
-                     * @example 299
-                     */
-                    "X-RateLimit-Remaining": number;
-                    /**
-                     * @description Unix timestamp, in seconds, at which the limit resets.
-                     * @example 1795219260
-                     */
-                    "X-RateLimit-Reset": bigint;
-                    /**
-                     * @description Identifies the request in the logs; one that was sent is kept.
-                     * @example 2a1b6a3e-7c5d-4f10-9d0e-3f1c2b4a5d6e
-                     */
-                    "X-Request-Id": string;
-                    /**
-                     * @description Seconds to wait before the next request.
-                     * @example 42
-                     */
-                    "Retry-After": number;
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
+            401: components["responses"]["Unauthorized"];
+            408: components["responses"]["RequestTimeout"];
+            414: components["responses"]["URITooLong"];
+            429: components["responses"]["TooManyRequests"];
+            431: components["responses"]["RequestHeaderFieldsTooLarge"];
+            500: components["responses"]["InternalServerError"];
+            503: components["responses"]["ServiceUnavailable"];
         };
     };
     /**
@@ -1015,14 +747,29 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description Makes the request safe to retry: for 24 hours, the same key with the same body gives the first answer again, with `Idempotent-Replayed: true`, and creates nothing. A random UUID is a good key. 1 to 255 visible ASCII characters, quoted or bare. */
-                "Idempotency-Key"?: string;
+                /**
+                 * @description Makes the request safe to retry: for 24 hours, the same key with the same body gives the first answer again, with `Idempotent-Replayed: true`, and creates nothing. A random UUID is a good key. 1 to 255 visible ASCII characters, quoted or bare.
+                 * @example 8e03978e-40d5-43dd-bc93-6894a57f9324
+                 */
+                "Idempotency-Key"?: components["parameters"]["Idempotency-Key"];
+                /**
+                 * @description An ID for the request, which the response and the logs repeat. Any other value is replaced by a generated one.
+                 * @example 2a1b6a3e-7c5d-4f10-9d0e-3f1c2b4a5d6e
+                 */
+                "X-Request-Id"?: components["parameters"]["X-Request-Id"];
             };
             path?: never;
             cookie?: never;
         };
         requestBody: {
             content: {
+                /**
+                 * @example {
+                 *       "name": "Rex",
+                 *       "categoryId": 3,
+                 *       "status": "available"
+                 *     }
+                 */
                 "application/json": components["schemas"]["NewPet"];
             };
         };
@@ -1030,441 +777,52 @@ export interface operations {
             /** @description The stored animal. */
             201: {
                 headers: {
-                    /**
-                     * @description Pages of any origin may call the service.
-                     * @example *
-                     */
-                    "Access-Control-Allow-Origin": string;
-                    /**
-                     * @description Request allowance of the current plan for the window.
-                     * @example 300
-                     */
-                    "X-RateLimit-Limit": number;
-                    /**
-                     * @description Requests remaining in the window.
-                     * @example 299
-                     */
-                    "X-RateLimit-Remaining": number;
-                    /**
-                     * @description Unix timestamp, in seconds, at which the limit resets.
-                     * @example 1795219260
-                     */
-                    "X-RateLimit-Reset": bigint;
-                    /**
-                     * @description Identifies the request in the logs; one that was sent is kept.
-                     * @example 2a1b6a3e-7c5d-4f10-9d0e-3f1c2b4a5d6e
-                     */
-                    "X-Request-Id": string;
-                    /**
-                     * @description The address of what was created.
-                     * @example https://api.example.com/v1/pets/1
-                     */
-                    Location: string;
-                    /**
-                     * @description Present when the request was executed before and this is its first answer again.
-                     * @example true
-                     */
-                    "Idempotent-Replayed"?: string;
+                    "Access-Control-Allow-Origin": components["headers"]["Access-Control-Allow-Origin"];
+                    "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                    "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                    "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    Location: components["headers"]["Location"];
+                    "Idempotent-Replayed": components["headers"]["Idempotent-Replayed"];
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "id": 1,
+                     *       "name": "Rex",
+                     *       "categoryId": 3,
+                     *       "status": "available"
+                     *     }
+                     */
                     "application/json": components["schemas"]["Pet"];
                 };
             };
             /** @description Something in the request is missing or invalid. */
             400: {
                 headers: {
-                    /**
-                     * @description Pages of any origin may call the service.
-                     * @example *
-                     */
-                    "Access-Control-Allow-Origin": string;
-                    /**
-                     * @description Request allowance of the current plan for the window.
-                     * @example 300
-                     */
-                    "X-RateLimit-Limit": number;
-                    /**
-                     * @description Requests remaining in the window.
-                     * @example 299
-                     */
-                    "X-RateLimit-Remaining": number;
-                    /**
-                     * @description Unix timestamp, in seconds, at which the limit resets.
-                     * @example 1795219260
-                     */
-                    "X-RateLimit-Reset": bigint;
-                    /**
-                     * @description Identifies the request in the logs; one that was sent is kept.
-                     * @example 2a1b6a3e-7c5d-4f10-9d0e-3f1c2b4a5d6e
-                     */
-                    "X-Request-Id": string;
+                    "Access-Control-Allow-Origin": components["headers"]["Access-Control-Allow-Origin"];
+                    "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                    "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                    "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    Link: components["headers"]["Link-Help"];
                     [name: string]: unknown;
                 };
                 content: {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description The credential is missing or invalid. */
-            401: {
-                headers: {
-                    /**
-                     * @description Pages of any origin may call the service.
-                     * @example *
-                     */
-                    "Access-Control-Allow-Origin": string;
-                    /**
-                     * @description Request allowance of the current plan for the window.
-                     * @example 300
-                     */
-                    "X-RateLimit-Limit": number;
-                    /**
-                     * @description Requests remaining in the window.
-                     * @example 299
-                     */
-                    "X-RateLimit-Remaining": number;
-                    /**
-                     * @description Unix timestamp, in seconds, at which the limit resets.
-                     * @example 1795219260
-                     */
-                    "X-RateLimit-Reset": bigint;
-                    /**
-                     * @description Identifies the request in the logs; one that was sent is kept.
-                     * @example 2a1b6a3e-7c5d-4f10-9d0e-3f1c2b4a5d6e
-                     */
-                    "X-Request-Id": string;
-                    /**
-                     * @description The bearer challenge (RFC 6750).
-                     * @example Bearer realm="petstore", error="invalid_token"
-                     */
-                    "WWW-Authenticate": string;
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description The key is valid, but does not allow this. */
-            403: {
-                headers: {
-                    /**
-                     * @description Pages of any origin may call the service.
-                     * @example *
-                     */
-                    "Access-Control-Allow-Origin": string;
-                    /**
-                     * @description Request allowance of the current plan for the window.
-                     * @example 300
-                     */
-                    "X-RateLimit-Limit": number;
-                    /**
-                     * @description Requests remaining in the window.
-                     * @example 299
-                     */
-                    "X-RateLimit-Remaining": number;
-                    /**
-                     * @description Unix timestamp, in seconds, at which the limit resets.
-                     * @example 1795219260
-                     */
-                    "X-RateLimit-Reset": bigint;
-                    /**
-                     * @description Identifies the request in the logs; one that was sent is kept.
-                     * @example 2a1b6a3e-7c5d-4f10-9d0e-3f1c2b4a5d6e
-                     */
-                    "X-Request-Id": string;
-                    /**
-                     * @description What the API key lacks (RFC 6750 section 3.1), if its scope is why.
-                     * @example Bearer realm="petstore", error="insufficient_scope"
-                     */
-                    "WWW-Authenticate"?: string;
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description The request did not arrive in time; the connection is closed. */
-            408: {
-                headers: {
-                    /**
-                     * @description Pages of any origin may call the service.
-                     * @example *
-                     */
-                    "Access-Control-Allow-Origin": string;
-                    /**
-                     * @description Request allowance of the current plan for the window.
-                     * @example 300
-                     */
-                    "X-RateLimit-Limit": number;
-                    /**
-                     * @description Requests remaining in the window.
-                     * @example 299
-                     */
-                    "X-RateLimit-Remaining": number;
-                    /**
-                     * @description Unix timestamp, in seconds, at which the limit resets.
-                     * @example 1795219260
-                     */
-                    "X-RateLimit-Reset": bigint;
-                    /**
-                     * @description Identifies the request in the logs; one that was sent is kept.
-                     * @example 2a1b6a3e-7c5d-4f10-9d0e-3f1c2b4a5d6e
-                     */
-                    "X-Request-Id": string;
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description The body is too large. */
-            413: {
-                headers: {
-                    /**
-                     * @description Pages of any origin may call the service.
-                     * @example *
-                     */
-                    "Access-Control-Allow-Origin": string;
-                    /**
-                     * @description Request allowance of the current plan for the window.
-                     * @example 300
-                     */
-                    "X-RateLimit-Limit": number;
-                    /**
-                     * @description Requests remaining in the window.
-                     * @example 299
-                     */
-                    "X-RateLimit-Remaining": number;
-                    /**
-                     * @description Unix timestamp, in seconds, at which the limit resets.
-                     * @example 1795219260
-                     */
-                    "X-RateLimit-Reset": bigint;
-                    /**
-                     * @description Identifies the request in the logs; one that was sent is kept.
-                     * @example 2a1b6a3e-7c5d-4f10-9d0e-3f1c2b4a5d6e
-                     */
-                    "X-Request-Id": string;
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description The URL is too long. */
-            414: {
-                headers: {
-                    /**
-                     * @description Pages of any origin may call the service.
-                     * @example *
-                     */
-                    "Access-Control-Allow-Origin": string;
-                    /**
-                     * @description Request allowance of the current plan for the window.
-                     * @example 300
-                     */
-                    "X-RateLimit-Limit": number;
-                    /**
-                     * @description Requests remaining in the window.
-                     * @example 299
-                     */
-                    "X-RateLimit-Remaining": number;
-                    /**
-                     * @description Unix timestamp, in seconds, at which the limit resets.
-                     * @example 1795219260
-                     */
-                    "X-RateLimit-Reset": bigint;
-                    /**
-                     * @description Identifies the request in the logs; one that was sent is kept.
-                     * @example 2a1b6a3e-7c5d-4f10-9d0e-3f1c2b4a5d6e
-                     */
-                    "X-Request-Id": string;
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description The body is not of the media type application/json. */
-            415: {
-                headers: {
-                    /**
-                     * @description Pages of any origin may call the service.
-                     * @example *
-                     */
-                    "Access-Control-Allow-Origin": string;
-                    /**
-                     * @description Request allowance of the current plan for the window.
-                     * @example 300
-                     */
-                    "X-RateLimit-Limit": number;
-                    /**
-                     * @description Requests remaining in the window.
-                     * @example 299
-                     */
-                    "X-RateLimit-Remaining": number;
-                    /**
-                     * @description Unix timestamp, in seconds, at which the limit resets.
-                     * @example 1795219260
-                     */
-                    "X-RateLimit-Reset": bigint;
-                    /**
-                     * @description Identifies the request in the logs; one that was sent is kept.
-                     * @example 2a1b6a3e-7c5d-4f10-9d0e-3f1c2b4a5d6e
-                     */
-                    "X-Request-Id": string;
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description A rate limit is exceeded. Wait for the time in `Retry-After`. */
-            429: {
-                headers: {
-                    /**
-                     * @description Pages of any origin may call the service.
-                     * @example *
-                     */
-                    "Access-Control-Allow-Origin": string;
-                    /**
-                     * @description Request allowance of the current plan for the window.
-                     * @example 300
-                     */
-                    "X-RateLimit-Limit": number;
-                    /**
-                     * @description Requests remaining in the window.
-                     * @example 299
-                     */
-                    "X-RateLimit-Remaining": number;
-                    /**
-                     * @description Unix timestamp, in seconds, at which the limit resets.
-                     * @example 1795219260
-                     */
-                    "X-RateLimit-Reset": bigint;
-                    /**
-                     * @description Identifies the request in the logs; one that was sent is kept.
-                     * @example 2a1b6a3e-7c5d-4f10-9d0e-3f1c2b4a5d6e
-                     */
-                    "X-Request-Id": string;
-                    /**
-                     * @description Seconds to wait before the next request.
-                     * @example 42
-                     */
-                    "Retry-After": number;
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description The header fields are too large; the connection is closed. */
-            431: {
-                headers: {
-                    /**
-                     * @description Pages of any origin may call the service.
-                     * @example *
-                     */
-                    "Access-Control-Allow-Origin": string;
-                    /**
-                     * @description Request allowance of the current plan for the window.
-                     * @example 300
-                     */
-                    "X-RateLimit-Limit": number;
-                    /**
-                     * @description Requests remaining in the window.
-                     * @example 299
-                     */
-                    "X-RateLimit-Remaining": number;
-                    /**
-                     * @description Unix timestamp, in seconds, at which the limit resets.
-                     * @example 1795219260
-                     */
-                    "X-RateLimit-Reset": bigint;
-                    /**
-                     * @description Identifies the request in the logs; one that was sent is kept.
-                     * @example 2a1b6a3e-7c5d-4f10-9d0e-3f1c2b4a5d6e
-                     */
-                    "X-Request-Id": string;
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description The service failed. */
-            500: {
-                headers: {
-                    /**
-                     * @description Pages of any origin may call the service.
-                     * @example *
-                     */
-                    "Access-Control-Allow-Origin": string;
-                    /**
-                     * @description Request allowance of the current plan for the window.
-                     * @example 300
-                     */
-                    "X-RateLimit-Limit": number;
-                    /**
-                     * @description Requests remaining in the window.
-                     * @example 299
-                     */
-                    "X-RateLimit-Remaining": number;
-                    /**
-                     * @description Unix timestamp, in seconds, at which the limit resets.
-                     * @example 1795219260
-                     */
-                    "X-RateLimit-Reset": bigint;
-                    /**
-                     * @description Identifies the request in the logs; one that was sent is kept.
-                     * @example 2a1b6a3e-7c5d-4f10-9d0e-3f1c2b4a5d6e
-                     */
-                    "X-Request-Id": string;
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description The service cannot answer for the moment. Wait for the time in `Retry-After`. */
-            503: {
-                headers: {
-                    /**
-                     * @description Pages of any origin may call the service.
-                     * @example *
-                     */
-                    "Access-Control-Allow-Origin": string;
-                    /**
-                     * @description Request allowance of the current plan for the window.
-                     * @example 300
-                     */
-                    "X-RateLimit-Limit": number;
-                    /**
-                     * @description Requests remaining in the window.
-                     * @example 299
-                     */
-                    "X-RateLimit-Remaining": number;
-                    /**
-                     * @description Unix timestamp, in seconds, at which the limit resets.
-                     * @example 1795219260
-                     */
-                    "X-RateLimit-Reset": bigint;
-                    /**
-                     * @description Identifies the request in the logs; one that was sent is kept.
-                     * @example 2a1b6a3e-7c5d-4f10-9d0e-3f1c2b4a5d6e
-                     */
-                    "X-Request-Id": string;
-                    /**
-                     * @description Seconds to wait before the next request.
-                     * @example 42
-                     */
-                    "Retry-After": number;
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            408: components["responses"]["RequestTimeout"];
+            413: components["responses"]["PayloadTooLarge"];
+            414: components["responses"]["URITooLong"];
+            415: components["responses"]["UnsupportedMediaType"];
+            429: components["responses"]["TooManyRequests"];
+            431: components["responses"]["RequestHeaderFieldsTooLarge"];
+            500: components["responses"]["InternalServerError"];
+            503: components["responses"]["ServiceUnavailable"];
         };
     };
     /**
@@ -1474,9 +832,18 @@ export interface operations {
     getPet: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /**
+                 * @description An ID for the request, which the response and the logs repeat. Any other value is replaced by a generated one.
+                 * @example 2a1b6a3e-7c5d-4f10-9d0e-3f1c2b4a5d6e
+                 */
+                "X-Request-Id"?: components["parameters"]["X-Request-Id"];
+            };
             path: {
-                /** @description Identifier of the animal. */
+                /**
+                 * @description Identifier of the animal.
+                 * @example 1
+                 */
                 petId: bigint;
             };
             cookie?: never;
@@ -1486,388 +853,94 @@ export interface operations {
             /** @description The animal. */
             200: {
                 headers: {
-                    /**
-                     * @description Pages of any origin may call the service.
-                     * @example *
-                     */
-                    "Access-Control-Allow-Origin": string;
-                    /**
-                     * @description Request allowance of the current plan for the window.
-                     * @example 300
-                     */
-                    "X-RateLimit-Limit": number;
-                    /**
-                     * @description Requests remaining in the window.
-                     * @example 299
-                     */
-                    "X-RateLimit-Remaining": number;
-                    /**
-                     * @description Unix timestamp, in seconds, at which the limit resets.
-                     * @example 1795219260
-                     */
-                    "X-RateLimit-Reset": bigint;
-                    /**
-                     * @description Identifies the request in the logs; one that was sent is kept.
-                     * @example 2a1b6a3e-7c5d-4f10-9d0e-3f1c2b4a5d6e
-                     */
-                    "X-Request-Id": string;
-                    /**
-                     * @description Since when the operation is deprecated (RFC 9745).
-                     * @example @1795219200
-                     */
-                    Deprecation?: string;
-                    /**
-                     * @description When the operation will be removed (RFC 8594).
-                     * @example Thu, 05 Dec 2030 00:00:00 GMT
-                     */
-                    Sunset?: string;
-                    /**
-                     * @description Where the deprecation is explained (`rel="deprecation"`) and what replaces the operation (`rel="successor-version"`).
-                     * @example <https://api.example.com/docs#/pets/getPet>; rel="deprecation"; type="text/html", <https://api.example.com/v1/pets>; rel="successor-version"
-                     */
-                    Link?: string;
+                    "Access-Control-Allow-Origin": components["headers"]["Access-Control-Allow-Origin"];
+                    "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                    "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                    "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    Deprecation: components["headers"]["Deprecation"];
+                    Sunset: components["headers"]["Sunset"];
+                    Link: components["headers"]["Link-Deprecation"];
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "id": 1,
+                     *       "name": "Rex",
+                     *       "categoryId": 3,
+                     *       "status": "available"
+                     *     }
+                     */
                     "application/json": components["schemas"]["Pet"];
                 };
             };
             /** @description Something in the request is missing or invalid. */
             400: {
                 headers: {
-                    /**
-                     * @description Pages of any origin may call the service.
-                     * @example *
-                     */
-                    "Access-Control-Allow-Origin": string;
-                    /**
-                     * @description Request allowance of the current plan for the window.
-                     * @example 300
-                     */
-                    "X-RateLimit-Limit": number;
-                    /**
-                     * @description Requests remaining in the window.
-                     * @example 299
-                     */
-                    "X-RateLimit-Remaining": number;
-                    /**
-                     * @description Unix timestamp, in seconds, at which the limit resets.
-                     * @example 1795219260
-                     */
-                    "X-RateLimit-Reset": bigint;
-                    /**
-                     * @description Identifies the request in the logs; one that was sent is kept.
-                     * @example 2a1b6a3e-7c5d-4f10-9d0e-3f1c2b4a5d6e
-                     */
-                    "X-Request-Id": string;
-                    /**
-                     * @description Since when the operation is deprecated (RFC 9745).
-                     * @example @1795219200
-                     */
-                    Deprecation?: string;
-                    /**
-                     * @description When the operation will be removed (RFC 8594).
-                     * @example Thu, 05 Dec 2030 00:00:00 GMT
-                     */
-                    Sunset?: string;
-                    /**
-                     * @description Where the deprecation is explained (`rel="deprecation"`) and what replaces the operation (`rel="successor-version"`).
-                     * @example <https://api.example.com/docs#/pets/getPet>; rel="deprecation"; type="text/html", <https://api.example.com/v1/pets>; rel="successor-version"
-                     */
-                    Link?: string;
+                    "Access-Control-Allow-Origin": components["headers"]["Access-Control-Allow-Origin"];
+                    "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                    "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                    "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    Deprecation: components["headers"]["Deprecation-Of-Error"];
+                    Sunset: components["headers"]["Sunset-Of-Error"];
+                    Link: components["headers"]["Link-Help"];
                     [name: string]: unknown;
                 };
                 content: {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description The credential is missing or invalid. */
-            401: {
-                headers: {
-                    /**
-                     * @description Pages of any origin may call the service.
-                     * @example *
-                     */
-                    "Access-Control-Allow-Origin": string;
-                    /**
-                     * @description Request allowance of the current plan for the window.
-                     * @example 300
-                     */
-                    "X-RateLimit-Limit": number;
-                    /**
-                     * @description Requests remaining in the window.
-                     * @example 299
-                     */
-                    "X-RateLimit-Remaining": number;
-                    /**
-                     * @description Unix timestamp, in seconds, at which the limit resets.
-                     * @example 1795219260
-                     */
-                    "X-RateLimit-Reset": bigint;
-                    /**
-                     * @description Identifies the request in the logs; one that was sent is kept.
-                     * @example 2a1b6a3e-7c5d-4f10-9d0e-3f1c2b4a5d6e
-                     */
-                    "X-Request-Id": string;
-                    /**
-                     * @description The bearer challenge (RFC 6750).
-                     * @example Bearer realm="petstore", error="invalid_token"
-                     */
-                    "WWW-Authenticate": string;
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
+            401: components["responses"]["Unauthorized"];
             /** @description What was asked for could not be found. */
             404: {
                 headers: {
-                    /**
-                     * @description Pages of any origin may call the service.
-                     * @example *
-                     */
-                    "Access-Control-Allow-Origin": string;
-                    /**
-                     * @description Request allowance of the current plan for the window.
-                     * @example 300
-                     */
-                    "X-RateLimit-Limit": number;
-                    /**
-                     * @description Requests remaining in the window.
-                     * @example 299
-                     */
-                    "X-RateLimit-Remaining": number;
-                    /**
-                     * @description Unix timestamp, in seconds, at which the limit resets.
-                     * @example 1795219260
-                     */
-                    "X-RateLimit-Reset": bigint;
-                    /**
-                     * @description Identifies the request in the logs; one that was sent is kept.
-                     * @example 2a1b6a3e-7c5d-4f10-9d0e-3f1c2b4a5d6e
-                     */
-                    "X-Request-Id": string;
-                    /**
-                     * @description Since when the operation is deprecated (RFC 9745).
-                     * @example @1795219200
-                     */
-                    Deprecation?: string;
-                    /**
-                     * @description When the operation will be removed (RFC 8594).
-                     * @example Thu, 05 Dec 2030 00:00:00 GMT
-                     */
-                    Sunset?: string;
-                    /**
-                     * @description Where the deprecation is explained (`rel="deprecation"`) and what replaces the operation (`rel="successor-version"`).
-                     * @example <https://api.example.com/docs#/pets/getPet>; rel="deprecation"; type="text/html", <https://api.example.com/v1/pets>; rel="successor-version"
-                     */
-                    Link?: string;
+                    "Access-Control-Allow-Origin": components["headers"]["Access-Control-Allow-Origin"];
+                    "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                    "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                    "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    Deprecation: components["headers"]["Deprecation-Of-Error"];
+                    Sunset: components["headers"]["Sunset-Of-Error"];
+                    Link: components["headers"]["Link-Help"];
                     [name: string]: unknown;
                 };
                 content: {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description The request did not arrive in time; the connection is closed. */
-            408: {
-                headers: {
-                    /**
-                     * @description Pages of any origin may call the service.
-                     * @example *
-                     */
-                    "Access-Control-Allow-Origin": string;
-                    /**
-                     * @description Request allowance of the current plan for the window.
-                     * @example 300
-                     */
-                    "X-RateLimit-Limit": number;
-                    /**
-                     * @description Requests remaining in the window.
-                     * @example 299
-                     */
-                    "X-RateLimit-Remaining": number;
-                    /**
-                     * @description Unix timestamp, in seconds, at which the limit resets.
-                     * @example 1795219260
-                     */
-                    "X-RateLimit-Reset": bigint;
-                    /**
-                     * @description Identifies the request in the logs; one that was sent is kept.
-                     * @example 2a1b6a3e-7c5d-4f10-9d0e-3f1c2b4a5d6e
-                     */
-                    "X-Request-Id": string;
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
+            408: components["responses"]["RequestTimeout"];
             /** @description The URL is too long. */
             414: {
                 headers: {
-                    /**
-                     * @description Pages of any origin may call the service.
-                     * @example *
-                     */
-                    "Access-Control-Allow-Origin": string;
-                    /**
-                     * @description Request allowance of the current plan for the window.
-                     * @example 300
-                     */
-                    "X-RateLimit-Limit": number;
-                    /**
-                     * @description Requests remaining in the window.
-                     * @example 299
-                     */
-                    "X-RateLimit-Remaining": number;
-                    /**
-                     * @description Unix timestamp, in seconds, at which the limit resets.
-                     * @example 1795219260
-                     */
-                    "X-RateLimit-Reset": bigint;
-                    /**
-                     * @description Identifies the request in the logs; one that was sent is kept.
-                     * @example 2a1b6a3e-7c5d-4f10-9d0e-3f1c2b4a5d6e
-                     */
-                    "X-Request-Id": string;
-                    /**
-                     * @description Since when the operation is deprecated (RFC 9745).
-                     * @example @1795219200
-                     */
-                    Deprecation?: string;
-                    /**
-                     * @description When the operation will be removed (RFC 8594).
-                     * @example Thu, 05 Dec 2030 00:00:00 GMT
-                     */
-                    Sunset?: string;
-                    /**
-                     * @description Where the deprecation is explained (`rel="deprecation"`) and what replaces the operation (`rel="successor-version"`).
-                     * @example <https://api.example.com/docs#/pets/getPet>; rel="deprecation"; type="text/html", <https://api.example.com/v1/pets>; rel="successor-version"
-                     */
-                    Link?: string;
+                    "Access-Control-Allow-Origin": components["headers"]["Access-Control-Allow-Origin"];
+                    "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                    "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                    "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    Deprecation: components["headers"]["Deprecation-Of-Error"];
+                    Sunset: components["headers"]["Sunset-Of-Error"];
+                    Link: components["headers"]["Link-Help"];
                     [name: string]: unknown;
                 };
                 content: {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description A rate limit is exceeded. Wait for the time in `Retry-After`. */
-            429: {
-                headers: {
-                    /**
-                     * @description Pages of any origin may call the service.
-                     * @example *
-                     */
-                    "Access-Control-Allow-Origin": string;
-                    /**
-                     * @description Request allowance of the current plan for the window.
-                     * @example 300
-                     */
-                    "X-RateLimit-Limit": number;
-                    /**
-                     * @description Requests remaining in the window.
-                     * @example 299
-                     */
-                    "X-RateLimit-Remaining": number;
-                    /**
-                     * @description Unix timestamp, in seconds, at which the limit resets.
-                     * @example 1795219260
-                     */
-                    "X-RateLimit-Reset": bigint;
-                    /**
-                     * @description Identifies the request in the logs; one that was sent is kept.
-                     * @example 2a1b6a3e-7c5d-4f10-9d0e-3f1c2b4a5d6e
-                     */
-                    "X-Request-Id": string;
-                    /**
-                     * @description Seconds to wait before the next request.
-                     * @example 42
-                     */
-                    "Retry-After": number;
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description The header fields are too large; the connection is closed. */
-            431: {
-                headers: {
-                    /**
-                     * @description Pages of any origin may call the service.
-                     * @example *
-                     */
-                    "Access-Control-Allow-Origin": string;
-                    /**
-                     * @description Request allowance of the current plan for the window.
-                     * @example 300
-                     */
-                    "X-RateLimit-Limit": number;
-                    /**
-                     * @description Requests remaining in the window.
-                     * @example 299
-                     */
-                    "X-RateLimit-Remaining": number;
-                    /**
-                     * @description Unix timestamp, in seconds, at which the limit resets.
-                     * @example 1795219260
-                     */
-                    "X-RateLimit-Reset": bigint;
-                    /**
-                     * @description Identifies the request in the logs; one that was sent is kept.
-                     * @example 2a1b6a3e-7c5d-4f10-9d0e-3f1c2b4a5d6e
-                     */
-                    "X-Request-Id": string;
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
+            429: components["responses"]["TooManyRequests"];
+            431: components["responses"]["RequestHeaderFieldsTooLarge"];
             /** @description The service failed. */
             500: {
                 headers: {
-                    /**
-                     * @description Pages of any origin may call the service.
-                     * @example *
-                     */
-                    "Access-Control-Allow-Origin": string;
-                    /**
-                     * @description Request allowance of the current plan for the window.
-                     * @example 300
-                     */
-                    "X-RateLimit-Limit": number;
-                    /**
-                     * @description Requests remaining in the window.
-                     * @example 299
-                     */
-                    "X-RateLimit-Remaining": number;
-                    /**
-                     * @description Unix timestamp, in seconds, at which the limit resets.
-                     * @example 1795219260
-                     */
-                    "X-RateLimit-Reset": bigint;
-                    /**
-                     * @description Identifies the request in the logs; one that was sent is kept.
-                     * @example 2a1b6a3e-7c5d-4f10-9d0e-3f1c2b4a5d6e
-                     */
-                    "X-Request-Id": string;
-                    /**
-                     * @description Since when the operation is deprecated (RFC 9745).
-                     * @example @1795219200
-                     */
-                    Deprecation?: string;
-                    /**
-                     * @description When the operation will be removed (RFC 8594).
-                     * @example Thu, 05 Dec 2030 00:00:00 GMT
-                     */
-                    Sunset?: string;
-                    /**
-                     * @description Where the deprecation is explained (`rel="deprecation"`) and what replaces the operation (`rel="successor-version"`).
-                     * @example <https://api.example.com/docs#/pets/getPet>; rel="deprecation"; type="text/html", <https://api.example.com/v1/pets>; rel="successor-version"
-                     */
-                    Link?: string;
+                    "Access-Control-Allow-Origin": components["headers"]["Access-Control-Allow-Origin"];
+                    "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                    "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                    "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    Deprecation: components["headers"]["Deprecation-Of-Error"];
+                    Sunset: components["headers"]["Sunset-Of-Error"];
+                    Link: components["headers"]["Link-Help"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -1877,51 +950,15 @@ export interface operations {
             /** @description The service cannot answer for the moment. Wait for the time in `Retry-After`. */
             503: {
                 headers: {
-                    /**
-                     * @description Pages of any origin may call the service.
-                     * @example *
-                     */
-                    "Access-Control-Allow-Origin": string;
-                    /**
-                     * @description Request allowance of the current plan for the window.
-                     * @example 300
-                     */
-                    "X-RateLimit-Limit": number;
-                    /**
-                     * @description Requests remaining in the window.
-                     * @example 299
-                     */
-                    "X-RateLimit-Remaining": number;
-                    /**
-                     * @description Unix timestamp, in seconds, at which the limit resets.
-                     * @example 1795219260
-                     */
-                    "X-RateLimit-Reset": bigint;
-                    /**
-                     * @description Identifies the request in the logs; one that was sent is kept.
-                     * @example 2a1b6a3e-7c5d-4f10-9d0e-3f1c2b4a5d6e
-                     */
-                    "X-Request-Id": string;
-                    /**
-                     * @description Seconds to wait before the next request.
-                     * @example 42
-                     */
-                    "Retry-After": number;
-                    /**
-                     * @description Since when the operation is deprecated (RFC 9745).
-                     * @example @1795219200
-                     */
-                    Deprecation?: string;
-                    /**
-                     * @description When the operation will be removed (RFC 8594).
-                     * @example Thu, 05 Dec 2030 00:00:00 GMT
-                     */
-                    Sunset?: string;
-                    /**
-                     * @description Where the deprecation is explained (`rel="deprecation"`) and what replaces the operation (`rel="successor-version"`).
-                     * @example <https://api.example.com/docs#/pets/getPet>; rel="deprecation"; type="text/html", <https://api.example.com/v1/pets>; rel="successor-version"
-                     */
-                    Link?: string;
+                    "Access-Control-Allow-Origin": components["headers"]["Access-Control-Allow-Origin"];
+                    "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                    "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                    "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "Retry-After": components["headers"]["Retry-After"];
+                    Deprecation: components["headers"]["Deprecation-Of-Error"];
+                    Sunset: components["headers"]["Sunset-Of-Error"];
+                    Link: components["headers"]["Link-Help"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -1937,16 +974,28 @@ export interface operations {
     listOrders: {
         parameters: {
             query?: {
-                /** @description Maximum number of entries returned. */
-                limit?: number;
-                /** @description Where the page begins: taken unchanged from the `Link` header of the page before. */
-                cursor?: string;
+                /**
+                 * @description Maximum number of entries returned.
+                 * @example 20
+                 */
+                limit?: components["parameters"]["limit"];
+                /** @description Where the page begins: opaque, taken unchanged from the `Link` header of the page before. */
+                cursor?: components["parameters"]["cursor"];
                 /** @description Only orders with this status are listed. */
                 status?: components["schemas"]["OrderStatus"];
-                /** @description Only orders for this animal are listed. */
+                /**
+                 * @description Only orders for this animal are listed.
+                 * @example 1
+                 */
                 petId?: bigint;
             };
-            header?: never;
+            header?: {
+                /**
+                 * @description An ID for the request, which the response and the logs repeat. Any other value is replaced by a generated one.
+                 * @example 2a1b6a3e-7c5d-4f10-9d0e-3f1c2b4a5d6e
+                 */
+                "X-Request-Id"?: components["parameters"]["X-Request-Id"];
+            };
             path?: never;
             cookie?: never;
         };
@@ -1955,329 +1004,52 @@ export interface operations {
             /** @description A page of orders. */
             200: {
                 headers: {
-                    /**
-                     * @description Pages of any origin may call the service.
-                     * @example *
-                     */
-                    "Access-Control-Allow-Origin": string;
-                    /**
-                     * @description Request allowance of the current plan for the window.
-                     * @example 300
-                     */
-                    "X-RateLimit-Limit": number;
-                    /**
-                     * @description Requests remaining in the window.
-                     * @example 299
-                     */
-                    "X-RateLimit-Remaining": number;
-                    /**
-                     * @description Unix timestamp, in seconds, at which the limit resets.
-                     * @example 1795219260
-                     */
-                    "X-RateLimit-Reset": bigint;
-                    /**
-                     * @description Identifies the request in the logs; one that was sent is kept.
-                     * @example 2a1b6a3e-7c5d-4f10-9d0e-3f1c2b4a5d6e
-                     */
-                    "X-Request-Id": string;
-                    /**
-                     * @description When more follow: the address of the next page, with `rel="next"` (RFC 8288).
-                     * @example <https://api.example.com/v1/pets?limit=20&cursor=AAAAAAAAABQeDVxO>; rel="next"
-                     */
-                    Link?: string;
+                    "Access-Control-Allow-Origin": components["headers"]["Access-Control-Allow-Origin"];
+                    "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                    "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                    "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    Link: components["headers"]["Link-Next"];
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example [
+                     *       {
+                     *         "id": 1,
+                     *         "petId": 1,
+                     *         "quantity": 1,
+                     *         "status": "placed",
+                     *         "shipDate": "2026-12-24T09:00:00.000Z",
+                     *         "placedAt": "2026-11-21T12:00:00.000Z"
+                     *       }
+                     *     ]
+                     */
                     "application/json": components["schemas"]["Orders"];
                 };
             };
             /** @description Something in the request is missing or invalid. */
             400: {
                 headers: {
-                    /**
-                     * @description Pages of any origin may call the service.
-                     * @example *
-                     */
-                    "Access-Control-Allow-Origin": string;
-                    /**
-                     * @description Request allowance of the current plan for the window.
-                     * @example 300
-                     */
-                    "X-RateLimit-Limit": number;
-                    /**
-                     * @description Requests remaining in the window.
-                     * @example 299
-                     */
-                    "X-RateLimit-Remaining": number;
-                    /**
-                     * @description Unix timestamp, in seconds, at which the limit resets.
-                     * @example 1795219260
-                     */
-                    "X-RateLimit-Reset": bigint;
-                    /**
-                     * @description Identifies the request in the logs; one that was sent is kept.
-                     * @example 2a1b6a3e-7c5d-4f10-9d0e-3f1c2b4a5d6e
-                     */
-                    "X-Request-Id": string;
+                    "Access-Control-Allow-Origin": components["headers"]["Access-Control-Allow-Origin"];
+                    "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                    "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                    "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    Link: components["headers"]["Link-Help"];
                     [name: string]: unknown;
                 };
                 content: {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description The credential is missing or invalid. */
-            401: {
-                headers: {
-                    /**
-                     * @description Pages of any origin may call the service.
-                     * @example *
-                     */
-                    "Access-Control-Allow-Origin": string;
-                    /**
-                     * @description Request allowance of the current plan for the window.
-                     * @example 300
-                     */
-                    "X-RateLimit-Limit": number;
-                    /**
-                     * @description Requests remaining in the window.
-                     * @example 299
-                     */
-                    "X-RateLimit-Remaining": number;
-                    /**
-                     * @description Unix timestamp, in seconds, at which the limit resets.
-                     * @example 1795219260
-                     */
-                    "X-RateLimit-Reset": bigint;
-                    /**
-                     * @description Identifies the request in the logs; one that was sent is kept.
-                     * @example 2a1b6a3e-7c5d-4f10-9d0e-3f1c2b4a5d6e
-                     */
-                    "X-Request-Id": string;
-                    /**
-                     * @description The bearer challenge (RFC 6750).
-                     * @example Bearer realm="petstore", error="invalid_token"
-                     */
-                    "WWW-Authenticate": string;
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description The request did not arrive in time; the connection is closed. */
-            408: {
-                headers: {
-                    /**
-                     * @description Pages of any origin may call the service.
-                     * @example *
-                     */
-                    "Access-Control-Allow-Origin": string;
-                    /**
-                     * @description Request allowance of the current plan for the window.
-                     * @example 300
-                     */
-                    "X-RateLimit-Limit": number;
-                    /**
-                     * @description Requests remaining in the window.
-                     * @example 299
-                     */
-                    "X-RateLimit-Remaining": number;
-                    /**
-                     * @description Unix timestamp, in seconds, at which the limit resets.
-                     * @example 1795219260
-                     */
-                    "X-RateLimit-Reset": bigint;
-                    /**
-                     * @description Identifies the request in the logs; one that was sent is kept.
-                     * @example 2a1b6a3e-7c5d-4f10-9d0e-3f1c2b4a5d6e
-                     */
-                    "X-Request-Id": string;
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description The URL is too long. */
-            414: {
-                headers: {
-                    /**
-                     * @description Pages of any origin may call the service.
-                     * @example *
-                     */
-                    "Access-Control-Allow-Origin": string;
-                    /**
-                     * @description Request allowance of the current plan for the window.
-                     * @example 300
-                     */
-                    "X-RateLimit-Limit": number;
-                    /**
-                     * @description Requests remaining in the window.
-                     * @example 299
-                     */
-                    "X-RateLimit-Remaining": number;
-                    /**
-                     * @description Unix timestamp, in seconds, at which the limit resets.
-                     * @example 1795219260
-                     */
-                    "X-RateLimit-Reset": bigint;
-                    /**
-                     * @description Identifies the request in the logs; one that was sent is kept.
-                     * @example 2a1b6a3e-7c5d-4f10-9d0e-3f1c2b4a5d6e
-                     */
-                    "X-Request-Id": string;
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description A rate limit is exceeded. Wait for the time in `Retry-After`. */
-            429: {
-                headers: {
-                    /**
-                     * @description Pages of any origin may call the service.
-                     * @example *
-                     */
-                    "Access-Control-Allow-Origin": string;
-                    /**
-                     * @description Request allowance of the current plan for the window.
-                     * @example 300
-                     */
-                    "X-RateLimit-Limit": number;
-                    /**
-                     * @description Requests remaining in the window.
-                     * @example 299
-                     */
-                    "X-RateLimit-Remaining": number;
-                    /**
-                     * @description Unix timestamp, in seconds, at which the limit resets.
-                     * @example 1795219260
-                     */
-                    "X-RateLimit-Reset": bigint;
-                    /**
-                     * @description Identifies the request in the logs; one that was sent is kept.
-                     * @example 2a1b6a3e-7c5d-4f10-9d0e-3f1c2b4a5d6e
-                     */
-                    "X-Request-Id": string;
-                    /**
-                     * @description Seconds to wait before the next request.
-                     * @example 42
-                     */
-                    "Retry-After": number;
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description The header fields are too large; the connection is closed. */
-            431: {
-                headers: {
-                    /**
-                     * @description Pages of any origin may call the service.
-                     * @example *
-                     */
-                    "Access-Control-Allow-Origin": string;
-                    /**
-                     * @description Request allowance of the current plan for the window.
-                     * @example 300
-                     */
-                    "X-RateLimit-Limit": number;
-                    /**
-                     * @description Requests remaining in the window.
-                     * @example 299
-                     */
-                    "X-RateLimit-Remaining": number;
-                    /**
-                     * @description Unix timestamp, in seconds, at which the limit resets.
-                     * @example 1795219260
-                     */
-                    "X-RateLimit-Reset": bigint;
-                    /**
-                     * @description Identifies the request in the logs; one that was sent is kept.
-                     * @example 2a1b6a3e-7c5d-4f10-9d0e-3f1c2b4a5d6e
-                     */
-                    "X-Request-Id": string;
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description The service failed. */
-            500: {
-                headers: {
-                    /**
-                     * @description Pages of any origin may call the service.
-                     * @example *
-                     */
-                    "Access-Control-Allow-Origin": string;
-                    /**
-                     * @description Request allowance of the current plan for the window.
-                     * @example 300
-                     */
-                    "X-RateLimit-Limit": number;
-                    /**
-                     * @description Requests remaining in the window.
-                     * @example 299
-                     */
-                    "X-RateLimit-Remaining": number;
-                    /**
-                     * @description Unix timestamp, in seconds, at which the limit resets.
-                     * @example 1795219260
-                     */
-                    "X-RateLimit-Reset": bigint;
-                    /**
-                     * @description Identifies the request in the logs; one that was sent is kept.
-                     * @example 2a1b6a3e-7c5d-4f10-9d0e-3f1c2b4a5d6e
-                     */
-                    "X-Request-Id": string;
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description The service cannot answer for the moment. Wait for the time in `Retry-After`. */
-            503: {
-                headers: {
-                    /**
-                     * @description Pages of any origin may call the service.
-                     * @example *
-                     */
-                    "Access-Control-Allow-Origin": string;
-                    /**
-                     * @description Request allowance of the current plan for the window.
-                     * @example 300
-                     */
-                    "X-RateLimit-Limit": number;
-                    /**
-                     * @description Requests remaining in the window.
-                     * @example 299
-                     */
-                    "X-RateLimit-Remaining": number;
-                    /**
-                     * @description Unix timestamp, in seconds, at which the limit resets.
-                     * @example 1795219260
-                     */
-                    "X-RateLimit-Reset": bigint;
-                    /**
-                     * @description Identifies the request in the logs; one that was sent is kept.
-                     * @example 2a1b6a3e-7c5d-4f10-9d0e-3f1c2b4a5d6e
-                     */
-                    "X-Request-Id": string;
-                    /**
-                     * @description Seconds to wait before the next request.
-                     * @example 42
-                     */
-                    "Retry-After": number;
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
+            401: components["responses"]["Unauthorized"];
+            408: components["responses"]["RequestTimeout"];
+            414: components["responses"]["URITooLong"];
+            429: components["responses"]["TooManyRequests"];
+            431: components["responses"]["RequestHeaderFieldsTooLarge"];
+            500: components["responses"]["InternalServerError"];
+            503: components["responses"]["ServiceUnavailable"];
         };
     };
     /**
@@ -2288,14 +1060,29 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description Makes the request safe to retry: for 24 hours, the same key with the same body gives the first answer again, with `Idempotent-Replayed: true`, and creates nothing. A random UUID is a good key. 1 to 255 visible ASCII characters, quoted or bare. */
-                "Idempotency-Key"?: string;
+                /**
+                 * @description Makes the request safe to retry: for 24 hours, the same key with the same body gives the first answer again, with `Idempotent-Replayed: true`, and creates nothing. A random UUID is a good key. 1 to 255 visible ASCII characters, quoted or bare.
+                 * @example 8e03978e-40d5-43dd-bc93-6894a57f9324
+                 */
+                "Idempotency-Key"?: components["parameters"]["Idempotency-Key"];
+                /**
+                 * @description An ID for the request, which the response and the logs repeat. Any other value is replaced by a generated one.
+                 * @example 2a1b6a3e-7c5d-4f10-9d0e-3f1c2b4a5d6e
+                 */
+                "X-Request-Id"?: components["parameters"]["X-Request-Id"];
             };
             path?: never;
             cookie?: never;
         };
         requestBody: {
             content: {
+                /**
+                 * @example {
+                 *       "petId": 1,
+                 *       "quantity": 1,
+                 *       "shipDate": "2026-12-24T09:00:00Z"
+                 *     }
+                 */
                 "application/json": components["schemas"]["NewOrder"];
             };
         };
@@ -2303,475 +1090,69 @@ export interface operations {
             /** @description The order as it was placed. */
             201: {
                 headers: {
-                    /**
-                     * @description Pages of any origin may call the service.
-                     * @example *
-                     */
-                    "Access-Control-Allow-Origin": string;
-                    /**
-                     * @description Request allowance of the current plan for the window.
-                     * @example 300
-                     */
-                    "X-RateLimit-Limit": number;
-                    /**
-                     * @description Requests remaining in the window.
-                     * @example 299
-                     */
-                    "X-RateLimit-Remaining": number;
-                    /**
-                     * @description Unix timestamp, in seconds, at which the limit resets.
-                     * @example 1795219260
-                     */
-                    "X-RateLimit-Reset": bigint;
-                    /**
-                     * @description Identifies the request in the logs; one that was sent is kept.
-                     * @example 2a1b6a3e-7c5d-4f10-9d0e-3f1c2b4a5d6e
-                     */
-                    "X-Request-Id": string;
-                    /**
-                     * @description The address of what was created.
-                     * @example https://api.example.com/v1/pets/1
-                     */
-                    Location: string;
-                    /**
-                     * @description Present when the request was executed before and this is its first answer again.
-                     * @example true
-                     */
-                    "Idempotent-Replayed"?: string;
+                    "Access-Control-Allow-Origin": components["headers"]["Access-Control-Allow-Origin"];
+                    "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                    "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                    "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    Location: components["headers"]["Location"];
+                    "Idempotent-Replayed": components["headers"]["Idempotent-Replayed"];
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "id": 1,
+                     *       "petId": 1,
+                     *       "quantity": 1,
+                     *       "status": "placed",
+                     *       "shipDate": "2026-12-24T09:00:00.000Z",
+                     *       "placedAt": "2026-11-21T12:00:00.000Z"
+                     *     }
+                     */
                     "application/json": components["schemas"]["Order"];
                 };
             };
             /** @description Something in the request is missing or invalid. */
             400: {
                 headers: {
-                    /**
-                     * @description Pages of any origin may call the service.
-                     * @example *
-                     */
-                    "Access-Control-Allow-Origin": string;
-                    /**
-                     * @description Request allowance of the current plan for the window.
-                     * @example 300
-                     */
-                    "X-RateLimit-Limit": number;
-                    /**
-                     * @description Requests remaining in the window.
-                     * @example 299
-                     */
-                    "X-RateLimit-Remaining": number;
-                    /**
-                     * @description Unix timestamp, in seconds, at which the limit resets.
-                     * @example 1795219260
-                     */
-                    "X-RateLimit-Reset": bigint;
-                    /**
-                     * @description Identifies the request in the logs; one that was sent is kept.
-                     * @example 2a1b6a3e-7c5d-4f10-9d0e-3f1c2b4a5d6e
-                     */
-                    "X-Request-Id": string;
+                    "Access-Control-Allow-Origin": components["headers"]["Access-Control-Allow-Origin"];
+                    "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                    "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                    "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    Link: components["headers"]["Link-Help"];
                     [name: string]: unknown;
                 };
                 content: {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description The credential is missing or invalid. */
-            401: {
-                headers: {
-                    /**
-                     * @description Pages of any origin may call the service.
-                     * @example *
-                     */
-                    "Access-Control-Allow-Origin": string;
-                    /**
-                     * @description Request allowance of the current plan for the window.
-                     * @example 300
-                     */
-                    "X-RateLimit-Limit": number;
-                    /**
-                     * @description Requests remaining in the window.
-                     * @example 299
-                     */
-                    "X-RateLimit-Remaining": number;
-                    /**
-                     * @description Unix timestamp, in seconds, at which the limit resets.
-                     * @example 1795219260
-                     */
-                    "X-RateLimit-Reset": bigint;
-                    /**
-                     * @description Identifies the request in the logs; one that was sent is kept.
-                     * @example 2a1b6a3e-7c5d-4f10-9d0e-3f1c2b4a5d6e
-                     */
-                    "X-Request-Id": string;
-                    /**
-                     * @description The bearer challenge (RFC 6750).
-                     * @example Bearer realm="petstore", error="invalid_token"
-                     */
-                    "WWW-Authenticate": string;
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description The key is valid, but does not allow this. */
-            403: {
-                headers: {
-                    /**
-                     * @description Pages of any origin may call the service.
-                     * @example *
-                     */
-                    "Access-Control-Allow-Origin": string;
-                    /**
-                     * @description Request allowance of the current plan for the window.
-                     * @example 300
-                     */
-                    "X-RateLimit-Limit": number;
-                    /**
-                     * @description Requests remaining in the window.
-                     * @example 299
-                     */
-                    "X-RateLimit-Remaining": number;
-                    /**
-                     * @description Unix timestamp, in seconds, at which the limit resets.
-                     * @example 1795219260
-                     */
-                    "X-RateLimit-Reset": bigint;
-                    /**
-                     * @description Identifies the request in the logs; one that was sent is kept.
-                     * @example 2a1b6a3e-7c5d-4f10-9d0e-3f1c2b4a5d6e
-                     */
-                    "X-Request-Id": string;
-                    /**
-                     * @description What the API key lacks (RFC 6750 section 3.1), if its scope is why.
-                     * @example Bearer realm="petstore", error="insufficient_scope"
-                     */
-                    "WWW-Authenticate"?: string;
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description The request did not arrive in time; the connection is closed. */
-            408: {
-                headers: {
-                    /**
-                     * @description Pages of any origin may call the service.
-                     * @example *
-                     */
-                    "Access-Control-Allow-Origin": string;
-                    /**
-                     * @description Request allowance of the current plan for the window.
-                     * @example 300
-                     */
-                    "X-RateLimit-Limit": number;
-                    /**
-                     * @description Requests remaining in the window.
-                     * @example 299
-                     */
-                    "X-RateLimit-Remaining": number;
-                    /**
-                     * @description Unix timestamp, in seconds, at which the limit resets.
-                     * @example 1795219260
-                     */
-                    "X-RateLimit-Reset": bigint;
-                    /**
-                     * @description Identifies the request in the logs; one that was sent is kept.
-                     * @example 2a1b6a3e-7c5d-4f10-9d0e-3f1c2b4a5d6e
-                     */
-                    "X-Request-Id": string;
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            408: components["responses"]["RequestTimeout"];
             /** @description What the request is about is not in a state for it. */
             409: {
                 headers: {
-                    /**
-                     * @description Pages of any origin may call the service.
-                     * @example *
-                     */
-                    "Access-Control-Allow-Origin": string;
-                    /**
-                     * @description Request allowance of the current plan for the window.
-                     * @example 300
-                     */
-                    "X-RateLimit-Limit": number;
-                    /**
-                     * @description Requests remaining in the window.
-                     * @example 299
-                     */
-                    "X-RateLimit-Remaining": number;
-                    /**
-                     * @description Unix timestamp, in seconds, at which the limit resets.
-                     * @example 1795219260
-                     */
-                    "X-RateLimit-Reset": bigint;
-                    /**
-                     * @description Identifies the request in the logs; one that was sent is kept.
-                     * @example 2a1b6a3e-7c5d-4f10-9d0e-3f1c2b4a5d6e
-                     */
-                    "X-Request-Id": string;
+                    "Access-Control-Allow-Origin": components["headers"]["Access-Control-Allow-Origin"];
+                    "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                    "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                    "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    Link: components["headers"]["Link-Help"];
                     [name: string]: unknown;
                 };
                 content: {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description The body is too large. */
-            413: {
-                headers: {
-                    /**
-                     * @description Pages of any origin may call the service.
-                     * @example *
-                     */
-                    "Access-Control-Allow-Origin": string;
-                    /**
-                     * @description Request allowance of the current plan for the window.
-                     * @example 300
-                     */
-                    "X-RateLimit-Limit": number;
-                    /**
-                     * @description Requests remaining in the window.
-                     * @example 299
-                     */
-                    "X-RateLimit-Remaining": number;
-                    /**
-                     * @description Unix timestamp, in seconds, at which the limit resets.
-                     * @example 1795219260
-                     */
-                    "X-RateLimit-Reset": bigint;
-                    /**
-                     * @description Identifies the request in the logs; one that was sent is kept.
-                     * @example 2a1b6a3e-7c5d-4f10-9d0e-3f1c2b4a5d6e
-                     */
-                    "X-Request-Id": string;
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description The URL is too long. */
-            414: {
-                headers: {
-                    /**
-                     * @description Pages of any origin may call the service.
-                     * @example *
-                     */
-                    "Access-Control-Allow-Origin": string;
-                    /**
-                     * @description Request allowance of the current plan for the window.
-                     * @example 300
-                     */
-                    "X-RateLimit-Limit": number;
-                    /**
-                     * @description Requests remaining in the window.
-                     * @example 299
-                     */
-                    "X-RateLimit-Remaining": number;
-                    /**
-                     * @description Unix timestamp, in seconds, at which the limit resets.
-                     * @example 1795219260
-                     */
-                    "X-RateLimit-Reset": bigint;
-                    /**
-                     * @description Identifies the request in the logs; one that was sent is kept.
-                     * @example 2a1b6a3e-7c5d-4f10-9d0e-3f1c2b4a5d6e
-                     */
-                    "X-Request-Id": string;
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description The body is not of the media type application/json. */
-            415: {
-                headers: {
-                    /**
-                     * @description Pages of any origin may call the service.
-                     * @example *
-                     */
-                    "Access-Control-Allow-Origin": string;
-                    /**
-                     * @description Request allowance of the current plan for the window.
-                     * @example 300
-                     */
-                    "X-RateLimit-Limit": number;
-                    /**
-                     * @description Requests remaining in the window.
-                     * @example 299
-                     */
-                    "X-RateLimit-Remaining": number;
-                    /**
-                     * @description Unix timestamp, in seconds, at which the limit resets.
-                     * @example 1795219260
-                     */
-                    "X-RateLimit-Reset": bigint;
-                    /**
-                     * @description Identifies the request in the logs; one that was sent is kept.
-                     * @example 2a1b6a3e-7c5d-4f10-9d0e-3f1c2b4a5d6e
-                     */
-                    "X-Request-Id": string;
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description A rate limit is exceeded. Wait for the time in `Retry-After`. */
-            429: {
-                headers: {
-                    /**
-                     * @description Pages of any origin may call the service.
-                     * @example *
-                     */
-                    "Access-Control-Allow-Origin": string;
-                    /**
-                     * @description Request allowance of the current plan for the window.
-                     * @example 300
-                     */
-                    "X-RateLimit-Limit": number;
-                    /**
-                     * @description Requests remaining in the window.
-                     * @example 299
-                     */
-                    "X-RateLimit-Remaining": number;
-                    /**
-                     * @description Unix timestamp, in seconds, at which the limit resets.
-                     * @example 1795219260
-                     */
-                    "X-RateLimit-Reset": bigint;
-                    /**
-                     * @description Identifies the request in the logs; one that was sent is kept.
-                     * @example 2a1b6a3e-7c5d-4f10-9d0e-3f1c2b4a5d6e
-                     */
-                    "X-Request-Id": string;
-                    /**
-                     * @description Seconds to wait before the next request.
-                     * @example 42
-                     */
-                    "Retry-After": number;
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description The header fields are too large; the connection is closed. */
-            431: {
-                headers: {
-                    /**
-                     * @description Pages of any origin may call the service.
-                     * @example *
-                     */
-                    "Access-Control-Allow-Origin": string;
-                    /**
-                     * @description Request allowance of the current plan for the window.
-                     * @example 300
-                     */
-                    "X-RateLimit-Limit": number;
-                    /**
-                     * @description Requests remaining in the window.
-                     * @example 299
-                     */
-                    "X-RateLimit-Remaining": number;
-                    /**
-                     * @description Unix timestamp, in seconds, at which the limit resets.
-                     * @example 1795219260
-                     */
-                    "X-RateLimit-Reset": bigint;
-                    /**
-                     * @description Identifies the request in the logs; one that was sent is kept.
-                     * @example 2a1b6a3e-7c5d-4f10-9d0e-3f1c2b4a5d6e
-                     */
-                    "X-Request-Id": string;
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description The service failed. */
-            500: {
-                headers: {
-                    /**
-                     * @description Pages of any origin may call the service.
-                     * @example *
-                     */
-                    "Access-Control-Allow-Origin": string;
-                    /**
-                     * @description Request allowance of the current plan for the window.
-                     * @example 300
-                     */
-                    "X-RateLimit-Limit": number;
-                    /**
-                     * @description Requests remaining in the window.
-                     * @example 299
-                     */
-                    "X-RateLimit-Remaining": number;
-                    /**
-                     * @description Unix timestamp, in seconds, at which the limit resets.
-                     * @example 1795219260
-                     */
-                    "X-RateLimit-Reset": bigint;
-                    /**
-                     * @description Identifies the request in the logs; one that was sent is kept.
-                     * @example 2a1b6a3e-7c5d-4f10-9d0e-3f1c2b4a5d6e
-                     */
-                    "X-Request-Id": string;
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description The service cannot answer for the moment. Wait for the time in `Retry-After`. */
-            503: {
-                headers: {
-                    /**
-                     * @description Pages of any origin may call the service.
-                     * @example *
-                     */
-                    "Access-Control-Allow-Origin": string;
-                    /**
-                     * @description Request allowance of the current plan for the window.
-                     * @example 300
-                     */
-                    "X-RateLimit-Limit": number;
-                    /**
-                     * @description Requests remaining in the window.
-                     * @example 299
-                     */
-                    "X-RateLimit-Remaining": number;
-                    /**
-                     * @description Unix timestamp, in seconds, at which the limit resets.
-                     * @example 1795219260
-                     */
-                    "X-RateLimit-Reset": bigint;
-                    /**
-                     * @description Identifies the request in the logs; one that was sent is kept.
-                     * @example 2a1b6a3e-7c5d-4f10-9d0e-3f1c2b4a5d6e
-                     */
-                    "X-Request-Id": string;
-                    /**
-                     * @description Seconds to wait before the next request.
-                     * @example 42
-                     */
-                    "Retry-After": number;
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
+            413: components["responses"]["PayloadTooLarge"];
+            414: components["responses"]["URITooLong"];
+            415: components["responses"]["UnsupportedMediaType"];
+            429: components["responses"]["TooManyRequests"];
+            431: components["responses"]["RequestHeaderFieldsTooLarge"];
+            500: components["responses"]["InternalServerError"];
+            503: components["responses"]["ServiceUnavailable"];
         };
     };
     /**
@@ -2781,9 +1162,18 @@ export interface operations {
     getOrder: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /**
+                 * @description An ID for the request, which the response and the logs repeat. Any other value is replaced by a generated one.
+                 * @example 2a1b6a3e-7c5d-4f10-9d0e-3f1c2b4a5d6e
+                 */
+                "X-Request-Id"?: components["parameters"]["X-Request-Id"];
+            };
             path: {
-                /** @description Identifier of the order. */
+                /**
+                 * @description Identifier of the order.
+                 * @example 1
+                 */
                 orderId: bigint;
             };
             cookie?: never;
@@ -2793,358 +1183,50 @@ export interface operations {
             /** @description The order. */
             200: {
                 headers: {
-                    /**
-                     * @description Pages of any origin may call the service.
-                     * @example *
-                     */
-                    "Access-Control-Allow-Origin": string;
-                    /**
-                     * @description Request allowance of the current plan for the window.
-                     * @example 300
-                     */
-                    "X-RateLimit-Limit": number;
-                    /**
-                     * @description Requests remaining in the window.
-                     * @example 299
-                     */
-                    "X-RateLimit-Remaining": number;
-                    /**
-                     * @description Unix timestamp, in seconds, at which the limit resets.
-                     * @example 1795219260
-                     */
-                    "X-RateLimit-Reset": bigint;
-                    /**
-                     * @description Identifies the request in the logs; one that was sent is kept.
-                     * @example 2a1b6a3e-7c5d-4f10-9d0e-3f1c2b4a5d6e
-                     */
-                    "X-Request-Id": string;
+                    "Access-Control-Allow-Origin": components["headers"]["Access-Control-Allow-Origin"];
+                    "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                    "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                    "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "id": 1,
+                     *       "petId": 1,
+                     *       "quantity": 1,
+                     *       "status": "placed",
+                     *       "shipDate": "2026-12-24T09:00:00.000Z",
+                     *       "placedAt": "2026-11-21T12:00:00.000Z"
+                     *     }
+                     */
                     "application/json": components["schemas"]["Order"];
                 };
             };
-            /** @description Something in the request is missing or invalid. */
-            400: {
-                headers: {
-                    /**
-                     * @description Pages of any origin may call the service.
-                     * @example *
-                     */
-                    "Access-Control-Allow-Origin": string;
-                    /**
-                     * @description Request allowance of the current plan for the window.
-                     * @example 300
-                     */
-                    "X-RateLimit-Limit": number;
-                    /**
-                     * @description Requests remaining in the window.
-                     * @example 299
-                     */
-                    "X-RateLimit-Remaining": number;
-                    /**
-                     * @description Unix timestamp, in seconds, at which the limit resets.
-                     * @example 1795219260
-                     */
-                    "X-RateLimit-Reset": bigint;
-                    /**
-                     * @description Identifies the request in the logs; one that was sent is kept.
-                     * @example 2a1b6a3e-7c5d-4f10-9d0e-3f1c2b4a5d6e
-                     */
-                    "X-Request-Id": string;
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description The credential is missing or invalid. */
-            401: {
-                headers: {
-                    /**
-                     * @description Pages of any origin may call the service.
-                     * @example *
-                     */
-                    "Access-Control-Allow-Origin": string;
-                    /**
-                     * @description Request allowance of the current plan for the window.
-                     * @example 300
-                     */
-                    "X-RateLimit-Limit": number;
-                    /**
-                     * @description Requests remaining in the window.
-                     * @example 299
-                     */
-                    "X-RateLimit-Remaining": number;
-                    /**
-                     * @description Unix timestamp, in seconds, at which the limit resets.
-                     * @example 1795219260
-                     */
-                    "X-RateLimit-Reset": bigint;
-                    /**
-                     * @description Identifies the request in the logs; one that was sent is kept.
-                     * @example 2a1b6a3e-7c5d-4f10-9d0e-3f1c2b4a5d6e
-                     */
-                    "X-Request-Id": string;
-                    /**
-                     * @description The bearer challenge (RFC 6750).
-                     * @example Bearer realm="petstore", error="invalid_token"
-                     */
-                    "WWW-Authenticate": string;
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
             /** @description What was asked for could not be found. */
             404: {
                 headers: {
-                    /**
-                     * @description Pages of any origin may call the service.
-                     * @example *
-                     */
-                    "Access-Control-Allow-Origin": string;
-                    /**
-                     * @description Request allowance of the current plan for the window.
-                     * @example 300
-                     */
-                    "X-RateLimit-Limit": number;
-                    /**
-                     * @description Requests remaining in the window.
-                     * @example 299
-                     */
-                    "X-RateLimit-Remaining": number;
-                    /**
-                     * @description Unix timestamp, in seconds, at which the limit resets.
-                     * @example 1795219260
-                     */
-                    "X-RateLimit-Reset": bigint;
-                    /**
-                     * @description Identifies the request in the logs; one that was sent is kept.
-                     * @example 2a1b6a3e-7c5d-4f10-9d0e-3f1c2b4a5d6e
-                     */
-                    "X-Request-Id": string;
+                    "Access-Control-Allow-Origin": components["headers"]["Access-Control-Allow-Origin"];
+                    "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                    "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                    "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    Link: components["headers"]["Link-Help"];
                     [name: string]: unknown;
                 };
                 content: {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description The request did not arrive in time; the connection is closed. */
-            408: {
-                headers: {
-                    /**
-                     * @description Pages of any origin may call the service.
-                     * @example *
-                     */
-                    "Access-Control-Allow-Origin": string;
-                    /**
-                     * @description Request allowance of the current plan for the window.
-                     * @example 300
-                     */
-                    "X-RateLimit-Limit": number;
-                    /**
-                     * @description Requests remaining in the window.
-                     * @example 299
-                     */
-                    "X-RateLimit-Remaining": number;
-                    /**
-                     * @description Unix timestamp, in seconds, at which the limit resets.
-                     * @example 1795219260
-                     */
-                    "X-RateLimit-Reset": bigint;
-                    /**
-                     * @description Identifies the request in the logs; one that was sent is kept.
-                     * @example 2a1b6a3e-7c5d-4f10-9d0e-3f1c2b4a5d6e
-                     */
-                    "X-Request-Id": string;
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description The URL is too long. */
-            414: {
-                headers: {
-                    /**
-                     * @description Pages of any origin may call the service.
-                     * @example *
-                     */
-                    "Access-Control-Allow-Origin": string;
-                    /**
-                     * @description Request allowance of the current plan for the window.
-                     * @example 300
-                     */
-                    "X-RateLimit-Limit": number;
-                    /**
-                     * @description Requests remaining in the window.
-                     * @example 299
-                     */
-                    "X-RateLimit-Remaining": number;
-                    /**
-                     * @description Unix timestamp, in seconds, at which the limit resets.
-                     * @example 1795219260
-                     */
-                    "X-RateLimit-Reset": bigint;
-                    /**
-                     * @description Identifies the request in the logs; one that was sent is kept.
-                     * @example 2a1b6a3e-7c5d-4f10-9d0e-3f1c2b4a5d6e
-                     */
-                    "X-Request-Id": string;
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description A rate limit is exceeded. Wait for the time in `Retry-After`. */
-            429: {
-                headers: {
-                    /**
-                     * @description Pages of any origin may call the service.
-                     * @example *
-                     */
-                    "Access-Control-Allow-Origin": string;
-                    /**
-                     * @description Request allowance of the current plan for the window.
-                     * @example 300
-                     */
-                    "X-RateLimit-Limit": number;
-                    /**
-                     * @description Requests remaining in the window.
-                     * @example 299
-                     */
-                    "X-RateLimit-Remaining": number;
-                    /**
-                     * @description Unix timestamp, in seconds, at which the limit resets.
-                     * @example 1795219260
-                     */
-                    "X-RateLimit-Reset": bigint;
-                    /**
-                     * @description Identifies the request in the logs; one that was sent is kept.
-                     * @example 2a1b6a3e-7c5d-4f10-9d0e-3f1c2b4a5d6e
-                     */
-                    "X-Request-Id": string;
-                    /**
-                     * @description Seconds to wait before the next request.
-                     * @example 42
-                     */
-                    "Retry-After": number;
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description The header fields are too large; the connection is closed. */
-            431: {
-                headers: {
-                    /**
-                     * @description Pages of any origin may call the service.
-                     * @example *
-                     */
-                    "Access-Control-Allow-Origin": string;
-                    /**
-                     * @description Request allowance of the current plan for the window.
-                     * @example 300
-                     */
-                    "X-RateLimit-Limit": number;
-                    /**
-                     * @description Requests remaining in the window.
-                     * @example 299
-                     */
-                    "X-RateLimit-Remaining": number;
-                    /**
-                     * @description Unix timestamp, in seconds, at which the limit resets.
-                     * @example 1795219260
-                     */
-                    "X-RateLimit-Reset": bigint;
-                    /**
-                     * @description Identifies the request in the logs; one that was sent is kept.
-                     * @example 2a1b6a3e-7c5d-4f10-9d0e-3f1c2b4a5d6e
-                     */
-                    "X-Request-Id": string;
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description The service failed. */
-            500: {
-                headers: {
-                    /**
-                     * @description Pages of any origin may call the service.
-                     * @example *
-                     */
-                    "Access-Control-Allow-Origin": string;
-                    /**
-                     * @description Request allowance of the current plan for the window.
-                     * @example 300
-                     */
-                    "X-RateLimit-Limit": number;
-                    /**
-                     * @description Requests remaining in the window.
-                     * @example 299
-                     */
-                    "X-RateLimit-Remaining": number;
-                    /**
-                     * @description Unix timestamp, in seconds, at which the limit resets.
-                     * @example 1795219260
-                     */
-                    "X-RateLimit-Reset": bigint;
-                    /**
-                     * @description Identifies the request in the logs; one that was sent is kept.
-                     * @example 2a1b6a3e-7c5d-4f10-9d0e-3f1c2b4a5d6e
-                     */
-                    "X-Request-Id": string;
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description The service cannot answer for the moment. Wait for the time in `Retry-After`. */
-            503: {
-                headers: {
-                    /**
-                     * @description Pages of any origin may call the service.
-                     * @example *
-                     */
-                    "Access-Control-Allow-Origin": string;
-                    /**
-                     * @description Request allowance of the current plan for the window.
-                     * @example 300
-                     */
-                    "X-RateLimit-Limit": number;
-                    /**
-                     * @description Requests remaining in the window.
-                     * @example 299
-                     */
-                    "X-RateLimit-Remaining": number;
-                    /**
-                     * @description Unix timestamp, in seconds, at which the limit resets.
-                     * @example 1795219260
-                     */
-                    "X-RateLimit-Reset": bigint;
-                    /**
-                     * @description Identifies the request in the logs; one that was sent is kept.
-                     * @example 2a1b6a3e-7c5d-4f10-9d0e-3f1c2b4a5d6e
-                     */
-                    "X-Request-Id": string;
-                    /**
-                     * @description Seconds to wait before the next request.
-                     * @example 42
-                     */
-                    "Retry-After": number;
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
+            408: components["responses"]["RequestTimeout"];
+            414: components["responses"]["URITooLong"];
+            429: components["responses"]["TooManyRequests"];
+            431: components["responses"]["RequestHeaderFieldsTooLarge"];
+            500: components["responses"]["InternalServerError"];
+            503: components["responses"]["ServiceUnavailable"];
         };
     };
 }

@@ -1,19 +1,22 @@
 import { IdempotencyKeyError } from './idempotency-errors';
 
-/** Visible ASCII, 1 to 255 characters; bare, so that it does not begin like a quoted one. */
-const BARE = /^(?!")[\x21-\x7e]{1,255}$/;
-/** In double quotes, where `\` escapes a quote or itself (RFC 9651 section 3.3.3, String). */
-const QUOTED = /^"((?:[\x21\x23-\x5b\x5d-\x7e]|\\["\\]){1,255})"$/;
+/**
+ * Visible ASCII, 1 to 255 characters: bare, so that it does not begin like a quoted one, or in double quotes, where `\` escapes
+ * a quote or itself (RFC 9651 section 3.3.3, String).
+ */
+export const IDEMPOTENCY_KEY = /^(?:([!#-~][!-~]{0,254})|"((?:[!#-[\]-~]|\\["\\]){1,255})")$/;
+/** Of the field value: 255 characters, each escaped, in quotes. */
+export const IDEMPOTENCY_KEY_MAX_LENGTH = 512;
 
 /**
  * Reads the field value of `Idempotency-Key`; the same key may be sent quoted or bare.
  * @throws IdempotencyKeyError `invalid_idempotency_key`
  */
 export function parseIdempotencyKey(value: string): string {
-  if (BARE.test(value)) {
-    return value;
+  const [, bare, quoted] = IDEMPOTENCY_KEY.exec(value) ?? [];
+  if (bare !== undefined) {
+    return bare;
   }
-  const quoted = QUOTED.exec(value)?.[1];
   if (quoted === undefined) {
     throw new IdempotencyKeyError('invalid_idempotency_key');
   }

@@ -1,6 +1,7 @@
 import { applyDecorators, SetMetadata, UseInterceptors } from '@nestjs/common';
 import { ApiHeader } from '@nestjs/swagger';
 import { ApiErrors } from '../../shared/openapi/api-errors';
+import { IDEMPOTENCY_KEY, IDEMPOTENCY_KEY_MAX_LENGTH } from '../domain/idempotency-key';
 import { IdempotencyInterceptor } from './idempotency.interceptor';
 
 export const IDEMPOTENT = 'petstore:idempotent';
@@ -21,7 +22,7 @@ export function Idempotent(): MethodDecorator {
         'with `Idempotent-Replayed: true`, and creates nothing. A random UUID is a good key. ' +
         '1 to 255 visible ASCII characters, quoted or bare.',
       required: false,
-      schema: { type: 'string', minLength: 1, maxLength: 512, pattern: '^[!-~]+$' },
+      schema: { type: 'string', minLength: 1, maxLength: IDEMPOTENCY_KEY_MAX_LENGTH, pattern: IDEMPOTENCY_KEY.source },
       example: '8e03978e-40d5-43dd-bc93-6894a57f9324',
     }),
     ApiErrors('invalid_idempotency_key', 'idempotency_key_reused'),

@@ -4,12 +4,12 @@ import { IsPositiveInt64String } from '../../shared/http/validation/is-int64.dec
 import { IsUndefinable } from '../../shared/http/validation/is-undefinable.decorator';
 import { PageQueryDto } from '../../shared/http/pagination/page-query.dto';
 import { ORDER_STATUSES, type OrderStatus } from '../domain/order';
+import { ORDER_STATUS_SCHEMA } from './order.dto';
 
 export class ListOrdersQueryDto extends PageQueryDto {
   @ApiPropertyOptional({
     description: 'Only orders with this status are listed.',
-    enum: ORDER_STATUSES,
-    enumName: 'OrderStatus',
+    ...ORDER_STATUS_SCHEMA,
     example: 'placed',
   })
   @IsUndefinable()

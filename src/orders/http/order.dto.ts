@@ -4,6 +4,16 @@ import { MAX_QUANTITY, type Order, ORDER_STATUSES, type OrderStatus } from '../d
 
 const DATE_TIME_LENGTH = '2026-12-24T09:00:00.000Z'.length;
 
+/** The status of an order, as a schema of its own in the OpenAPI document. */
+export const ORDER_STATUS_SCHEMA = {
+  enum: ORDER_STATUSES,
+  enumName: 'OrderStatus',
+  enumSchema: {
+    description:
+      '`placed`: the order was received. `approved`: it was accepted. `delivered`: the animal has been delivered.',
+  },
+};
+
 /** What clients see of an order: a field of the domain stays private until it is added here. */
 @ApiSchema({ name: 'Order', description: 'An order of the account.' })
 export class OrderDto {
@@ -29,8 +39,7 @@ export class OrderDto {
 
   @ApiProperty({
     description: 'How far the order is.',
-    enum: ORDER_STATUSES,
-    enumName: 'OrderStatus',
+    ...ORDER_STATUS_SCHEMA,
     example: 'placed',
   })
   readonly status: OrderStatus;

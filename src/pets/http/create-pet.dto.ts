@@ -3,6 +3,7 @@ import { IsIn } from 'class-validator';
 import { IsInt64 } from '../../shared/http/validation/is-int64.decorator';
 import { IsText } from '../../shared/http/validation/is-text.decorator';
 import { type NewPet, PET_NAME_MAX_LENGTH, PET_STATUSES, type PetStatus } from '../domain/pet';
+import { PET_STATUS_SCHEMA } from './pet.dto';
 
 @ApiSchema({ name: 'NewPet', description: 'An animal to add.' })
 export class CreatePetDto implements NewPet {
@@ -19,8 +20,7 @@ export class CreatePetDto implements NewPet {
 
   @ApiPropertyOptional({
     description: 'Availability of the animal.',
-    enum: PET_STATUSES,
-    enumName: 'PetStatus',
+    ...PET_STATUS_SCHEMA,
     default: 'available',
     example: 'available',
   })

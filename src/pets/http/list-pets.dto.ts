@@ -3,12 +3,12 @@ import { IsIn } from 'class-validator';
 import { IsUndefinable } from '../../shared/http/validation/is-undefinable.decorator';
 import { PageQueryDto } from '../../shared/http/pagination/page-query.dto';
 import { PET_STATUSES, type PetStatus } from '../domain/pet';
+import { PET_STATUS_SCHEMA } from './pet.dto';
 
 export class ListPetsQueryDto extends PageQueryDto {
   @ApiPropertyOptional({
     description: 'Only animals with this status are listed.',
-    enum: PET_STATUSES,
-    enumName: 'PetStatus',
+    ...PET_STATUS_SCHEMA,
     example: 'available',
   })
   @IsUndefinable()

@@ -2,6 +2,16 @@ import { ApiProperty, ApiSchema } from '@nestjs/swagger';
 import { int64Schema } from '../../shared/openapi/int64-schema';
 import { type Pet, PET_NAME_MAX_LENGTH, PET_STATUSES, type PetStatus } from '../domain/pet';
 
+/** The status of an animal, as a schema of its own in the OpenAPI document. */
+export const PET_STATUS_SCHEMA = {
+  enum: PET_STATUSES,
+  enumName: 'PetStatus',
+  enumSchema: {
+    description:
+      '`available`: the animal can be ordered. `pending`: it is reserved for an order. `sold`: it has been sold.',
+  },
+};
+
 /** What clients see of an animal: a field of the domain stays private until it is added here. */
 @ApiSchema({ name: 'Pet', description: 'An animal of the store.' })
 export class PetDto {
@@ -30,8 +40,7 @@ export class PetDto {
 
   @ApiProperty({
     description: 'Availability of the animal.',
-    enum: PET_STATUSES,
-    enumName: 'PetStatus',
+    ...PET_STATUS_SCHEMA,
     example: 'available',
   })
   readonly status: PetStatus;

@@ -1,5 +1,5 @@
 import { SetMetadata } from '@nestjs/common';
-import { getSchemaPath } from '@nestjs/swagger';
+import { type ExampleObject, getSchemaPath } from '@nestjs/swagger';
 import type { ErrorCode } from '../domain/error-codes';
 import type { ErrorCatalog } from '../http/errors/error-catalog';
 import { ErrorDto } from '../http/errors/error.dto';
@@ -60,6 +60,15 @@ function descriptionOf(status: number): string {
   return description;
 }
 
+/** An example of the response for each code, which the document has once, under `components.examples`. */
+export function errorExamples(catalog: ErrorCatalog): Record<ErrorCode, ExampleObject> {
+  const entries = catalog.codes.map((code) => {
+    const { message, status } = catalog.get(code);
+    return [code, { value: { code, message, status } satisfies ErrorDto }] as const;
+  });
+  return Object.fromEntries(entries) as Record<ErrorCode, ExampleObject>;
+}
+
 /** The OpenAPI response objects of these codes, by status. */
 export function errorResponses(catalog: ErrorCatalog, codes: readonly ErrorCode[]) {
   const entries = codes.map((code) => [code, catalog.get(code)] as const);
@@ -68,7 +77,7 @@ export function errorResponses(catalog: ErrorCatalog, codes: readonly ErrorCode[
     statuses.map((status) => {
       const examples = entries
         .filter(([, entry]) => entry.status === status)
-        .map(([code, { message }]) => [code, { value: { code, message, status } }] as const);
+        .map(([code]) => [code, { $ref: `#/components/examples/${code}` }] as const);
       return [
         status,
         {

@@ -1,4 +1,4 @@
-import type { HeadersObject, SchemaObject } from '@nestjs/swagger';
+import type { HeaderObject, HeadersObject, ParameterObject, SchemaObject } from '@nestjs/swagger';
 import { MAX_ALLOWANCE } from '../domain/allowance';
 import { MAX_URL_LENGTH } from '../http/server/url-check';
 
@@ -20,8 +20,29 @@ const text = (description: string, pattern: string, maxLength: number, example: 
   example,
 });
 
-/** The headers of every response under the base address. */
-export const COMMON_HEADERS: HeadersObject = {
+const since = (required: boolean) =>
+  text('Since when the operation is deprecated (RFC 9745).', '^@[0-9]+$', 20, '@1795219200', required);
+const sunset = (required: boolean) =>
+  text(
+    'When the operation will be removed (RFC 8594).',
+    '^[A-Z][a-z]{2}, [0-9]{2} [A-Z][a-z]{2} [0-9]{4} [0-9:]{8} GMT$',
+    29,
+    'Thu, 05 Dec 2030 00:00:00 GMT',
+    required,
+  );
+const linkOfDeprecation = (required: boolean) =>
+  text(
+    'Where the deprecation is explained (`rel="deprecation"`) and what replaces the operation (`rel="successor-version"`).',
+    '^(<[^<>]+>; rel="deprecation".*, )?<[^<>]+>; rel="successor-version"$',
+    MAX_URL_LENGTH,
+    '<https://api.example.com/docs/reference#/pets/getPet>; rel="deprecation"; type="text/html", <https://api.example.com/v1/pets>; rel="successor-version"',
+    required,
+  );
+const REQUEST_ID_PATTERN = '^[A-Za-z0-9._~+/=:-]{1,128}$';
+const REQUEST_ID_MAX_LENGTH = 128;
+
+/** The headers of responses, which the document has once each, under `components.headers`. */
+export const HEADER_COMPONENTS = {
   'Access-Control-Allow-Origin': text('Pages of any origin may call the service.', '^\\*$', 1, '*'),
   'X-RateLimit-Limit': integer('Request allowance of the current plan for the window.', 1, MAX_ALLOWANCE, 300),
   'X-RateLimit-Remaining': integer('Requests remaining in the window.', 0, MAX_ALLOWANCE, 299),
@@ -33,71 +54,89 @@ export const COMMON_HEADERS: HeadersObject = {
   ),
   'X-Request-Id': text(
     'Identifies the request in the logs; one that was sent is kept.',
-    '^[A-Za-z0-9._~+/=:-]{1,128}$',
-    128,
+    REQUEST_ID_PATTERN,
+    REQUEST_ID_MAX_LENGTH,
     '2a1b6a3e-7c5d-4f10-9d0e-3f1c2b4a5d6e',
   ),
-};
-export const RETRY_AFTER_HEADER: HeadersObject = {
   'Retry-After': integer('Seconds to wait before the next request.', 1, MAX_WAIT_SECONDS, 42),
-};
-export const CHALLENGE_HEADER: HeadersObject = {
   'WWW-Authenticate': text(
     'The bearer challenge (RFC 6750).',
     '^Bearer realm="petstore"(, error="invalid_token")?$',
     64,
     'Bearer realm="petstore", error="invalid_token"',
   ),
-};
-export const SCOPE_CHALLENGE_HEADER: HeadersObject = {
-  'WWW-Authenticate': text(
+  'WWW-Authenticate-Scope': text(
     'What the API key lacks (RFC 6750 section 3.1), if its scope is why.',
     '^Bearer realm="petstore", error="insufficient_scope"$',
     64,
     'Bearer realm="petstore", error="insufficient_scope"',
     false,
   ),
-};
-export const LINK_NEXT_HEADER: HeadersObject = {
-  Link: text(
-    'When more follow: the address of the next page, with `rel="next"` (RFC 8288).',
+  'Link-Next': text(
+    'When more follow: the URL of the next page, with `rel="next"` (RFC 8288).',
     '^<[^<>]+>; rel="next"$',
     MAX_URL_LENGTH,
     '<https://api.example.com/v1/pets?limit=20&cursor=AAAAAAAAABQeDVxO>; rel="next"',
     false,
   ),
-};
-export const LOCATION_HEADER: HeadersObject = {
-  Location: text(
-    'The address of what was created.',
-    '^\\S*/v1/\\S+$',
-    MAX_URL_LENGTH,
-    'https://api.example.com/v1/pets/1',
-  ),
-};
-export const REPLAYED_HEADER: HeadersObject = {
+  Location: text('The URL of what was created.', '^\\S*/v1/\\S+$', MAX_URL_LENGTH, 'https://api.example.com/v1/pets/1'),
   'Idempotent-Replayed': text(
-    'Present when the request was executed before and this is its first answer again.',
+    'Present when the request was executed before and this is its first response again.',
     '^true$',
     4,
     'true',
     false,
   ),
-};
-export const DEPRECATION_HEADERS: HeadersObject = {
-  Deprecation: text('Since when the operation is deprecated (RFC 9745).', '^@[0-9]+$', 20, '@1795219200', false),
-  Sunset: text(
-    'When the operation will be removed (RFC 8594).',
-    '^[A-Z][a-z]{2}, [0-9]{2} [A-Z][a-z]{2} [0-9]{4} [0-9:]{8} GMT$',
-    29,
-    'Thu, 05 Dec 2030 00:00:00 GMT',
-    false,
-  ),
-  Link: text(
-    'Where the deprecation is explained (`rel="deprecation"`) and what replaces the operation (`rel="successor-version"`).',
-    '^(<[^<>]+>; rel="deprecation".*, )?<[^<>]+>; rel="successor-version"$',
+  Deprecation: since(true),
+  Sunset: sunset(true),
+  'Link-Deprecation': linkOfDeprecation(true),
+  'Link-Deprecation-Of-Error': linkOfDeprecation(false),
+  'Deprecation-Of-Error': since(false),
+  'Sunset-Of-Error': sunset(false),
+  'Link-Help': text(
+    'The page that explains the error (`rel="help"`), after the links of a deprecation.',
+    '^(<[^<>]+>; rel="[a-z-]+"(; type="text/html")?, )*<[^<>]+>; rel="help"; type="text/html"$',
     MAX_URL_LENGTH,
-    '<https://api.example.com/docs#/pets/getPet>; rel="deprecation"; type="text/html", <https://api.example.com/v1/pets>; rel="successor-version"',
-    false,
+    '<https://api.example.com/docs/errors#pet_not_found>; rel="help"; type="text/html"',
   ),
+} satisfies Record<string, HeaderObject>;
+
+const component = (name: keyof typeof HEADER_COMPONENTS) => ({ $ref: `#/components/headers/${name}` });
+
+/** The headers of every response under the base address. */
+export const COMMON_HEADERS: HeadersObject = {
+  'Access-Control-Allow-Origin': component('Access-Control-Allow-Origin'),
+  'X-RateLimit-Limit': component('X-RateLimit-Limit'),
+  'X-RateLimit-Remaining': component('X-RateLimit-Remaining'),
+  'X-RateLimit-Reset': component('X-RateLimit-Reset'),
+  'X-Request-Id': component('X-Request-Id'),
+};
+export const RETRY_AFTER_HEADER: HeadersObject = { 'Retry-After': component('Retry-After') };
+export const CHALLENGE_HEADER: HeadersObject = { 'WWW-Authenticate': component('WWW-Authenticate') };
+export const SCOPE_CHALLENGE_HEADER: HeadersObject = { 'WWW-Authenticate': component('WWW-Authenticate-Scope') };
+export const LINK_NEXT_HEADER: HeadersObject = { Link: component('Link-Next') };
+export const LOCATION_HEADER: HeadersObject = { Location: component('Location') };
+export const REPLAYED_HEADER: HeadersObject = { 'Idempotent-Replayed': component('Idempotent-Replayed') };
+export const HELP_HEADER: HeadersObject = { Link: component('Link-Help') };
+export const DEPRECATION_HEADERS: HeadersObject = {
+  Deprecation: component('Deprecation'),
+  Sunset: component('Sunset'),
+  Link: component('Link-Deprecation'),
+};
+/** An error may come before the operation was found. */
+export const DEPRECATION_HEADERS_OF_ERROR: HeadersObject = {
+  Deprecation: component('Deprecation-Of-Error'),
+  Sunset: component('Sunset-Of-Error'),
+  Link: component('Link-Deprecation-Of-Error'),
+};
+
+/** The request header that every operation takes. */
+export const REQUEST_ID_PARAMETER: ParameterObject = {
+  name: 'X-Request-Id',
+  in: 'header',
+  description:
+    'An ID for the request, which the response and the logs repeat. Any other value is replaced by a generated one.',
+  required: false,
+  schema: { type: 'string', minLength: 1, maxLength: REQUEST_ID_MAX_LENGTH, pattern: REQUEST_ID_PATTERN },
+  example: '2a1b6a3e-7c5d-4f10-9d0e-3f1c2b4a5d6e',
 };

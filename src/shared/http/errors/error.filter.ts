@@ -4,6 +4,7 @@ import type { ErrorCodes } from '../../domain/error-codes';
 import { PetStoreError, ServiceUnavailableError } from '../../domain/pet-store-error';
 import { ErrorCatalog } from './error-catalog';
 import { ErrorDto } from './error.dto';
+import { ErrorHelp } from './error-help';
 import { UnavailableLog } from './unavailable-log';
 import { urlProblem } from '../server/url-check';
 
@@ -54,7 +55,10 @@ const unavailableLog = new UnavailableLog();
 /** Turns whatever was thrown into the Error body: domain errors by their code, Nest's exceptions by their status, the rest as 500. */
 @Catch()
 export class ErrorFilter implements ExceptionFilter {
-  constructor(private readonly catalog: ErrorCatalog) {}
+  constructor(
+    private readonly catalog: ErrorCatalog,
+    private readonly help: ErrorHelp,
+  ) {}
 
   catch(thrown: unknown, host: ArgumentsHost): void {
     const reply = host.switchToHttp().getResponse<FastifyReply>();
@@ -72,6 +76,7 @@ export class ErrorFilter implements ExceptionFilter {
       // What the handler created is gone when what came after it failed.
       .removeHeader('location')
       .status(response.status)
+      .headers(this.help.headers(response.code, reply.getHeader('link') as string | undefined))
       .header('content-type', 'application/json; charset=utf-8')
       .send(JSON.stringify(response));
   }

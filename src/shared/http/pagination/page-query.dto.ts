@@ -9,11 +9,8 @@ export class PageQueryDto {
   readonly limit: number = 20;
 
   @ApiPropertyOptional({
-    description: 'Where the page begins: taken unchanged from the `Link` header of the page before.',
+    description: 'Where the page begins: opaque, taken unchanged from the `Link` header of the page before.',
     type: 'string',
-    minLength: 16,
-    maxLength: 16,
-    pattern: '^[A-Za-z0-9_-]{16}$',
   })
   // Checked together with the filters, when it is decoded.
   @Allow()

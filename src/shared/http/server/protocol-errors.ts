@@ -16,6 +16,8 @@ const CLIENT_GONE = new Set<string | undefined>(['ECONNRESET', 'EPIPE', 'HPE_INV
 
 export interface ProtocolErrorOptions {
   readonly toResponse: (error: PetStoreError) => ErrorDto;
+  /** The headers of every response with this error. */
+  readonly errorHeaders: (error: ErrorDto) => Readonly<Record<string, string>>;
   /** The headers of a response under `/v1` to the client at this address. */
   readonly headers: (address: string) => Promise<Readonly<Record<string, string>>>;
   readonly onResponse: (requestId: string, status: number, socket: Socket) => void;
@@ -40,7 +42,7 @@ async function endWithError(
   socket: Socket,
   failure: ProtocolFailure | undefined,
   error: PetStoreError,
-  { toResponse, headers, onResponse }: ProtocolErrorOptions,
+  { toResponse, errorHeaders, headers, onResponse }: ProtocolErrorOptions,
   additionalHeaders: Readonly<Record<string, string>> = {},
 ): Promise<void> {
   const connection = stopReading(socket);
@@ -61,6 +63,7 @@ async function endWithError(
       response,
       {
         'x-request-id': id,
+        ...errorHeaders(response),
         ...additionalHeaders,
         ...(failure !== undefined && asksForV1(failure) && (await headers(socket.remoteAddress ?? ''))),
       },

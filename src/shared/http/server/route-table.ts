@@ -1,6 +1,7 @@
 import type { FastifyInstance, RouteOptions } from 'fastify';
 import { PetStoreError } from '../../domain/pet-store-error';
 import type { ErrorCatalog } from '../errors/error-catalog';
+import type { ErrorHelp } from '../errors/error-help';
 
 /** The methods that each path answers to; the HTTP layer's router only knows whether one method of a path does. */
 export class RouteTable {
@@ -38,7 +39,12 @@ function distinctMethods(routes: readonly { readonly method: string }[]): string
 }
 
 /** Responds with 405 to a request outside of `/v1` whose path has a route, but not for its method. */
-export function rejectOtherMethods(fastify: FastifyInstance, routes: RouteTable, catalog: ErrorCatalog): void {
+export function rejectOtherMethods(
+  fastify: FastifyInstance,
+  routes: RouteTable,
+  catalog: ErrorCatalog,
+  help: ErrorHelp,
+): void {
   fastify.addHook('onRequest', (request, reply, done) => {
     const allowed = request.is404 ? routes.methodsAt(request.url) : [];
     if (allowed.length === 0) {
@@ -46,7 +52,10 @@ export function rejectOtherMethods(fastify: FastifyInstance, routes: RouteTable,
       return;
     }
     const error = catalog.toResponse(methodNotAllowed(request.method, allowed));
-    void reply.status(error.status).header('allow', allowed.join(', ')).send(error);
+    void reply
+      .status(error.status)
+      .headers({ allow: allowed.join(', '), ...help.headers(error.code) })
+      .send(error);
   });
 }
 

@@ -1,0 +1,115 @@
+import { STATUS_CODES } from 'node:http';
+import type {
+  ComponentsObject,
+  OpenAPIObject,
+  OperationObject,
+  ParameterObject,
+  ReferenceObject,
+  RequestBodyObject,
+  ResponseObject,
+  SchemaObject,
+} from '@nestjs/swagger';
+import { stringifyJson } from '../shared/json/json';
+
+type Kind = 'responses' | 'parameters';
+/** Something of an operation that may become a component, and how to put a reference in its place. */
+interface Usage {
+  readonly name: string;
+  readonly value: object;
+  readonly replace: (reference: ReferenceObject) => void;
+}
+
+/**
+ * Gives the parameters and bodies of an operation an example of their own, made of the examples of their fields: tools that
+ * send requests take no notice of those in schemas.
+ */
+export function addExamples(operation: OperationObject, schemas: Readonly<Record<string, unknown>>): void {
+  for (const parameter of (operation.parameters ?? []) as ParameterObject[]) {
+    const { example, ...schema } = (parameter.schema ?? {}) as SchemaObject;
+    if (example !== undefined) {
+      Object.assign(parameter, { schema, example: example as unknown });
+    }
+  }
+  const bodies = [operation.requestBody, ...Object.values(operation.responses)] as (
+    RequestBodyObject | ResponseObject | undefined
+  )[];
+  for (const content of bodies.flatMap((body) => Object.values(body?.content ?? {}))) {
+    const example =
+      content.examples === undefined && content.schema !== undefined ? exampleOf(content.schema, schemas) : undefined;
+    if (example !== undefined) {
+      Object.assign(content, { example });
+    }
+  }
+}
+
+/** @returns undefined for a schema whose required fields do not all have an example */
+function exampleOf(schema: SchemaObject | ReferenceObject, schemas: Readonly<Record<string, unknown>>): unknown {
+  if ('$ref' in schema) {
+    return exampleOf(schemas[schema.$ref.split('/').at(-1) ?? ''] as SchemaObject, schemas);
+  }
+  if (schema.example !== undefined) {
+    return schema.example;
+  }
+  if (schema.items !== undefined) {
+    const item = exampleOf(schema.items, schemas);
+    return item === undefined ? undefined : [item];
+  }
+  if (schema.properties === undefined) {
+    return undefined;
+  }
+  const fields = Object.entries(schema.properties).map(([name, field]) => [name, exampleOf(field, schemas)] as const);
+  const isComplete = fields.every(([name, value]) => value !== undefined || !schema.required?.includes(name));
+  return isComplete ? Object.fromEntries(fields.filter(([, value]) => value !== undefined)) : undefined;
+}
+
+/** Moves what several operations have in common to `components`, and removes the components that nothing refers to. */
+export function shareComponents(document: OpenAPIObject, operations: readonly OperationObject[]): void {
+  share(document, 'responses', operations.flatMap(responsesOf));
+  share(document, 'parameters', operations.flatMap(parametersOf));
+  removeUnused(document);
+}
+
+function responsesOf({ responses }: OperationObject): Usage[] {
+  return Object.entries(responses).map(([status, value = {}]) => ({
+    name: (STATUS_CODES[status] ?? status).replaceAll(/[^A-Za-z]/g, ''),
+    value,
+    replace: (reference) => (responses[status] = reference),
+  }));
+}
+
+function parametersOf({ parameters = [] }: OperationObject): Usage[] {
+  return (parameters as ParameterObject[]).map((value, index) => ({
+    name: value.name,
+    value,
+    replace: (reference) => (parameters[index] = reference),
+  }));
+}
+
+/** Of those with the same name, the one that most operations have becomes the component; the others stay where they are. */
+function share(document: OpenAPIObject, kind: Kind, usages: readonly Usage[]): void {
+  const components: Record<string, object> = {};
+  for (const name of new Set(usages.map((usage) => usage.name))) {
+    const variants = new Map<string, Usage[]>();
+    for (const usage of usages.filter((each) => each.name === name)) {
+      const text = stringifyJson(usage.value);
+      variants.set(text, [...(variants.get(text) ?? []), usage]);
+    }
+    const [most] = [...variants.values()].sort((one, other) => other.length - one.length);
+    if (most?.[0] !== undefined && most.length > 1) {
+      components[name] = most[0].value;
+      most.forEach(({ replace }) => {
+        replace({ $ref: `#/components/${kind}/${name}` });
+      });
+    }
+  }
+  document.components = { ...document.components, [kind]: components };
+}
+
+function removeUnused(document: OpenAPIObject): void {
+  const text = stringifyJson(document);
+  for (const kind of ['responses', 'parameters', 'examples', 'headers'] satisfies (keyof ComponentsObject)[]) {
+    const components = Object.entries(document.components?.[kind] ?? {});
+    const used = components.filter(([name]) => text.includes(`"#/components/${kind}/${name}"`));
+    document.components = { ...document.components, [kind]: Object.fromEntries(used) };
+  }
+}

@@ -1,0 +1,23 @@
+import { Injectable } from '@nestjs/common';
+import { docsUrl, Settings } from '../../../config/settings';
+import type { ErrorCode } from '../../domain/error-codes';
+
+/** Leads from an error response to the explanation of its code (RFC 8288, `rel="help"`), while the documentation is served. */
+@Injectable()
+export class ErrorHelp {
+  private readonly page: string | undefined;
+
+  constructor(settings: Settings) {
+    const docs = docsUrl(settings);
+    this.page = docs && `${docs}/errors`;
+  }
+
+  /** @param links the value of `Link` so far, which is kept */
+  headers(code: ErrorCode, links?: string): Readonly<Record<string, string>> {
+    if (this.page === undefined) {
+      return {};
+    }
+    const help = `<${this.page}#${code}>; rel="help"; type="text/html"`;
+    return { link: links === undefined ? help : `${links}, ${help}` };
+  }
+}

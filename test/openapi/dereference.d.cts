@@ -1,0 +1,3 @@
+import type { OpenAPIObject } from '@nestjs/swagger';
+
+export function dereference(document: OpenAPIObject): OpenAPIObject;
