@@ -4,7 +4,7 @@ import { ERROR_CATALOG } from './error-catalog';
 import { errorResponses } from './shared/openapi/api-errors';
 
 describe('The error codes', () => {
-  it('are all explained in docs/errors.md, with their status, and no other is', () => {
+  it('are exactly those documented in docs/errors.md, with their statuses', () => {
     const text = readFileSync(join(__dirname, '../docs/errors.md'), 'utf8');
     const documented = [...text.matchAll(/^### `(\w+)` \((\d+)\)$/gm)].map(([, code, status]) => [
       code,

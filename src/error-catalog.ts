@@ -5,13 +5,13 @@ import { PET_ERROR_ENTRIES } from './pets';
 import { RATE_LIMIT_ERROR_ENTRIES } from './rate-limiting';
 import { ErrorCatalog, SHARED_ERROR_ENTRIES } from './shared/http/errors/error-catalog';
 
-/** Every error of the service; the compiler tells when a module's are missing. */
+/** All errors of the service; the compiler reports a module whose errors are missing. */
 export const ERROR_CATALOG = new ErrorCatalog({
   ...SHARED_ERROR_ENTRIES,
   ...AUTH_ERROR_ENTRIES,
   ...RATE_LIMIT_ERROR_ENTRIES,
   ...IDEMPOTENCY_ERROR_ENTRIES,
-  // One a line.
+  // One per line.
   ...PET_ERROR_ENTRIES,
   ...ORDER_ERROR_ENTRIES,
 });

@@ -4,7 +4,7 @@ import { ApiExcludeController } from '@nestjs/swagger';
 import { Public } from '../shared/http/access/public';
 import { Readiness } from './readiness';
 
-/** What an orchestrator asks: does the process live, and can it serve. */
+/** Probes for an orchestrator: whether the process is alive, and whether it can serve requests. */
 @Public()
 @ApiExcludeController()
 @Controller({ version: VERSION_NEUTRAL })

@@ -3,7 +3,7 @@ import { PetStoreError } from '../shared/domain/pet-store-error';
 import { Drain } from '../shared/http/server/drain';
 import { Database } from '../shared/persistence/database';
 
-/** Tells whether this replica can serve requests. */
+/** Checks whether this replica can serve requests. */
 @Injectable()
 export class Readiness {
   constructor(
@@ -12,8 +12,8 @@ export class Readiness {
   ) {}
 
   /**
-   * Resolves if the replica is ready; it takes no longer than the timeouts of a statement.
-   * @throws PetStoreError while this replica is stopping, or while the database is unreachable or takes no writes
+   * Resolves if the replica is ready; takes no longer than the statement timeouts.
+   * @throws PetStoreError while this replica is stopping, or while the database is unreachable or read-only
    */
   async check(): Promise<void> {
     if (this.drain.isDraining) {

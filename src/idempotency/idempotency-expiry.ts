@@ -5,10 +5,10 @@ import { IdempotencyRecords } from './domain/idempotency-records';
 
 const INTERVAL_MS = 60_000;
 const BATCH_SIZE = 1_000;
-/** Between two batches others get their turn. */
+/** Lets other work run between two batches. */
 const PAUSE_MS = 50;
 
-/** Removes expired records in the background, once a minute. */
+/** Deletes expired records in the background, once a minute. */
 @Injectable()
 export class IdempotencyExpiry implements OnApplicationBootstrap, OnModuleDestroy {
   private readonly logger = new Logger(IdempotencyExpiry.name);
@@ -19,7 +19,7 @@ export class IdempotencyExpiry implements OnApplicationBootstrap, OnModuleDestro
   onApplicationBootstrap(): void {
     this.timer = setInterval(() => {
       this.removeAll().catch((error: unknown) => {
-        // A database that is away will be asked again.
+        // Database outages are reported elsewhere; the next run tries again.
         if (!(error instanceof PetStoreError)) {
           this.logger.error(error);
         }

@@ -16,7 +16,7 @@ export class OrdersService {
   ) {}
 
   /**
-   * Reserves the animal and places the order, both or neither: of several orders for one animal, one is placed.
+   * Reserves the animal and places the order, or does neither: of several orders for one animal, exactly one is placed.
    * @throws UnknownPetError, PetNotAvailableError
    */
   place(accountId: bigint, input: PlaceOrderInput): Promise<Order> {

@@ -4,18 +4,18 @@ export interface PetListingQuery {
   readonly status: PetStatus | undefined;
   /** Only animals with a larger id. */
   readonly after: bigint;
-  /** At most this many, and never more than `MAX_PAGE_LIMIT`. */
+  /** The maximum number of animals; never more than `MAX_PAGE_LIMIT`. */
   readonly limit: number;
 }
 
 export interface PetListingPage {
   /** The animals as clients see them: a JSON array of Pet objects. */
   readonly json: string;
-  /** The id after which the next page begins; undefined on the last page. */
+  /** The id after which the next page starts; undefined on the last page. */
   readonly next: bigint | undefined;
 }
 
-/** The animals as clients list them: a read model, whose pages are written where the animals are. */
+/** The read model of the list: its adapter produces whole pages. */
 export abstract class PetListing {
   /** Animals by ascending id. @throws ServiceUnavailableError */
   abstract page(query: PetListingQuery): Promise<PetListingPage>;

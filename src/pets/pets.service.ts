@@ -30,14 +30,14 @@ export class PetsService {
   }
 
   /**
-   * An animal, locked until the end of the unit of work: of several that ask for it at the same time, each waits for those
-   * before. Throws outside of a unit of work, where the lock would end at once.
+   * An animal, locked until the end of the unit of work: concurrent callers wait for each other. Throws outside a unit of
+   * work, where the lock would end immediately.
    */
   findForChange(id: bigint): Promise<Pet | null> {
     return this.pets.findForChange(id);
   }
 
-  /** Makes an available animal pending, in the transaction under way; exactly one of several at the same time does. */
+  /** Makes an available animal pending, in the current transaction; of several concurrent calls, exactly one succeeds. */
   reserve(id: bigint): Promise<Reservation> {
     return this.pets.reserve(id);
   }

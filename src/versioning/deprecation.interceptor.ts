@@ -5,11 +5,11 @@ import type { Observable } from 'rxjs';
 import { docsUrl, Settings } from '../config/settings';
 
 export interface Deprecation {
-  /** The UTC date since which the operation is deprecated (RFC 9745), `YYYY-MM-DD`. */
+  /** The UTC date of the deprecation (RFC 9745), `YYYY-MM-DD`. */
   readonly since: string;
   /** The UTC date of its removal (RFC 8594), `YYYY-MM-DD`. */
   readonly sunset: string;
-  /** The path, below the base address, of the operation to use instead (RFC 5829, `successor-version`). */
+  /** The path, relative to the base URL, of the operation to use instead (RFC 5829, `successor-version`). */
   readonly successor: string;
   /** The fragment of the API reference that explains it, such as `#/pets/getPet`. */
   readonly documentation: string;
@@ -17,7 +17,7 @@ export interface Deprecation {
 
 export const DEPRECATION = 'petstore:deprecation';
 
-/** Adds `Deprecation`, `Sunset` and `Link` to every answer of a deprecated operation, errors of its pipes included. */
+/** Adds `Deprecation`, `Sunset` and `Link` to every response of a deprecated operation, including errors of its pipes. */
 @Injectable()
 export class DeprecationInterceptor implements NestInterceptor {
   private readonly headers = new Map<unknown, Record<string, string>>();
@@ -44,7 +44,7 @@ function deprecationHeaders({ since, sunset, successor, documentation }: Depreca
     deprecation: `@${Date.parse(since) / 1_000}`,
     sunset: new Date(sunset).toUTCString(),
     link: [
-      // Without the documentation it would lead nowhere.
+      // If the documentation is disabled, the link would lead nowhere.
       ...(docs ? [`<${docs}/reference${documentation}>; rel="deprecation"; type="text/html"`] : []),
       `<${settings.baseUrl}${successor}>; rel="successor-version"`,
     ].join(', '),

@@ -10,7 +10,7 @@ import { codeOf } from '../support/service';
 import { VisitStore } from './visit-store';
 import { VisitsService } from './visits.module';
 
-const DATE_TIME = 'must be a date-time with its zone, such as 2026-12-24T09:00:00Z, from 1970 to 9999';
+const DATE_TIME = 'must be a date-time with a time zone, such as 2026-12-24T09:00:00Z, from 1970 to 9999';
 
 describe('A module of a team', () => {
   let store: VisitStore;

@@ -29,13 +29,13 @@ export interface paths {
         };
         /**
          * List animals
-         * @description Answers with animals in ascending order of `id`, one page at a time. When more follow, the `Link` header names the next page: follow its address as it is, until there is none; while others are added, a walk from page to page repeats no animal and skips none that was there when it began.
+         * @description Returns animals in ascending order of `id`, one page at a time. If there are more, the `Link` header has the URL of the next page; follow it unchanged until there is none. Pagination is stable under inserts: no animal is repeated, and none that was there at the start is skipped.
          */
         get: operations["listPets"];
         put?: never;
         /**
          * Add an animal
-         * @description Stores an animal and answers with it as stored, with the `id` that the service gave it and its address in `Location`. Unknown fields, and an `id` in the body, are ignored. Send an `Idempotency-Key` to be able to repeat the request safely.
+         * @description Stores an animal and returns it with the `id` that the service assigned, and its URL in `Location`. Unknown fields, and an `id` in the body, are ignored. Send an `Idempotency-Key` to be able to retry the request safely.
          */
         post: operations["createPet"];
         delete?: never;
@@ -54,7 +54,7 @@ export interface paths {
         /**
          * Get an animal
          * @deprecated
-         * @description Answers with one animal, by its `id`. Deprecated, to be removed on 2030-12-05: use `GET /pets` with the `status` filter instead. The headers `Deprecation`, `Sunset` and `Link` say so too.
+         * @description Returns one animal by its `id`. Deprecated, to be removed on 2030-12-05: use `GET /pets` with the `status` filter instead. The response headers `Deprecation`, `Sunset` and `Link` announce this too.
          */
         get: operations["getPet"];
         put?: never;
@@ -74,13 +74,13 @@ export interface paths {
         };
         /**
          * List orders
-         * @description Answers with the account's own orders in ascending order of `id`, one page at a time. When more follow, the `Link` header names the next page: follow its address as it is, until there is none.
+         * @description Returns the account's orders in ascending order of `id`, one page at a time. If there are more, the `Link` header has the URL of the next page; follow it unchanged until there is none.
          */
         get: operations["listOrders"];
         put?: never;
         /**
          * Place an order
-         * @description Places an order for an `available` animal, which is `pending` from then on, and answers with the order and its address in `Location`. Of several orders for one animal, exactly one is placed. Unknown fields are ignored. Send an `Idempotency-Key` to be able to repeat the request safely.
+         * @description Places an order for an `available` animal, which becomes `pending`, and returns the order with its URL in `Location`. Of several concurrent orders for one animal, exactly one is placed. Unknown fields are ignored. Send an `Idempotency-Key` to be able to retry the request safely.
          */
         post: operations["createOrder"];
         delete?: never;
@@ -98,7 +98,7 @@ export interface paths {
         };
         /**
          * Get an order
-         * @description Answers with one of the account's own orders, by its `id`.
+         * @description Returns one of the account's orders by its `id`.
          */
         get: operations["getOrder"];
         put?: never;
@@ -151,7 +151,7 @@ export interface components {
         /** @description An animal to add. */
         NewPet: {
             /**
-             * @description The animal's name; not only white space. It is kept as sent.
+             * @description The animal's name; not only white space. It is stored as sent.
              * @example Rex
              */
             name: string;
@@ -208,14 +208,14 @@ export interface components {
             petId: bigint;
             /**
              * Format: int32
-             * @description How many are ordered.
+             * @description Number of animals ordered.
              * @default 1
              * @example 1
              */
             quantity?: number;
             /**
              * Format: date-time
-             * @description When it is to be shipped (RFC 3339), from 1970 to 9999; kept to the millisecond.
+             * @description When to ship the order (RFC 3339), from 1970 to 9999; stored to the millisecond.
              * @example 2026-12-24T09:00:00Z
              */
             shipDate?: string;
@@ -236,18 +236,18 @@ export interface components {
             petId: bigint;
             /**
              * Format: int32
-             * @description How many are ordered.
+             * @description Number of animals ordered.
              * @example 1
              */
             quantity: number;
             /**
-             * @description How far the order is.
+             * @description Progress of the order.
              * @example placed
              */
             status: components["schemas"]["OrderStatus"];
             /**
              * Format: date-time
-             * @description When it is to be shipped, in UTC; absent if nothing was said.
+             * @description When the order is to be shipped, in UTC; absent if not given.
              * @example 2026-12-24T09:00:00.000Z
              */
             shipDate?: string;
@@ -313,7 +313,7 @@ export interface components {
             message: string;
             /**
              * Format: int32
-             * @description The HTTP status code of the response.
+             * @description HTTP status code of the response.
              * @example 404
              */
             status: number;
@@ -505,10 +505,10 @@ export interface components {
          * @example 20
          */
         limit: number;
-        /** @description Where the page begins: opaque, taken unchanged from the `Link` header of the page before. */
+        /** @description Start of the page: opaque, use it unchanged from the `Link` header of the previous page. */
         cursor: string;
         /**
-         * @description Makes the request safe to retry: for 24 hours, the same key with the same body gives the first answer again, with `Idempotent-Replayed: true`, and creates nothing. A random UUID is a good key. 1 to 255 visible ASCII characters, quoted or bare.
+         * @description Makes the request safe to retry: for 24 hours, the same key with the same body returns the first response again, with `Idempotent-Replayed: true`, and creates nothing. A random UUID is a good key. 1 to 255 visible ASCII characters, quoted or bare.
          * @example 8e03978e-40d5-43dd-bc93-6894a57f9324
          */
         "Idempotency-Key": string;
@@ -664,7 +664,7 @@ export interface operations {
         };
     };
     /**
-     * List animals. Answers with animals in ascending order of `id`, one page at a time. When more follow, the `Link` header names the next page: follow its address as it is, until there is none; while others are added, a walk from page to page repeats no animal and skips none that was there when it began.
+     * List animals. Returns animals in ascending order of `id`, one page at a time. If there are more, the `Link` header has the URL of the next page; follow it unchanged until there is none. Pagination is stable under inserts: no animal is repeated, and none that was there at the start is skipped.
      */
     listPets: {
         parameters: {
@@ -674,9 +674,9 @@ export interface operations {
                  * @example 20
                  */
                 limit?: components["parameters"]["limit"];
-                /** @description Where the page begins: opaque, taken unchanged from the `Link` header of the page before. */
+                /** @description Start of the page: opaque, use it unchanged from the `Link` header of the previous page. */
                 cursor?: components["parameters"]["cursor"];
-                /** @description Only animals with this status are listed. */
+                /** @description Return only animals with this status. */
                 status?: components["schemas"]["PetStatus"];
             };
             header?: {
@@ -741,14 +741,14 @@ export interface operations {
         };
     };
     /**
-     * Add an animal. Stores an animal and answers with it as stored, with the `id` that the service gave it and its address in `Location`. Unknown fields, and an `id` in the body, are ignored. Send an `Idempotency-Key` to be able to repeat the request safely.
+     * Add an animal. Stores an animal and returns it with the `id` that the service assigned, and its URL in `Location`. Unknown fields, and an `id` in the body, are ignored. Send an `Idempotency-Key` to be able to retry the request safely.
      */
     createPet: {
         parameters: {
             query?: never;
             header?: {
                 /**
-                 * @description Makes the request safe to retry: for 24 hours, the same key with the same body gives the first answer again, with `Idempotent-Replayed: true`, and creates nothing. A random UUID is a good key. 1 to 255 visible ASCII characters, quoted or bare.
+                 * @description Makes the request safe to retry: for 24 hours, the same key with the same body returns the first response again, with `Idempotent-Replayed: true`, and creates nothing. A random UUID is a good key. 1 to 255 visible ASCII characters, quoted or bare.
                  * @example 8e03978e-40d5-43dd-bc93-6894a57f9324
                  */
                 "Idempotency-Key"?: components["parameters"]["Idempotency-Key"];
@@ -826,7 +826,7 @@ export interface operations {
         };
     };
     /**
-     * Get an animal. Answers with one animal, by its `id`. Deprecated, to be removed on 2030-12-05: use `GET /pets` with the `status` filter instead. The headers `Deprecation`, `Sunset` and `Link` say so too.
+     * Get an animal. Returns one animal by its `id`. Deprecated, to be removed on 2030-12-05: use `GET /pets` with the `status` filter instead. The response headers `Deprecation`, `Sunset` and `Link` announce this too.
      * @deprecated It is removed on 2030-12-05.
      */
     getPet: {
@@ -968,7 +968,7 @@ export interface operations {
         };
     };
     /**
-     * List orders. Answers with the account's own orders in ascending order of `id`, one page at a time. When more follow, the `Link` header names the next page: follow its address as it is, until there is none.
+     * List orders. Returns the account's orders in ascending order of `id`, one page at a time. If there are more, the `Link` header has the URL of the next page; follow it unchanged until there is none.
      * @experimental
      */
     listOrders: {
@@ -979,12 +979,12 @@ export interface operations {
                  * @example 20
                  */
                 limit?: components["parameters"]["limit"];
-                /** @description Where the page begins: opaque, taken unchanged from the `Link` header of the page before. */
+                /** @description Start of the page: opaque, use it unchanged from the `Link` header of the previous page. */
                 cursor?: components["parameters"]["cursor"];
-                /** @description Only orders with this status are listed. */
+                /** @description Return only orders with this status. */
                 status?: components["schemas"]["OrderStatus"];
                 /**
-                 * @description Only orders for this animal are listed.
+                 * @description Return only orders for this animal.
                  * @example 1
                  */
                 petId?: bigint;
@@ -1053,7 +1053,7 @@ export interface operations {
         };
     };
     /**
-     * Place an order. Places an order for an `available` animal, which is `pending` from then on, and answers with the order and its address in `Location`. Of several orders for one animal, exactly one is placed. Unknown fields are ignored. Send an `Idempotency-Key` to be able to repeat the request safely.
+     * Place an order. Places an order for an `available` animal, which becomes `pending`, and returns the order with its URL in `Location`. Of several concurrent orders for one animal, exactly one is placed. Unknown fields are ignored. Send an `Idempotency-Key` to be able to retry the request safely.
      * @experimental
      */
     createOrder: {
@@ -1061,7 +1061,7 @@ export interface operations {
             query?: never;
             header?: {
                 /**
-                 * @description Makes the request safe to retry: for 24 hours, the same key with the same body gives the first answer again, with `Idempotent-Replayed: true`, and creates nothing. A random UUID is a good key. 1 to 255 visible ASCII characters, quoted or bare.
+                 * @description Makes the request safe to retry: for 24 hours, the same key with the same body returns the first response again, with `Idempotent-Replayed: true`, and creates nothing. A random UUID is a good key. 1 to 255 visible ASCII characters, quoted or bare.
                  * @example 8e03978e-40d5-43dd-bc93-6894a57f9324
                  */
                 "Idempotency-Key"?: components["parameters"]["Idempotency-Key"];
@@ -1087,7 +1087,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description The order as it was placed. */
+            /** @description The placed order. */
             201: {
                 headers: {
                     "Access-Control-Allow-Origin": components["headers"]["Access-Control-Allow-Origin"];
@@ -1156,7 +1156,7 @@ export interface operations {
         };
     };
     /**
-     * Get an order. Answers with one of the account's own orders, by its `id`.
+     * Get an order. Returns one of the account's orders by its `id`.
      * @experimental
      */
     getOrder: {

@@ -4,7 +4,7 @@ export const AUTH_ERRORS = {
   missing_api_key: 'An API key is required. Send it in the header Authorization: Bearer <API_KEY>.',
   invalid_api_key: 'The API key is not valid. Check that it is complete and not revoked.',
   expired_api_key: 'The API key has expired. Use a newer key of the account.',
-  insufficient_scope: 'The API key may only read. Use a key that may write.',
+  insufficient_scope: 'The API key is read-only. Use a key that can write.',
 } as const;
 
 declare module '../../shared/domain/error-codes' {
@@ -13,14 +13,14 @@ declare module '../../shared/domain/error-codes' {
   }
 }
 
-/** The request carries no valid API key. */
+/** The request has no valid API key. */
 export class AuthenticationError extends PetStoreError {
   constructor(code: Exclude<keyof typeof AUTH_ERRORS, 'insufficient_scope'>) {
     super(code, AUTH_ERRORS[code]);
   }
 }
 
-/** The API key is valid, but its scope does not include what the request needs. */
+/** The API key is valid, but its scope is not sufficient. */
 export class InsufficientScopeError extends PetStoreError {
   constructor() {
     super('insufficient_scope', AUTH_ERRORS.insufficient_scope);

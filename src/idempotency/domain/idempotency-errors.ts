@@ -2,7 +2,8 @@ import { PetStoreError } from '../../shared/domain/pet-store-error';
 
 export const IDEMPOTENCY_ERRORS = {
   invalid_idempotency_key: 'Idempotency-Key must be 1 to 255 visible ASCII characters, quoted or bare, sent once.',
-  idempotency_key_reused: 'This Idempotency-Key came with another request before. Use a new key for a new request.',
+  idempotency_key_reused:
+    'This Idempotency-Key was already used for a different request. Use a new key for each new request.',
 } as const;
 
 declare module '../../shared/domain/error-codes' {
@@ -11,7 +12,7 @@ declare module '../../shared/domain/error-codes' {
   }
 }
 
-/** The `Idempotency-Key` of a request cannot be used. */
+/** The `Idempotency-Key` of the request is invalid or was reused. */
 export class IdempotencyKeyError extends PetStoreError {
   constructor(code: keyof typeof IDEMPOTENCY_ERRORS) {
     super(code, IDEMPOTENCY_ERRORS[code]);

@@ -14,7 +14,7 @@ describe('An Idempotency-Key', () => {
   });
 
   it.each(['a', 'a'.repeat(255), `"${'a'.repeat(255)}"`, `"${'\\"'.repeat(255)}"`, 'a"b', "'"])(
-    'may be %s',
+    'can be %s',
     (value) => {
       expect(() => parseIdempotencyKey(value)).not.toThrow();
     },
@@ -37,7 +37,7 @@ describe('An Idempotency-Key', () => {
     'a\x7f',
     'a'.repeat(256),
     `"${'a'.repeat(256)}"`,
-  ])('is not %j', (value) => {
+  ])('cannot be %j', (value) => {
     expect(() => parseIdempotencyKey(value)).toThrow('Idempotency-Key must be 1 to 255 visible ASCII characters');
   });
 });

@@ -1,7 +1,7 @@
 import { IdempotencyKeyError } from './idempotency-errors';
 
 /**
- * Visible ASCII, 1 to 255 characters: bare, so that it does not begin like a quoted one, or in double quotes, where `\` escapes
+ * Visible ASCII, 1 to 255 characters: bare, not starting like a quoted one, or in double quotes, where `\` escapes
  * a quote or itself (RFC 9651 section 3.3.3, String).
  */
 export const IDEMPOTENCY_KEY = /^(?:([!#-~][!-~]{0,254})|"((?:[!#-[\]-~]|\\["\\]){1,255})")$/;
@@ -9,7 +9,7 @@ export const IDEMPOTENCY_KEY = /^(?:([!#-~][!-~]{0,254})|"((?:[!#-[\]-~]|\\["\\]
 export const IDEMPOTENCY_KEY_MAX_LENGTH = 512;
 
 /**
- * Reads the field value of `Idempotency-Key`; the same key may be sent quoted or bare.
+ * Parses the field value of `Idempotency-Key`; the same key can be sent quoted or bare.
  * @throws IdempotencyKeyError `invalid_idempotency_key`
  */
 export function parseIdempotencyKey(value: string): string {

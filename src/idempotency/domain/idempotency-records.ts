@@ -1,25 +1,26 @@
-/** A request that may come several times and is to be executed once. */
+/** A request that may be sent several times but is executed once. */
 export interface IdempotentRequest {
   readonly accountId: bigint;
   readonly key: string;
-  /** SHA-256 of what is asked for; the same key must not come with another one. */
+  /** SHA-256 of the request; it must be the same whenever the key is used. */
   readonly fingerprint: Buffer;
 }
 
-/** What is kept of the answer to an executed request. */
+/** The stored part of the response to an executed request. */
 export interface StoredAnswer {
   /** The body, as JSON text. */
   readonly body: string;
   readonly location: string | null;
 }
 
-/** Remembers, for 24 hours, the answers to requests that were executed. */
+/** Stores the responses to executed requests for 24 hours. */
 export abstract class IdempotencyRecords {
   /**
-   * Executes a request and keeps its answer, in one transaction; nothing is kept when `execute` fails. Of two at the same
-   * time, the second waits for the first.
-   * @returns the answer kept before, when the request was executed already
-   * @throws IdempotencyKeyError `idempotency_key_reused` when another request was executed under this key; ServiceUnavailableError
+   * Executes a request and stores its response, in one transaction; stores nothing if `execute` fails. Of two concurrent
+   * requests with the same key, the second waits for the first.
+   * @returns the stored response, if the request was already executed
+   * @throws IdempotencyKeyError `idempotency_key_reused` if the key was used for a different request;
+   * ServiceUnavailableError
    */
   abstract once(
     request: IdempotentRequest,
@@ -27,8 +28,8 @@ export abstract class IdempotencyRecords {
   ): Promise<{ readonly answer: StoredAnswer; readonly isReplay: boolean }>;
 
   /**
-   * Removes a batch of expired records, unless another replica is at it.
-   * @returns how many
+   * Deletes a batch of expired records, unless another replica is doing so.
+   * @returns the number of deleted records
    */
   abstract removeExpired(batchSize: number): Promise<number>;
 }

@@ -10,7 +10,7 @@ import { IdempotencyRecords } from '../domain/idempotency-records';
 
 type RequestWithBody = FastifyRequest<{ Body: RequestBody }>;
 
-/** Executes a request that carries an `Idempotency-Key` once, and answers its repetitions from the record. */
+/** Executes a request with an `Idempotency-Key` once, and responds to retries from the record. */
 @Injectable()
 export class IdempotencyInterceptor implements NestInterceptor {
   constructor(private readonly records: IdempotencyRecords) {}

@@ -7,9 +7,9 @@ import { IdempotencyInterceptor } from './idempotency.interceptor';
 export const IDEMPOTENT = 'petstore:idempotent';
 
 /**
- * Makes an operation with a JSON body safe to retry: a client that sends `Idempotency-Key` gets the answer to the first
- * execution, and nothing is executed twice. What the handler stores must go through the request's transaction
- * (`TypeOrmUnitOfWork.manager`).
+ * Makes an operation with a JSON body safe to retry: a client that sends an `Idempotency-Key` gets the response of the
+ * first execution again, and nothing is executed twice. Whatever the handler stores must go through the request's
+ * transaction (`TypeOrmUnitOfWork.manager`).
  */
 export function Idempotent(): MethodDecorator {
   return applyDecorators(
@@ -18,7 +18,7 @@ export function Idempotent(): MethodDecorator {
     ApiHeader({
       name: 'Idempotency-Key',
       description:
-        'Makes the request safe to retry: for 24 hours, the same key with the same body gives the first answer again, ' +
+        'Makes the request safe to retry: for 24 hours, the same key with the same body returns the first response again, ' +
         'with `Idempotent-Replayed: true`, and creates nothing. A random UUID is a good key. ' +
         '1 to 255 visible ASCII characters, quoted or bare.',
       required: false,

@@ -8,10 +8,10 @@ import { IdempotencyRecords, type IdempotentRequest, type StoredAnswer } from '.
 
 /** By PostgreSQL's clock, which all replicas share. */
 const EXPIRED = `created_at <= now() - interval '24 hours'`;
-/** Any number, as long as every replica uses the same: the advisory lock under which expired records are removed. */
+/** The key of the advisory lock for deleting expired records: any number, the same on every replica. */
 export const REMOVAL_LOCK = 7_383_783;
 
-/** Keeps the records beside what the requests create. SQL, because what it does lies in locks and conflicts. */
+/** Stores the records next to what the requests create. Uses SQL, because everything depends on locks and conflicts. */
 @Injectable()
 export class PostgresIdempotencyRecords extends IdempotencyRecords {
   constructor(private readonly unitOfWork: TypeOrmUnitOfWork) {
@@ -22,11 +22,11 @@ export class PostgresIdempotencyRecords extends IdempotencyRecords {
     { accountId, key, fingerprint }: IdempotentRequest,
     execute: () => Promise<StoredAnswer>,
   ): Promise<{ answer: StoredAnswer; isReplay: boolean }> {
-    // An API key that is sent as Idempotency-Key by mistake is not to be found in the database, nor in its backups.
+    // If an API key is sent as Idempotency-Key by mistake, it must not be in the database or its backups.
     const id = [`${accountId}`, withoutSecrets(key) === key ? key : hash('sha256', key)];
     return this.unitOfWork.run(async () => {
       const { manager } = this.unitOfWork;
-      // Waits for a transaction that has the same key.
+      // Waits for a concurrent transaction with the same key.
       const claimed: unknown[] = await manager.query(
         `INSERT INTO idempotency_records AS record (account_id, key, fingerprint) VALUES ($1, $2, $3)
          ON CONFLICT (account_id, key)

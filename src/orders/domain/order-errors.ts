@@ -2,8 +2,8 @@ import { PetStoreError } from '../../shared/domain/pet-store-error';
 
 export const ORDER_ERRORS = {
   order_not_found: 'No order of the account has this orderId.',
-  unknown_pet: 'No animal has the petId of the order.',
-  pet_not_available: 'The animal is not available any more.',
+  unknown_pet: 'No animal has the petId in the order.',
+  pet_not_available: 'The animal is no longer available.',
 } as const;
 
 declare module '../../shared/domain/error-codes' {
@@ -12,7 +12,7 @@ declare module '../../shared/domain/error-codes' {
   }
 }
 
-/** No order of the account has the id; one of another account is no different. */
+/** No order of the account has the id; an order of another account is not found either. */
 export class OrderNotFoundError extends PetStoreError {
   constructor() {
     super('order_not_found', ORDER_ERRORS.order_not_found);

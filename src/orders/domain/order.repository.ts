@@ -6,19 +6,19 @@ export interface OrderQuery {
   readonly petId: bigint | undefined;
   /** Only orders with a larger id. */
   readonly after: bigint;
-  /** At most this many. */
+  /** The maximum number of orders. */
   readonly limit: number;
 }
 
 export interface OrderPage {
   readonly orders: readonly Order[];
-  /** The id after which the next page begins; undefined on the last page. */
+  /** The id after which the next page starts; undefined on the last page. */
   readonly next: bigint | undefined;
 }
 
-/** The orders of the store. Each belongs to an account, and is found for that account only. */
+/** The orders of the store. Each belongs to an account, and only that account can find it. */
 export abstract class OrderRepository {
-  /** Stores an order and gives it its id. */
+  /** Stores an order and assigns its id. */
   abstract add(order: NewOrder): Promise<Order>;
   abstract find(accountId: bigint, id: bigint): Promise<Order | null>;
   /** Orders of an account by ascending id. */

@@ -12,16 +12,16 @@ export class Order {
     readonly petId: bigint,
     readonly quantity: number,
     readonly status: OrderStatus,
-    /** When it is to be shipped; null if nothing was said. */
+    /** When it is to be shipped; null if not given. */
     readonly shipDate: Date | null,
     readonly placedAt: Date,
   ) {}
 }
 
-/** An order before the store has given it an id. */
+/** An order that has no id yet. */
 export type NewOrder = Omit<Order, 'id'>;
 
-/** What is asked for with an order. */
+/** The client's input for an order. */
 export interface PlaceOrderInput extends Pick<Order, 'petId' | 'quantity'> {
   readonly shipDate?: Date;
 }
@@ -32,7 +32,7 @@ export function placeOrder(accountId: bigint, input: PlaceOrderInput, now: numbe
   return { accountId, petId, quantity, status: 'placed', shipDate, placedAt: new Date(now) };
 }
 
-/** What keeps a value from being a quantity, in words that follow "quantity"; undefined for a good one. */
+/** What is wrong with a quantity, in words that follow "quantity"; undefined for a valid one. */
 export function validateQuantity(value: unknown): string | undefined {
   return Number.isInteger(value) && (value as number) >= 1 && (value as number) <= MAX_QUANTITY
     ? undefined

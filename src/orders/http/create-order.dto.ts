@@ -12,7 +12,7 @@ export class CreateOrderDto implements PlaceOrderInput {
   readonly petId!: bigint;
 
   @ApiPropertyOptional({
-    description: 'How many are ordered.',
+    description: 'Number of animals ordered.',
     type: 'integer',
     format: 'int32',
     minimum: 1,
@@ -24,7 +24,7 @@ export class CreateOrderDto implements PlaceOrderInput {
   readonly quantity: number = 1;
 
   @ApiPropertyOptional({
-    description: 'When it is to be shipped (RFC 3339), from 1970 to 9999; kept to the millisecond.',
+    description: 'When to ship the order (RFC 3339), from 1970 to 9999; stored to the millisecond.',
     example: '2026-12-24T09:00:00Z',
   })
   @IsUndefinable()

@@ -8,7 +8,7 @@ import { ORDER_STATUS_SCHEMA } from './order.dto';
 
 export class ListOrdersQueryDto extends PageQueryDto {
   @ApiPropertyOptional({
-    description: 'Only orders with this status are listed.',
+    description: 'Return only orders with this status.',
     ...ORDER_STATUS_SCHEMA,
     example: 'placed',
   })
@@ -16,7 +16,7 @@ export class ListOrdersQueryDto extends PageQueryDto {
   @IsIn(ORDER_STATUSES, { message: `status must be one of ${ORDER_STATUSES.join(', ')}, given once` })
   readonly status?: OrderStatus;
 
-  @ApiPropertyOptional({ description: 'Only orders for this animal are listed.', example: 1 })
+  @ApiPropertyOptional({ description: 'Return only orders for this animal.', example: 1 })
   @IsUndefinable()
   @IsPositiveInt64String()
   readonly petId?: bigint;

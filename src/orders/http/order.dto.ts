@@ -14,7 +14,7 @@ export const ORDER_STATUS_SCHEMA = {
   },
 };
 
-/** What clients see of an order: a field of the domain stays private until it is added here. */
+/** The order as clients see it: a domain field stays private until it is added here. */
 @ApiSchema({ name: 'Order', description: 'An order of the account.' })
 export class OrderDto {
   @ApiProperty({
@@ -28,7 +28,7 @@ export class OrderDto {
   readonly petId: bigint;
 
   @ApiProperty({
-    description: 'How many are ordered.',
+    description: 'Number of animals ordered.',
     type: 'integer',
     format: 'int32',
     minimum: 1,
@@ -38,14 +38,14 @@ export class OrderDto {
   readonly quantity: number;
 
   @ApiProperty({
-    description: 'How far the order is.',
+    description: 'Progress of the order.',
     ...ORDER_STATUS_SCHEMA,
     example: 'placed',
   })
   readonly status: OrderStatus;
 
   @ApiPropertyOptional({
-    description: 'When it is to be shipped, in UTC; absent if nothing was said.',
+    description: 'When the order is to be shipped, in UTC; absent if not given.',
     type: 'string',
     format: 'date-time',
     maxLength: DATE_TIME_LENGTH,

@@ -33,8 +33,8 @@ export class OrdersController {
   @ApiOperation({
     summary: 'List orders',
     description:
-      "Answers with the account's own orders in ascending order of `id`, one page at a time. When more follow, the `Link` " +
-      'header names the next page: follow its address as it is, until there is none.',
+      "Returns the account's orders in ascending order of `id`, one page at a time. If there are more, the `Link` " +
+      'header has the URL of the next page; follow it unchanged until there is none.',
   })
   @ApiOkResponse({
     description: 'A page of orders.',
@@ -64,11 +64,11 @@ export class OrdersController {
   @ApiOperation({
     summary: 'Place an order',
     description:
-      'Places an order for an `available` animal, which is `pending` from then on, and answers with the order and its ' +
-      'address in `Location`. Of several orders for one animal, exactly one is placed. ' +
-      'Unknown fields are ignored. Send an `Idempotency-Key` to be able to repeat the request safely.',
+      'Places an order for an `available` animal, which becomes `pending`, and returns the order with its ' +
+      'URL in `Location`. Of several concurrent orders for one animal, exactly one is placed. ' +
+      'Unknown fields are ignored. Send an `Idempotency-Key` to be able to retry the request safely.',
   })
-  @ApiCreatedResponse({ description: 'The order as it was placed.', headers: LOCATION_HEADER, type: OrderDto })
+  @ApiCreatedResponse({ description: 'The placed order.', headers: LOCATION_HEADER, type: OrderDto })
   @ApiErrors(
     'invalid_json',
     'invalid_body',
@@ -92,7 +92,7 @@ export class OrdersController {
   @Stability('experimental')
   @ApiOperation({
     summary: 'Get an order',
-    description: "Answers with one of the account's own orders, by its `id`.",
+    description: "Returns one of the account's orders by its `id`.",
   })
   @ApiParam({
     name: 'orderId',

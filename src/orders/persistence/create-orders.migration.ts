@@ -2,7 +2,7 @@ import type { MigrationInterface, QueryRunner } from 'typeorm';
 
 export class CreateOrders1795291200000 implements MigrationInterface {
   async up(runner: QueryRunner): Promise<void> {
-    // Each index serves one way to list an account's orders.
+    // One index for each way to list an account's orders.
     await runner.query(`
       CREATE TABLE orders (
         id bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,

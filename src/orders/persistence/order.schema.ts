@@ -16,7 +16,7 @@ export const OrderSchema = new EntitySchema<Order>({
     shipDate: { type: 'timestamptz', name: 'ship_date', nullable: true },
     placedAt: { type: 'timestamptz', name: 'placed_at' },
   },
-  // Each serves one way to list an account's orders.
+  // One index for each way to list an account's orders.
   indices: [
     { name: 'orders_account_id', columns: ['accountId', 'id'] },
     { name: 'orders_account_id_status', columns: ['accountId', 'status', 'id'] },

@@ -35,7 +35,7 @@ export class TypeOrmOrderRepository extends OrderRepository {
           ...(petId !== undefined && { petId }),
         },
         order: { id: 'ASC' },
-        // One order more, to know whether another page follows.
+        // One order more than the page holds tells whether there is a next page.
         take: limit + 1,
       });
       const orders = found.slice(0, limit);

@@ -1,15 +1,15 @@
 import type { NewPet, Pet } from './pet';
 
-/** What came of the wish to reserve an animal. */
+/** The result of an attempt to reserve an animal. */
 export type Reservation = 'reserved' | 'not_available' | 'unknown';
 
 /** The animals of the store. */
 export abstract class PetRepository {
-  /** Stores an animal and gives it its id. */
+  /** Stores an animal and assigns its id. */
   abstract add(pet: NewPet): Promise<Pet>;
   abstract find(id: bigint): Promise<Pet | null>;
-  /** Locks an animal until the end of the transaction under way, which there must be. */
+  /** Locks an animal until the end of the current transaction; requires one. */
   abstract findForChange(id: bigint): Promise<Pet | null>;
-  /** Makes an available animal pending. Of several at the same time, the first gets it; the others wait until that is certain. */
+  /** Makes an available animal pending. Of several concurrent calls, the first gets it; the others wait for its result. */
   abstract reserve(id: bigint): Promise<Reservation>;
 }

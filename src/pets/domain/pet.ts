@@ -9,11 +9,11 @@ export class Pet {
   constructor(
     readonly id: bigint,
     readonly name: string,
-    /** Any int64: no category resource exists to check it against. */
+    /** Any int64: there is no category resource to check it against. */
     readonly categoryId: bigint,
     readonly status: PetStatus,
   ) {}
 }
 
-/** An animal before the store has given it an id. */
+/** An animal that has no id yet. */
 export type NewPet = Omit<Pet, 'id'>;

@@ -7,7 +7,7 @@ import { PET_STATUS_SCHEMA } from './pet.dto';
 
 export class ListPetsQueryDto extends PageQueryDto {
   @ApiPropertyOptional({
-    description: 'Only animals with this status are listed.',
+    description: 'Return only animals with this status.',
     ...PET_STATUS_SCHEMA,
     example: 'available',
   })

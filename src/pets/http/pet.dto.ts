@@ -12,7 +12,7 @@ export const PET_STATUS_SCHEMA = {
   },
 };
 
-/** What clients see of an animal: a field of the domain stays private until it is added here. */
+/** The animal as clients see it: a domain field stays private until it is added here. */
 @ApiSchema({ name: 'Pet', description: 'An animal of the store.' })
 export class PetDto {
   @ApiProperty({

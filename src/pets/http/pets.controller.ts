@@ -31,9 +31,9 @@ export class PetsController {
   @ApiOperation({
     summary: 'List animals',
     description:
-      'Answers with animals in ascending order of `id`, one page at a time. When more follow, the `Link` header names the ' +
-      'next page: follow its address as it is, until there is none; ' +
-      'while others are added, a walk from page to page repeats no animal and skips none that was there when it began.',
+      'Returns animals in ascending order of `id`, one page at a time. If there are more, the `Link` header has the URL of the ' +
+      'next page; follow it unchanged until there is none. ' +
+      'Pagination is stable under inserts: no animal is repeated, and none that was there at the start is skipped.',
   })
   @ApiOkResponse({
     description: 'A page of animals.',
@@ -58,8 +58,8 @@ export class PetsController {
   @ApiOperation({
     summary: 'Add an animal',
     description:
-      'Stores an animal and answers with it as stored, with the `id` that the service gave it and its address in `Location`. ' +
-      'Unknown fields, and an `id` in the body, are ignored. Send an `Idempotency-Key` to be able to repeat the request safely.',
+      'Stores an animal and returns it with the `id` that the service assigned, and its URL in `Location`. ' +
+      'Unknown fields, and an `id` in the body, are ignored. Send an `Idempotency-Key` to be able to retry the request safely.',
   })
   @ApiCreatedResponse({ description: 'The stored animal.', headers: LOCATION_HEADER, type: PetDto })
   @ApiErrors('invalid_json', 'invalid_body', 'body_too_large', 'unsupported_media_type')
@@ -79,8 +79,8 @@ export class PetsController {
   @ApiOperation({
     summary: 'Get an animal',
     description:
-      'Answers with one animal, by its `id`. Deprecated, to be removed on 2030-12-05: use `GET /pets` with the `status` ' +
-      'filter instead. The headers `Deprecation`, `Sunset` and `Link` say so too.',
+      'Returns one animal by its `id`. Deprecated, to be removed on 2030-12-05: use `GET /pets` with the `status` ' +
+      'filter instead. The response headers `Deprecation`, `Sunset` and `Link` announce this too.',
   })
   @ApiParam({
     name: 'petId',

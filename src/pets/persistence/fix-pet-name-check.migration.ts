@@ -1,6 +1,6 @@
 import type { MigrationInterface, QueryRunner } from 'typeorm';
 
-/** PostgreSQL before version 16 reads `\v` as the letter v, so the check rejected names of that letter alone. */
+/** PostgreSQL before version 16 reads `\v` as the letter v, so the check rejected names consisting only of that letter. */
 export class FixPetNameCheck1795320900000 implements MigrationInterface {
   async up(runner: QueryRunner): Promise<void> {
     await setCheck(runner, `E' \\t\\n\\x0B\\f\\r'`);
@@ -11,7 +11,7 @@ export class FixPetNameCheck1795320900000 implements MigrationInterface {
   }
 }
 
-/** NOT VALID: to read all rows under this lock would hold up requests, and the service has always checked them. */
+/** NOT VALID: validating all rows under this lock would block requests, and the service has always checked them. */
 async function setCheck(runner: QueryRunner, whiteSpace: string): Promise<void> {
   await runner.query(`
     ALTER TABLE pets

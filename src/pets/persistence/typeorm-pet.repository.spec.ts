@@ -1,7 +1,7 @@
 import { PetRepository } from '../domain/pet.repository';
 import { TestService } from '../../../test/support/service';
 
-describe('The repository of animals that inserts in batches', () => {
+describe('TypeOrmPetRepository, which inserts in batches', () => {
   let service: TestService;
 
   beforeAll(async () => {
@@ -9,7 +9,7 @@ describe('The repository of animals that inserts in batches', () => {
   });
   afterAll(() => service.close());
 
-  it('adds all of 500 animals that come at the same time, each with its own id', async () => {
+  it('adds 500 concurrent animals, each with its own id', async () => {
     const pets = service.app.get(PetRepository);
     const added = await Promise.all(
       Array.from({ length: 500 }, (_, i) => pets.add({ name: `Animal ${i}`, categoryId: BigInt(i), status: 'sold' })),

@@ -11,7 +11,7 @@ import { PetSchema } from './pet.schema';
 
 const { table, columns } = sqlNames(PetSchema);
 
-/** These two are prepared, as they are sent all the time. */
+/** Prepared statements, because these two are sent all the time. */
 const INSERT = {
   name: 'pets_insert',
   text: `
@@ -40,7 +40,7 @@ export class TypeOrmPetRepository extends PetRepository {
   }
 
   async add(pet: NewPet): Promise<Pet> {
-    // Animals that come together are inserted together, unless the request has a transaction of its own.
+    // Animals that arrive together are inserted together, unless the request has its own transaction.
     const isInTransaction = this.unitOfWork.transaction !== undefined;
     const id = isInTransaction ? (await this.insert([pet]))[0] : await this.batches.add(pet);
     return new Pet(id ?? 0n, pet.name, pet.categoryId, pet.status);
@@ -52,7 +52,7 @@ export class TypeOrmPetRepository extends PetRepository {
   }
 
   findForChange(id: bigint): Promise<Pet | null> {
-    // Unlike FOR UPDATE, it does not hold up those who store a row that refers to the animal.
+    // Unlike FOR UPDATE, this does not block inserts of rows that refer to the animal.
     return orUnavailable(() => this.pets.findOne({ where: { id }, lock: { mode: 'for_no_key_update' } }));
   }
 
@@ -72,7 +72,7 @@ export class TypeOrmPetRepository extends PetRepository {
       pets.map(({ categoryId }) => categoryId),
       pets.map(({ status }) => status),
     ])) as [string][];
-    // Ids are given in ascending order of the turns; the order of what is returned is not promised.
+    // Ids are assigned in input order, but the order of the returned rows is not guaranteed.
     return rows.map(([id]) => BigInt(id)).sort((a, b) => (a < b ? -1 : 1));
   }
 

@@ -1,9 +1,9 @@
-/** Where every part of the service reads the time, so that tests can set it. */
+/** The time source of the whole service, so that tests can set the time. */
 export abstract class Clock {
-  /** Milliseconds since the Unix epoch. Jumps when the system's clock is set. */
+  /** Milliseconds since the Unix epoch. Jumps if the system clock is set. */
   abstract now(): number;
 
-  /** Whole milliseconds since an arbitrary moment, unaffected when the system's clock is set: for how long something is remembered. */
+  /** Whole milliseconds since an arbitrary moment, unaffected if the system clock is set: for durations and expiry. */
   abstract monotonic(): number;
 }
 

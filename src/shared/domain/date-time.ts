@@ -3,20 +3,23 @@ const DATE_TIME =
 const FIRST = Date.UTC(1970, 0, 1);
 const LAST = Date.UTC(10_000, 0, 1) - 1;
 
-/** The moment that a date-time of RFC 3339 names, such as 2027-01-31T18:00:00Z, to the millisecond; undefined for anything else. */
+/** Parses an RFC 3339 date-time, such as 2027-01-31T18:00:00Z, to the millisecond; undefined for anything else. */
 export function parseDateTime(text: string): Date | undefined {
   const [, year, month, day] = DATE_TIME.exec(text) ?? [];
   if (year === undefined) {
     return undefined;
   }
-  // A day that its month does not have would become one of the next month.
+  // A day that does not exist in its month would become a day of the next month.
   const date = new Date(Date.UTC(Number(year), Number(month) - 1, Number(day)));
   return date.getUTCMonth() === Number(month) - 1 && date.getUTCDate() === Number(day) ? new Date(text) : undefined;
 }
 
-/** What keeps a value from being a moment that can be stored, in words that follow the name of its field; undefined for a good one. */
+/**
+ * What is wrong with a value that should be a storable date-time, in words that follow the name of its field; undefined for
+ * a valid one.
+ */
 export function validateDateTime(value: unknown): string | undefined {
   return value instanceof Date && value.getTime() >= FIRST && value.getTime() <= LAST
     ? undefined
-    : 'must be a date-time with its zone, such as 2026-12-24T09:00:00Z, from 1970 to 9999';
+    : 'must be a date-time with a time zone, such as 2026-12-24T09:00:00Z, from 1970 to 9999';
 }

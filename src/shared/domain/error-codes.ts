@@ -1,22 +1,22 @@
-/** The errors that every operation can return, with their messages; where a message depends on the request, with an example. */
+/** The errors that every operation can return, with their messages; a message that depends on the request is an example. */
 export const SHARED_ERRORS = {
   invalid_parameter: 'limit must be an integer from 1 to 100 in decimal digits, given once.',
   invalid_cursor:
-    'cursor is damaged or belongs to another filter. Take it unchanged from the Link header, or start again without it.',
-  malformed_url: 'The URL has a malformed percent-encoding.',
+    'cursor is damaged or was made for other filters. Use it unchanged from the Link header, or start again without it.',
+  malformed_url: 'The URL contains malformed percent-encoding.',
   malformed_request: 'The request is not well-formed HTTP.',
   invalid_json: 'The body is not valid JSON.',
   invalid_body: 'name is required; categoryId must be an integer from -9223372036854775808 to 9223372036854775807.',
   bad_request: 'The request is not valid.',
   unauthorized: 'The request lacks valid credentials.',
   forbidden: 'The API key does not allow this.',
-  not_found: 'What the request names does not exist.',
+  not_found: 'The requested resource does not exist.',
   route_not_found: 'No operation has this path. Paths have no trailing slash, and case matters.',
   method_not_allowed: 'DELETE is not allowed here. Use GET or HEAD or POST.',
-  not_acceptable: 'No representation satisfies the Accept header.',
+  not_acceptable: 'No available representation matches the Accept header.',
   request_timeout: 'The request did not arrive in time.',
   conflict: 'The request conflicts with the current state.',
-  gone: 'What the request names no longer exists.',
+  gone: 'The requested resource no longer exists.',
   precondition_failed: 'A precondition of the request does not hold.',
   body_too_large: 'The body must be at most 65536 bytes.',
   uri_too_long: 'The URL must be at most 8000 characters long.',
@@ -24,11 +24,11 @@ export const SHARED_ERRORS = {
   unprocessable_content: 'The request is well-formed, but cannot be carried out.',
   too_many_requests: 'Too many requests. Try again later.',
   headers_too_large: 'The request header fields are too large.',
-  internal_error: 'Something went wrong inside the service. Report it with the X-Request-Id.',
+  internal_error: 'An internal error occurred. Report it with the X-Request-Id of this response.',
   not_implemented: 'The service does not implement this.',
-  bad_gateway: 'A service that this one depends on returned an invalid response.',
+  bad_gateway: 'An upstream service returned an invalid response.',
   service_unavailable: 'The service cannot reach its database right now. Retry after the time in Retry-After.',
-  gateway_timeout: 'A service that this one depends on did not respond in time.',
+  gateway_timeout: 'An upstream service did not respond in time.',
 } as const satisfies Readonly<Record<string, string>>;
 
 /** The error codes by the module that owns them. A module adds its own by declaration merging. */
@@ -36,5 +36,5 @@ export interface ErrorCodes {
   readonly shared: keyof typeof SHARED_ERRORS;
 }
 
-/** Every `code` an Error body can carry. Adding one is compatible, renaming one is not. docs/errors.md explains each. */
+/** Every `code` of an Error body. Adding one is compatible, renaming one is not. docs/errors.md documents each. */
 export type ErrorCode = ErrorCodes[keyof ErrorCodes];

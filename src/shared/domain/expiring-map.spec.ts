@@ -1,14 +1,14 @@
 import { ExpiringMap } from './expiring-map';
 
 describe('ExpiringMap', () => {
-  it('gives an entry until the moment it expires', () => {
+  it('returns an entry until it expires', () => {
     const map = new ExpiringMap<string, { expiresAt: number }>(10);
     map.set('a', { expiresAt: 100 }, 0);
     expect(map.get('a', 99)).toBeDefined();
     expect(map.get('a', 100)).toBeUndefined();
   });
 
-  it('holds no expired entry for longer than a minute of use', () => {
+  it('removes an expired entry within a minute of use', () => {
     const map = new ExpiringMap<number, { expiresAt: number }>(10_000);
     for (let time = 0; time < 1_000_000; time += 100) {
       map.set(time, { expiresAt: time + 1_000 }, time);
@@ -16,7 +16,7 @@ describe('ExpiringMap', () => {
     expect(map.size).toBeLessThanOrEqual(610);
   });
 
-  it('drops the entry that was set longest ago when it is full', () => {
+  it('evicts the entry that was set first when it is full', () => {
     const map = new ExpiringMap<string, { expiresAt: number }>(2);
     const entry = { expiresAt: 1_000 };
     map.set('a', entry, 0);

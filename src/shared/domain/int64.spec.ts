@@ -4,12 +4,12 @@ import { exactJsonNumber, isInt64, parsePositiveInt64 } from './int64';
 const int64 = fc.bigInt({ min: -(2n ** 63n), max: 2n ** 63n - 1n });
 
 describe('int64', () => {
-  it('covers exactly -2^63 to 2^63 - 1, of bigint alone', () => {
+  it('is any bigint from -2^63 to 2^63 - 1, and no other type', () => {
     expect([-(2n ** 63n), 2n ** 63n - 1n, 0n].every(isInt64)).toBe(true);
     expect([-(2n ** 63n) - 1n, 2n ** 63n, 5, '5', null, undefined].some(isInt64)).toBe(false);
   });
 
-  it('reads the canonical form of every positive int64, and no other', () => {
+  it('is parsed from the canonical form of every positive int64, and from no other text', () => {
     fc.assert(
       fc.property(fc.bigInt({ min: 1n, max: 2n ** 63n - 1n }), (value) => {
         expect(parsePositiveInt64(value.toString())).toBe(value);
@@ -19,7 +19,7 @@ describe('int64', () => {
     );
   });
 
-  it('reads any spelling of an integer as JSON number exactly: a safe one as a number, others as bigint', () => {
+  it('is parsed exactly from any JSON spelling of an integer: a safe one as a number, others as bigint', () => {
     fc.assert(
       fc.property(int64, fc.nat(18), (value, shift) => {
         const digits = value.toString().padEnd(1, '0');
@@ -35,7 +35,7 @@ describe('int64', () => {
     );
   });
 
-  it('never takes a fraction for an integer, however small it is', () => {
+  it('is never parsed from a fraction, however small', () => {
     fc.assert(
       fc.property(int64, fc.integer({ min: 1, max: 50 }), (value, zeros) => {
         const read = exactJsonNumber(`${value}.${'0'.repeat(zeros)}1`);
@@ -44,7 +44,7 @@ describe('int64', () => {
     );
   });
 
-  it('reads a decimal as the nearest double, unless that is an integer', () => {
+  it('differs from a decimal, which is parsed as the nearest double unless that is an integer', () => {
     fc.assert(
       fc.property(fc.double({ noDefaultInfinity: true, noNaN: true }), (value) => {
         fc.pre(!Number.isInteger(value));
@@ -55,7 +55,7 @@ describe('int64', () => {
     expect(['0.99999999999999999999', '1e-999999999'].map(exactJsonNumber)).toEqual([NaN, NaN]);
   });
 
-  it.each(['1e41', '-1e41', '1e999999999'])('does not write out %s, which is far beyond int64', (text) => {
+  it.each(['1e41', '-1e41', '1e999999999'])('is not expanded from %s, which is far beyond int64', (text) => {
     expect(exactJsonNumber(text)).toBe(Number(text));
     expect(isInt64(exactJsonNumber(text))).toBe(false);
   });
@@ -65,7 +65,7 @@ describe('int64', () => {
     ['a decimal', `0.1${'0'.repeat(65_000)}1`],
     ['a whole decimal', `5.${'0'.repeat(65_000)}`],
     ['zero', `0.${'0'.repeat(65_000)}`],
-  ])('reads %s as long as a body may be at once', (_what, text) => {
+  ])('is parsed from %s as long as a body can be, without delay', (_what, text) => {
     const startedAt = performance.now();
     exactJsonNumber(text);
     expect(performance.now() - startedAt).toBeLessThan(100);

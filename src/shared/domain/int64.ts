@@ -2,12 +2,12 @@ export const INT64_MIN = -(2n ** 63n);
 export const INT64_MAX = 2n ** 63n - 1n;
 const MAX_EXACT_DIGITS = 40;
 
-/** Whether the value is an integer of the int64 range, -9223372036854775808 to 9223372036854775807. */
+/** Whether the value is a bigint in the int64 range, -9223372036854775808 to 9223372036854775807. */
 export function isInt64(value: unknown): value is bigint {
   return typeof value === 'bigint' && value >= INT64_MIN && value <= INT64_MAX;
 }
 
-/** The positive int64 written in canonical decimal form (`7`, never `07`, `+7` or `7.0`); undefined for anything else. */
+/** Parses a positive int64 in canonical decimal form (`7`, never `07`, `+7` or `7.0`); undefined for anything else. */
 export function parsePositiveInt64(text: string): bigint | undefined {
   if (!/^[1-9][0-9]{0,18}$/.test(text)) {
     return undefined;
@@ -17,10 +17,10 @@ export function parsePositiveInt64(text: string): bigint | undefined {
 }
 
 /**
- * The value of a JSON number, which depends on its own text alone: an integer (`5.0` and `5e0` are 5) is a number if it is
- * safe and otherwise an exact bigint; a decimal is a number. An integer of more than 40 digits is a number too, as
- * `1e999999999` must not be written out. A decimal that a double can only round to an integer is NaN, so that it cannot
- * pass for one.
+ * The value of a JSON number, which depends only on its own text: an integer (`5.0` and `5e0` are 5) is a number if it is
+ * safe and otherwise an exact bigint; a decimal is a number. An integer of more than 40 digits is also a number, so that
+ * `1e999999999` is not expanded. A decimal that a double can only round to an integer is NaN, so that it is not accepted as
+ * an integer.
  */
 export function exactJsonNumber(text: string): bigint | number {
   const rounded = Number(text);
@@ -38,7 +38,7 @@ export function exactJsonNumber(text: string): bigint | number {
   return Number.isSafeInteger(rounded) ? rounded : BigInt(`${sign}${significant}${'0'.repeat(scale)}`);
 }
 
-/** A regular expression would try again at each zero: seconds for one long number. */
+/** Linear time. A regular expression would backtrack at each zero: seconds for one long number. */
 function countTrailingZeros(digits: string): number {
   let end = digits.length;
   while (digits[end - 1] === '0') {

@@ -1,8 +1,8 @@
 import { type ErrorCode, type ErrorCodes, SHARED_ERRORS } from './error-codes';
 
-/** A failure that a client is told about: programs go by its code, people by its message, which is shown as it stands. */
+/** An error that is returned to the client: programs handle its code, people read its message, which is shown unchanged. */
 export class PetStoreError extends Error {
-  /** @param message needed for a module's own code; the codes of all operations have one */
+  /** @param message required for a module's own code; the shared codes have a default */
   constructor(code: ErrorCodes['shared'], message?: string, options?: ErrorOptions);
   constructor(code: ErrorCode, message: string, options?: ErrorOptions);
   constructor(

@@ -1,11 +1,11 @@
 import type { Allowance } from './allowance';
 
-/** What an API key may do: each scope includes those before it. */
+/** What an API key can do: each scope includes the ones before it. */
 export const SCOPES = ['read', 'write'] as const;
 
 export type Scope = (typeof SCOPES)[number];
 
-/** Who sends a request: a valid API key, the account it belongs to, and what that account may do. */
+/** The authenticated caller: a valid API key, its account, and the account's limits. */
 export interface Principal {
   readonly keyId: bigint;
   /** The first characters of the key's secret, by which people recognise it. */

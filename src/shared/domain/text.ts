@@ -1,6 +1,6 @@
 /**
- * What keeps a value from being free text, in words that follow the name of its field; undefined for a good one. Characters
- * are counted as code points, as PostgreSQL and JSON Schema do.
+ * What is wrong with a value that should be free text, in words that follow the name of its field; undefined for a valid
+ * one. Characters are code points, as in PostgreSQL and JSON Schema.
  */
 export function validateText(value: unknown, { maxLength }: { readonly maxLength: number }): string | undefined {
   if (typeof value !== 'string') {

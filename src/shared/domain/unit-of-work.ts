@@ -1,7 +1,7 @@
-/** Makes one of several changes: all of them are stored, or none. */
+/** Runs several changes as one: either all are stored, or none. */
 export abstract class UnitOfWork {
   /**
-   * Runs work in a transaction that everything it calls takes part in. A unit of work within another is part of it.
+   * Runs work in a transaction that all its calls share. A nested unit of work joins the outer one.
    * @throws ServiceUnavailableError
    */
   abstract run<T>(work: () => Promise<T>): Promise<T>;

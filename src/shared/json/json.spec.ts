@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { JsonDepthError, MAX_JSON_DEPTH, parseJson, stringifyJson } from './json';
 
-/** Any JSON number as text: with many digits or few, a fraction or none, an exponent or none. */
+/** JSON numbers as text: with many or few digits, with and without a fraction and an exponent. */
 const digits = fc.stringMatching(/^\d{1,25}$/);
 const jsonNumber = fc
   .tuple(
@@ -14,11 +14,11 @@ const jsonNumber = fc
     ([sign, whole, fraction, exponent]) =>
       `${sign}${whole}${fraction === undefined ? '' : `.${fraction}`}${exponent?.join('') ?? ''}`,
   );
-/** Text in a body that makes the service read all of its numbers digit by digit. */
+/** Text in a body that makes the service parse all its numbers digit by digit. */
 const UNRELATED = ['Room 2e', '1234567890123456', '1.5E3'];
 
 describe('JSON', () => {
-  it('is read as JSON.parse reads it, where no digit is at risk', () => {
+  it('is parsed as JSON.parse does, if no digit is at risk', () => {
     fc.assert(
       fc.property(fc.json({ noUnicodeString: false }), (text) => {
         fc.pre(!/[\d.]{16}|\d[eE]/.test(text));
@@ -27,7 +27,7 @@ describe('JSON', () => {
     );
   });
 
-  it('gives a number the same value whatever else the text holds', () => {
+  it('gives a number the same value whatever else the text contains', () => {
     fc.assert(
       fc.property(jsonNumber, (number) => {
         const [alone] = parseJson(`[${number}]`) as [unknown];
@@ -38,7 +38,7 @@ describe('JSON', () => {
     );
   });
 
-  it('reads a safe integer and a decimal as numbers beside an integer that is neither', () => {
+  it('parses a safe integer and a decimal as numbers next to a big integer', () => {
     expect(parseJson('{"note":"Room 2e","n":7,"price":5.5,"whole":5.0}')).toEqual({
       note: 'Room 2e',
       n: 7,
@@ -54,7 +54,7 @@ describe('JSON', () => {
     ]);
   });
 
-  it('reads any JSON as JSON.parse does, but for the digits that a double has not', () => {
+  it('is parsed as JSON.parse does, except for digits that a double cannot hold', () => {
     fc.assert(
       fc.property(fc.json({ noUnicodeString: false, maxDepth: 10 }), (text) => {
         const asDoubles = (value: unknown): unknown =>
@@ -71,7 +71,7 @@ describe('JSON', () => {
     );
   });
 
-  it.each(['', '"2e",'])('is nested 64 levels deep at most, on either path (%j)', (beside) => {
+  it.each(['', '"2e",'])('can be nested 64 levels deep, with either parser (%j)', (beside) => {
     const arrays = (levels: number) => `[${beside}${'['.repeat(levels - 1)}${']'.repeat(levels - 1)}]`;
     const objects = (levels: number) => `{"a":`.repeat(levels - 1) + `{"text":"2e"}` + '}'.repeat(levels - 1);
     for (const nested of [arrays, objects]) {
@@ -81,12 +81,12 @@ describe('JSON', () => {
     expect(() => parseJson(arrays(7_000))).toThrow(JsonDepthError);
   });
 
-  it('takes no bracket in a string for a level, and many levels side by side for one', () => {
+  it('counts neither brackets in strings nor arrays side by side as levels', () => {
     const text = JSON.stringify({ name: `\\"${'[{'.repeat(100)}"`, list: Array<unknown>(100).fill([{}]) });
     expect(parseJson(text)).toEqual(JSON.parse(text));
   });
 
-  it('keeps a bigint through writing and reading', () => {
+  it('preserves a bigint when written and parsed again', () => {
     fc.assert(
       fc.property(fc.bigInt({ min: 2n ** 53n, max: 2n ** 63n - 1n }), (value) => {
         expect(parseJson(stringifyJson({ value, text: `${value}` }))).toEqual({ value, text: `${value}` });
@@ -94,12 +94,12 @@ describe('JSON', () => {
     );
   });
 
-  it('takes the last of two equal names, on the exact path too', () => {
+  it('uses the last of two equal names, with the exact parser too', () => {
     expect(parseJson('{"a":1,"a":2}')).toEqual({ a: 2 });
     expect(parseJson('{"a":1,"a":9223372036854775807}')).toEqual({ a: 9223372036854775807n });
   });
 
-  it('cannot reach a prototype', () => {
+  it('cannot change a prototype', () => {
     for (const text of ['{"__proto__":{"polluted":1}}', '{"__proto__":{"polluted":9223372036854775807}}']) {
       parseJson(text);
       expect(({} as { polluted?: unknown }).polluted).toBeUndefined();

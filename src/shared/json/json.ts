@@ -1,10 +1,10 @@
 import { parse, stringify } from 'lossless-json';
 import { exactJsonNumber } from '../domain/int64';
 
-/** A number that a double may not hold exactly: 16 or more digits, or an exponent. Also matches inside strings. */
+/** Matches a number that a double may not hold exactly: 16 or more digits, or an exponent. Also matches inside strings. */
 const MAY_LOSE_DIGITS = /[\d.]{16}|\d[eE]/;
 
-/** How many arrays and objects may be inside one another; both parsers must agree, and one of them is recursive. */
+/** The maximum nesting of arrays and objects. Both parsers must agree on it, and one of them is recursive. */
 export const MAX_JSON_DEPTH = 64;
 
 const QUOTE = 0x22;
@@ -14,11 +14,11 @@ const CLOSING_BRACKET = 0x5d;
 const OPENING_BRACE = 0x7b;
 const CLOSING_BRACE = 0x7d;
 
-/** The JSON has more than `MAX_JSON_DEPTH` arrays and objects inside one another. */
+/** The JSON nests arrays and objects deeper than `MAX_JSON_DEPTH`. */
 export class JsonDepthError extends Error {}
 
 /**
- * Reads JSON with every integer exact: a safe integer is a number, any other a bigint, whatever else the text holds.
+ * Parses JSON with exact integers: a safe integer is a number, any other a bigint, whatever else the text contains.
  * @throws SyntaxError, JsonDepthError
  */
 export function parseJson(text: string): unknown {
@@ -33,7 +33,7 @@ export function parseJson(text: string): unknown {
   return parse(text, undefined, { parseNumber: exactJsonNumber, onDuplicateKey: ({ newValue }) => newValue });
 }
 
-/** Looks at the brackets and braces of the text, those in strings aside. */
+/** Checks the brackets and braces of the text, except those in strings. */
 function isTooDeep(text: string): boolean {
   let open = 0;
   let isInString = false;
@@ -59,12 +59,12 @@ function isTooDeep(text: string): boolean {
   return false;
 }
 
-/** JSON that is written already. */
+/** Text that is already JSON. */
 export class JsonText {
   constructor(readonly text: string) {}
 }
 
-/** Writes JSON with a bigint as its digits. */
+/** Serializes to JSON with a bigint as its digits. */
 export function stringifyJson(value: unknown, space?: number): string {
   return value instanceof JsonText ? value.text : (stringify(value, undefined, space) ?? 'null');
 }

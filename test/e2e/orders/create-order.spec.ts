@@ -122,7 +122,7 @@ describe('POST /v1/store/orders', () => {
         ],
       ].map((shipDate): [string, string] => [
         `{"petId":1,"shipDate":${shipDate}}`,
-        'shipDate must be a date-time with its zone, such as 2026-12-24T09:00:00Z, from 1970 to 9999.',
+        'shipDate must be a date-time with a time zone, such as 2026-12-24T09:00:00Z, from 1970 to 9999.',
       ]),
     ])('refuses %s, naming the field', async (body, message) => {
       const answer = await customer.place(body);

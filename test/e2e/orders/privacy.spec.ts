@@ -104,7 +104,7 @@ describe('The orders of another account', () => {
   it('tells nothing of itself when its animal is ordered again', async () => {
     const answer = await attacker.place({ petId: order.petId });
     expect(answer.text).toBe(
-      '{"code":"pet_not_available","message":"The animal is not available any more.","status":409}',
+      '{"code":"pet_not_available","message":"The animal is no longer available.","status":409}',
     );
   });
 

@@ -15,20 +15,20 @@ const EXPOSED_HEADERS = [
   'X-RateLimit-Remaining',
   'X-RateLimit-Reset',
   'X-Request-Id',
-  // Those of a module too. Some browsers know no wildcard, and take it for a name.
+  // Headers of added modules too. Some browsers do not support the wildcard and treat it as a name.
   '*',
 ];
 const DAY_SECONDS = '86400';
 
-/** Lets pages of any origin call the service and read its answers (Fetch standard, CORS protocol). */
+/** Lets pages of any origin call the service and read its responses (Fetch standard, CORS protocol). */
 export const CORS_HEADERS = {
   'access-control-allow-origin': '*',
   'access-control-expose-headers': EXPOSED_HEADERS.join(', '),
 };
 
 /**
- * Responds to CORS preflights, which have no key. An OPTIONS that the Fetch standard does not call a preflight is for the
- * guards.
+ * Responds to CORS preflights, which have no key. An OPTIONS request that is not a preflight by the Fetch standard goes to
+ * the guards.
  */
 export function respondToPreflights(fastify: FastifyInstance, routes: RouteTable): void {
   fastify.addHook('onRequest', ({ method, headers }, reply, done) => {

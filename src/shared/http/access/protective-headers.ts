@@ -3,9 +3,9 @@ import { CORS_HEADERS } from './cors';
 import { isUnderV1 } from '../server/url-check';
 
 /**
- * What every response tells a browser: take it for nothing but what it says it is, and never as a page of its own (OWASP
- * Secure Headers Project). Strict-Transport-Security is missing as the service speaks plain HTTP, where it must not be sent
- * (RFC 6797 section 7.2): it is up to the gateway that ends TLS.
+ * Security headers of every response: browsers must not sniff its type or show it as a page (OWASP Secure Headers Project).
+ * Strict-Transport-Security is up to the gateway that terminates TLS: the service speaks plain HTTP, where it must not be
+ * sent (RFC 6797 section 7.2).
  */
 const PROTECTIVE_HEADERS = {
   'content-security-policy': "default-src 'none';frame-ancestors 'none'",
@@ -15,11 +15,11 @@ const PROTECTIVE_HEADERS = {
   'x-frame-options': 'DENY',
 };
 
-/** For operators: no cache may keep it, and no page of another origin may read it. */
+/** Responses for operators: no cache may store them, and no page of another origin may read them. */
 const FOR_OPERATORS = { ...PROTECTIVE_HEADERS, 'cache-control': 'no-store' };
-/** For an answer that no cache may keep. */
+/** Responses that no cache may store. */
 export const UNCACHED_HEADERS = { ...CORS_HEADERS, ...FOR_OPERATORS };
-/** An answer belongs to one account: no shared cache may keep it, nor the client give it out for another key. */
+/** Responses that belong to one account: no shared cache may store them, and no client may reuse them for another key. */
 const OF_ONE_ACCOUNT = {
   ...CORS_HEADERS,
   ...PROTECTIVE_HEADERS,
@@ -27,7 +27,7 @@ const OF_ONE_ACCOUNT = {
   vary: 'Authorization, Origin',
 };
 
-/** Begins every response with its protective and caching headers, which a route may replace, and the id of the request. */
+/** Sets the request ID and the security and caching headers of every response; a route may override them. */
 export function sendInitialHeaders(fastify: FastifyInstance): void {
   fastify.addHook('onRequest', (request, reply, done) => {
     reply.headers(initialHeaders(request.url)).header('x-request-id', request.id);

@@ -3,7 +3,7 @@ import type { Reflector } from '@nestjs/core';
 
 const PUBLIC = 'petstore:public';
 
-/** Opens a route to everybody: no API key, no rate limit. Every other route is closed. */
+/** Makes a route public: no API key, no rate limit. All other routes are closed. */
 export function Public(): CustomDecorator {
   return SetMetadata(PUBLIC, true);
 }

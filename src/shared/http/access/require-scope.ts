@@ -6,11 +6,13 @@ import { ApiErrors } from '../../openapi/api-errors';
 
 const REQUIRED_SCOPE = 'petstore:required-scope';
 
-/** Says which scope an API key must have for an operation. Without it, every method but GET and HEAD needs `write`. */
+/**
+ * Declares the scope that an API key needs for an operation. Without it, every method except GET and HEAD needs `write`.
+ */
 export function RequireScope(scope: Scope): MethodDecorator {
   return applyDecorators(
     SetMetadata(REQUIRED_SCOPE, scope),
-    // Every key may read.
+    // Every key can read.
     ...(scope === 'read' ? [] : [ApiErrors('insufficient_scope')]),
   );
 }

@@ -9,7 +9,7 @@ export interface ErrorEntry {
   readonly status: number;
 }
 
-/** Gives each error of a module its HTTP status. */
+/** Maps each error code of a module to its HTTP status. */
 export function errorEntries<Code extends string>(
   messages: Readonly<Record<Code, string>>,
   statuses: Readonly<Record<Code, number>>,
@@ -44,7 +44,7 @@ export const SHARED_ERROR_ENTRIES = errorEntries(SHARED_ERRORS, {
   unsupported_media_type: HttpStatus.UNSUPPORTED_MEDIA_TYPE,
   unprocessable_content: HttpStatus.UNPROCESSABLE_ENTITY,
   too_many_requests: HttpStatus.TOO_MANY_REQUESTS,
-  // RFC 6585 section 5; Nest has no name for it.
+  // RFC 6585 section 5; Nest has no constant for it.
   headers_too_large: 431,
   internal_error: HttpStatus.INTERNAL_SERVER_ERROR,
   not_implemented: HttpStatus.NOT_IMPLEMENTED,
@@ -53,7 +53,7 @@ export const SHARED_ERROR_ENTRIES = errorEntries(SHARED_ERRORS, {
   gateway_timeout: HttpStatus.GATEWAY_TIMEOUT,
 });
 
-/** Every error code that a response can carry, put together of what the modules declare. */
+/** All error codes that a response can have, assembled from the modules. */
 export class ErrorCatalog {
   constructor(private readonly entries: Readonly<Record<ErrorCode, ErrorEntry>>) {}
 

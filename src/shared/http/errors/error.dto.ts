@@ -22,7 +22,7 @@ export class ErrorDto {
   readonly message: string;
 
   @ApiProperty({
-    description: 'The HTTP status code of the response.',
+    description: 'HTTP status code of the response.',
     type: 'integer',
     format: 'int32',
     minimum: 400,

@@ -8,15 +8,15 @@ import { ErrorHelp } from './error-help';
 import { UnavailableLog } from './unavailable-log';
 import { urlProblem } from '../server/url-check';
 
-/** What every 401 asks for (RFC 6750 section 3). */
+/** The challenge of every 401 (RFC 6750 section 3). */
 export const BEARER_CHALLENGE = 'Bearer realm="petstore"';
 
-const NOTHING_SERVED = 'Nothing is served at this URL. All operations are below /v1.';
+const NOTHING_SERVED = 'No operation has this URL. All operations are under /v1.';
 
-/** How long a client waits before it tries again while the database is unavailable. */
+/** The `Retry-After` of a 503, in seconds. */
 const UNAVAILABLE_RETRY_SECONDS = 1;
 
-/** What the HTTP layer's own errors mean to a client. */
+/** The client-facing form of errors that the HTTP layer itself raises. */
 const HTTP_LAYER_ERRORS: Readonly<Record<number, [ErrorCodes['shared'], string]>> = {
   400: ['malformed_request', 'The request is not well-formed HTTP.'],
   413: ['body_too_large', 'The body is too large.'],
@@ -25,7 +25,7 @@ const HTTP_LAYER_ERRORS: Readonly<Record<number, [ErrorCodes['shared'], string]>
   503: ['service_unavailable', 'The service is shutting down. Retry after the time in Retry-After.'],
 };
 
-/** The code of an exception of Nest's, by its status; any other keeps its status, as `bad_request` or `internal_error`. */
+/** The codes of Nest's exceptions by status; any other status is kept, as `bad_request` or `internal_error`. */
 const GENERIC_CODES: Readonly<Record<number, ErrorCodes['shared']>> = {
   400: 'bad_request',
   401: 'unauthorized',
@@ -52,7 +52,10 @@ const GENERIC_CODES: Readonly<Record<number, ErrorCodes['shared']>> = {
 const logger = new Logger('ErrorFilter');
 const unavailableLog = new UnavailableLog();
 
-/** Turns whatever was thrown into the Error body: domain errors by their code, Nest's exceptions by their status, the rest as 500. */
+/**
+ * Turns every exception into an Error body: domain errors by their code, Nest's exceptions by their status, all others as
+ * 500.
+ */
 @Catch()
 export class ErrorFilter implements ExceptionFilter {
   constructor(
@@ -63,7 +66,7 @@ export class ErrorFilter implements ExceptionFilter {
   catch(thrown: unknown, host: ArgumentsHost): void {
     const reply = host.switchToHttp().getResponse<FastifyReply>();
     const { id, is404, raw } = reply.request;
-    // Where no route matches, Nest's router throws an exception with a message of its own.
+    // If no route matches, Nest's router throws an exception with its own message.
     const error = is404 ? (urlProblem(raw) ?? new PetStoreError('route_not_found', NOTHING_SERVED)) : thrown;
     const response = toErrorResponse(error, id, this.catalog);
     if (response.code === 'service_unavailable') {
@@ -73,7 +76,7 @@ export class ErrorFilter implements ExceptionFilter {
       reply.header('www-authenticate', BEARER_CHALLENGE);
     }
     void reply
-      // What the handler created is gone when what came after it failed.
+      // The resource was not created if a later step failed.
       .removeHeader('location')
       .status(response.status)
       .headers(this.help.headers(response.code, reply.getHeader('link') as string | undefined))
@@ -82,7 +85,7 @@ export class ErrorFilter implements ExceptionFilter {
   }
 }
 
-/** What a client is told about something thrown; what it is not told about is logged. */
+/** Turns an exception into the Error body, and logs what the client must not see. */
 export function toErrorResponse(thrown: unknown, requestId: string, catalog: ErrorCatalog): ErrorDto {
   if (thrown instanceof ServiceUnavailableError) {
     unavailableLog.record(thrown.cause, requestId);
@@ -98,20 +101,20 @@ export function toErrorResponse(thrown: unknown, requestId: string, catalog: Err
   if (known !== undefined) {
     return catalog.toResponse(new PetStoreError(...known));
   }
-  // The stack alone: an error object may hold a query with its parameters.
+  // The stack only: an error object may hold a query with its parameters.
   const stack = thrown instanceof Error ? thrown.stack : String(thrown);
   logger.error({ event: 'request_failed', id: requestId, stack }, 'A request failed.');
   return catalog.toResponse(new PetStoreError('internal_error'));
 }
 
-/** Keeps the status, and the message unless it is the service that failed. */
+/** Keeps the status, and the message unless it is a 5xx. */
 function fromHttpException(exception: HttpException, catalog: ErrorCatalog): ErrorDto {
   const status = exception.getStatus();
   const code = GENERIC_CODES[status] ?? (status < 500 ? 'bad_request' : 'internal_error');
   return new ErrorDto(code, status < 500 ? messageOf(exception) : catalog.get(code).message, status);
 }
 
-/** A ValidationPipe of Nest's has a list of messages. */
+/** Nest's ValidationPipe throws a list of messages. */
 function messageOf(exception: HttpException): string {
   const response = exception.getResponse();
   const { message } = (typeof response === 'object' ? response : {}) as { readonly message?: unknown };

@@ -3,10 +3,10 @@ import { errorMessage } from '../../domain/error-message';
 
 const INTERVAL_MS = 1_000;
 
-/** Logs why requests get 503, at most once a second for each reason, with the number of those that were not logged. */
+/** Logs the reason of 503 responses, at most once a second for each reason, with the number of suppressed log lines. */
 export class UnavailableLog {
   private readonly logger = new Logger('ErrorFilter');
-  /** For each reason of the last second, how many more requests met it. */
+  /** For each reason logged in the last second, how many further requests failed for it. */
   private readonly unlogged = new Map<string, number>();
 
   record(cause: unknown, requestId: string): void {

@@ -7,8 +7,8 @@ import { methodNotAllowed, RouteTable } from '../server/route-table';
 import { NO_OPERATION, urlProblem } from '../server/url-check';
 
 /**
- * Answers whatever no other route under `/v1` does, so that the guards come before 404 and 405 too. Its module must be
- * imported last.
+ * Handles every request under `/v1` that no other route matches, so that the guards also run before 404 and 405. Its module
+ * must be imported last.
  */
 @ApiExcludeController()
 @Controller({ version: '1' })

@@ -5,7 +5,7 @@ const id = fc.bigInt({ min: 1n, max: 2n ** 63n - 1n });
 const filter = fc.constantFrom('', 'available', 'pending', 'sold');
 
 describe('A cursor', () => {
-  it('gives back the id it was made of, for the same filter', () => {
+  it('decodes to the id it was made from, for the same filters', () => {
     fc.assert(
       fc.property(id, filter, (after, status) => {
         expect(decodeCursor(encodeCursor(after, status), status)).toBe(after);
@@ -13,16 +13,16 @@ describe('A cursor', () => {
     );
   });
 
-  it('is refused for another filter', () => {
+  it('is rejected for other filters', () => {
     fc.assert(
       fc.property(id, filter, filter, (after, status, other) => {
         fc.pre(status !== other);
-        expect(() => decodeCursor(encodeCursor(after, status), other)).toThrow(/another filter/);
+        expect(() => decodeCursor(encodeCursor(after, status), other)).toThrow(/other filters/);
       }),
     );
   });
 
-  it('is refused when any of its characters is changed', () => {
+  it('is rejected if any of its characters is changed', () => {
     fc.assert(
       fc.property(id, filter, fc.nat(15), fc.constantFrom(...'ABab01_-'), (after, status, at, character) => {
         const cursor = encodeCursor(after, status);
@@ -33,7 +33,7 @@ describe('A cursor', () => {
     );
   });
 
-  it.each([undefined, null, 5, [], {}, '', '=', 'AAAAAAAAAAAAAAA=', ' '.repeat(16)])('%j is none', (value) => {
+  it.each([undefined, null, 5, [], {}, '', '=', 'AAAAAAAAAAAAAAA=', ' '.repeat(16)])('%j is not a cursor', (value) => {
     expect(() => decodeCursor(value, '')).toThrow(/damaged/);
   });
 });

@@ -4,8 +4,8 @@ import { PetStoreError } from '../../domain/pet-store-error';
 const CURSOR = /^[A-Za-z0-9_-]{16}$/;
 
 /**
- * Writes where the next page begins as 16 URL-safe characters: the last id (8 bytes) and a CRC-32 (4 bytes) over it and
- * the filters, so that a damaged cursor, or one of other filters, is recognised.
+ * Encodes the start of the next page as 16 URL-safe characters: the last id (8 bytes) and a CRC-32 (4 bytes) over the id
+ * and the filters, so that a damaged cursor, or one made for other filters, is detected.
  */
 export function encodeCursor(after: bigint, filter: string): string {
   const bytes = Buffer.alloc(12);

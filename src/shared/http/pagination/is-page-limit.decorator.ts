@@ -4,7 +4,7 @@ import { Transform } from 'class-transformer';
 import { MAX_PAGE_LIMIT } from '../../domain/page-limit';
 import { ValidateWith } from '../validation/validate-with.decorator';
 
-/** The number of records on a page, as a query parameter: 1 to `MAX_PAGE_LIMIT` in decimal digits. */
+/** Validates the query parameter for the page size: 1 to `MAX_PAGE_LIMIT` in decimal digits. */
 export function IsPageLimit(): PropertyDecorator {
   return applyDecorators(
     ApiProperty({ type: 'integer', format: 'int32', minimum: 1, maximum: MAX_PAGE_LIMIT }),

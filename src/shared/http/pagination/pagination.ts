@@ -2,7 +2,7 @@ import type { FastifyReply } from 'fastify';
 import { decodeCursor, encodeCursor } from './cursor';
 import type { PageQueryDto } from './page-query.dto';
 
-/** The filters of a list that are set, as its URL has them. Text among them must need no encoding. */
+/** The filters of a list that are set, in the form its URL has them. Text values must need no encoding. */
 export function serializeFilters(filters: Readonly<Record<string, string | bigint | Date | undefined>>): string {
   return Object.entries(filters)
     .filter(([, value]) => value !== undefined)
@@ -10,12 +10,12 @@ export function serializeFilters(filters: Readonly<Record<string, string | bigin
     .join('');
 }
 
-/** The id after which the page begins, 0 for the first page. @throws PetStoreError `invalid_cursor` */
+/** The id after which the page starts, 0 for the first page. @throws PetStoreError `invalid_cursor` */
 export function decodePageCursor({ cursor }: PageQueryDto, filters: string): bigint {
   return cursor === undefined ? 0n : decodeCursor(cursor, filters);
 }
 
-/** Names the next page of the list at `address`, which begins after the id `next`, in `Link` (RFC 8288). */
+/** Sets the `Link` header (RFC 8288) to the next page of the list at `address`, which starts after the id `next`. */
 export function setNextLink(
   reply: FastifyReply,
   address: string,

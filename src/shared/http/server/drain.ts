@@ -6,20 +6,23 @@ import { HttpAdapterHost } from '@nestjs/core';
 import type { FastifyInstance } from 'fastify';
 import { Settings } from '../../../config/settings';
 
-/** How long requests may still come after the drain, and how long none must have come for the port to be closed. */
+/**
+ * How long new requests may still arrive after the drain, and how long none must have arrived before the port is closed.
+ */
 const LAST_REQUESTS_MS = 1_000;
 const QUIET_MS = 100;
 const POLL_MS = 20;
-/** With it a gateway names the methods that it repeats on another replica when one gives no answer. */
+/** Set by a gateway: the methods that it retries on another replica if it gets no response. */
 const RETRIES_HEADER = 'x-gateway-retries';
 
 /**
  * Takes this replica out of service before it stops, so that no request is lost.
  *
- * First it only says so: it is not ready, and every answer asks to close the connection. A gateway that asks for
- * readiness sends no more. One that repeats requests elsewhere instead must notice before the port is closed, as the kernel
- * resets connections that wait to be accepted then, and a POST on them is lost. So, last, requests that it says it repeats are
- * turned away without an answer, and it takes this replica for gone. All others are served until none comes any more.
+ * While draining, it only announces that: it fails its readiness probe, and every response closes its connection. A gateway
+ * that checks readiness stops sending requests. A gateway that retries on other replicas instead must notice before the
+ * port is closed: closing it makes the kernel reset the connections that wait to be accepted, and a POST on one of them is
+ * lost. So, in the last phase, requests that the gateway says it retries are dropped without a response, and the gateway
+ * marks this replica as unavailable. All other requests are served until no more arrive.
  */
 @Injectable()
 export class Drain implements BeforeApplicationShutdown {
@@ -35,7 +38,7 @@ export class Drain implements BeforeApplicationShutdown {
     return this.phase !== 'serving';
   }
 
-  /** Sees every request that comes. */
+  /** Registers the hooks that see every request. */
   observe(fastify: FastifyInstance): void {
     fastify.addHook('onRequest', (request, reply, done) => {
       if (this.turnsAway(request.raw)) {
@@ -53,7 +56,7 @@ export class Drain implements BeforeApplicationShutdown {
     });
   }
 
-  /** Whether a request that just came is to be left without an answer. */
+  /** Whether a new request must be dropped without a response. */
   private turnsAway({ method, headers }: Pick<IncomingMessage, 'method' | 'headers'>): boolean {
     if (this.phase !== 'ending') {
       return false;
@@ -75,7 +78,7 @@ export class Drain implements BeforeApplicationShutdown {
     do {
       await sleep(POLL_MS);
     } while (performance.now() - this.lastRequestAt < QUIET_MS && performance.now() - startedAt < LAST_REQUESTS_MS);
-    // Right after the event loop has accepted what was waiting; connections that are open stay so.
+    // The event loop has just accepted all waiting connections; open connections stay open.
     await nextTurn();
     Server.prototype.close.call(server);
   }

@@ -2,18 +2,21 @@ import type { Principal } from '../../domain/principal';
 
 declare module 'fastify' {
   interface FastifyContextConfig {
-    /** Whether the route is a probe of an orchestrator: a success is not logged, and no probe is traced. */
+    /** Whether the route is an orchestrator's probe: its successes are not logged, and it is never traced. */
     isProbe?: boolean;
   }
 
   interface FastifyRequest {
-    /** Who sends the request; set by the guard that authenticates. */
+    /** The principal of the request; set by the authentication guard. */
     principal?: Principal;
-    /** What the rate limiter decided: why it refused the request, or that it did not; set by who asks it. */
+    /**
+     * The decision of the rate limiter: the error code of a rejected request, or how it was admitted; set by the caller of
+     * the limiter.
+     */
     rateOutcome?: string;
-    /** Of the OpenTelemetry trace that the request is part of. */
+    /** The ID of the OpenTelemetry trace that the request belongs to. */
     traceId?: string;
-    /** What the operation adds to the line that the log has for the request. */
+    /** Fields that the operation adds to the log line of the request. */
     logFields?: object;
   }
 }

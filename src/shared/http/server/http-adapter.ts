@@ -8,23 +8,23 @@ import { deferBodies } from './request-body';
 import { limitPipelining } from './pipelining';
 import { MAX_URL_LENGTH, rewriteUrl } from './url-check';
 
-/** A request id of a gateway that is worth keeping: short, and harmless in a log line, so no misplaced API key. */
+/** A request ID from a gateway is used if it is short, harmless in a log line, and not a misplaced API key. */
 const SANE_REQUEST_ID = /^(?!.*pets_(live|test)_)[A-Za-z0-9._~+/=:-]{1,128}$/;
-/** How long a client may take to send its header fields, and its whole request. */
+/** Timeouts for receiving the header fields, and the whole request. */
 const HEADERS_TIMEOUT_MS = 5_000;
 const REQUEST_TIMEOUT_MS = 10_000;
 
-/** The HTTP server of the application, with all that every request meets before any module. */
+/** Creates the HTTP server, with everything that a request passes before it reaches a module. */
 export function createHttpAdapter({ trustProxy }: Pick<Settings, 'trustProxy'>): FastifyAdapter {
   const adapter = new FastifyAdapter({
     trustProxy: trustedProxies(trustProxy),
     genReqId: requestId,
     rewriteUrl,
-    // Node would answer a request without Host by itself, without an Error (see url-check.ts).
+    // Node would respond to a request without Host itself, without an Error body (see url-check.ts).
     http: { requireHostHeader: false, headersTimeout: HEADERS_TIMEOUT_MS, connectionsCheckingInterval: 1_000 },
     requestTimeout: REQUEST_TIMEOUT_MS,
     routerOptions: { maxParamLength: MAX_URL_LENGTH },
-    // No route has a schema of Fastify's: what would compile them need not be loaded.
+    // No route has a Fastify schema, so the schema compilers need not be loaded.
     schemaController: { compilersFactory: { buildValidator: neverCompiles, buildSerializer: neverCompiles } },
     // No Express-style middleware is used.
     skipMiddie: true,
@@ -48,7 +48,7 @@ function neverCompiles(): never {
   throw new Error('Routes declare no schemas to Fastify.');
 }
 
-/** With n gateways in front, the n addresses nearest to the service are theirs, its own peer being number 0. */
+/** With n gateways in front, the n addresses nearest to the service are theirs; hop 0 is the direct peer. */
 function trustedProxies(trustProxy: Settings['trustProxy']) {
   return typeof trustProxy === 'number' ? (_address: string, hop: number) => hop < trustProxy : trustProxy;
 }
@@ -58,14 +58,14 @@ function requestId({ headers }: Pick<IncomingMessage, 'headers'>): string {
   return typeof sent === 'string' && SANE_REQUEST_ID.test(sent) ? sent : randomUUID();
 }
 
-/** RFC 9110 section 10.1.1 allows to ignore an expectation that is not known; Node would answer 417 without a body. */
+/** RFC 9110 section 10.1.1 allows ignoring an unknown expectation; Node would respond with 417 without a body. */
 function ignoreExpectations(server: Server): void {
   server.on('checkExpectation', (request, response) => {
     server.emit('request', request, response);
   });
 }
 
-/** A client that has ended its side after its request still reads. */
+/** A client that closes its side after sending its request can still read the response. */
 function answerHalfClosed(server: Server): void {
   Object.assign(server, { httpAllowHalfOpen: true });
 }

@@ -1,9 +1,9 @@
 import type { IncomingMessage, Server, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 
-/** How many connections continue with a request that waited, in each event-loop tick. */
+/** How many connections resume with a waiting request in each event-loop tick. */
 const RESUMED_PER_TICK = 8;
-/** How long what a client still sends is discarded before its connection is closed. */
+/** How long input is still read and discarded before the connection is closed. */
 const LINGER_MS = 1_000;
 const END_OF_HEADERS = '\r\n\r\n';
 
@@ -12,8 +12,8 @@ type Parse = (bytes: Buffer) => void;
 const connections = new WeakMap<Socket, Connection>();
 
 /**
- * Bounds what pipelining costs. Node parses all requests that arrive together at once, thousands of them in one read, and
- * reads on until their responses fill a buffer. Here the requests behind the first few wait as bytes, and the rest in the
+ * Bounds the cost of pipelining. Node parses all requests that arrive together at once, thousands in one read, and keeps
+ * reading until their responses fill a buffer. Here the requests behind the first few wait as bytes, and the rest in the
  * client, until responses have been sent and received.
  */
 export function limitPipelining(server: Server): void {
@@ -25,7 +25,7 @@ export function limitPipelining(server: Server): void {
   });
 }
 
-/** Reads no more from a connection. @returns undefined when that was done before */
+/** Stops reading from a connection. @returns undefined if it was already stopped */
 export function stopReading(socket: Socket): Connection | undefined {
   const connection = connections.get(socket);
   return connection?.stopReading() ? connection : undefined;
@@ -33,7 +33,7 @@ export function stopReading(socket: Socket): Connection | undefined {
 
 const waiting: Socket[] = [];
 
-/** Lets requests of clients that do not pipeline pass those that waited. */
+/** Lets requests of clients that do not pipeline pass the waiting ones. */
 function resumeLater(socket: Socket): void {
   if (waiting.push(socket) === 1) {
     setImmediate(resumeNext);
@@ -51,13 +51,13 @@ function resumeNext(): void {
 class Connection {
   private inProgress = 0;
   private isReading = true;
-  /** Whether it was paused here, and not by Node, which then resumes it by itself. */
+  /** Whether it was paused here and not by Node, which resumes what it paused itself. */
   private isHeld = false;
   private last: { readonly request: IncomingMessage; readonly response: ServerResponse } | undefined;
   private onResponse: () => void = () => undefined;
 
   constructor(private readonly socket: Socket) {
-    // Those of Node's HTTP parser.
+    // The listeners of Node's HTTP parser.
     const parsers = socket.listeners('data') as Parse[];
     socket.on('data', (bytes: Buffer) => {
       this.read(bytes, parsers);
@@ -85,14 +85,14 @@ class Connection {
     return wasReading;
   }
 
-  /** Sends the end of the connection, and reads what still comes for a while: unread bytes would reset the connection. */
+  /** Ends the connection, but reads its input for a while longer: unread bytes would reset the connection. */
   end(): void {
     this.socket.end();
     this.socket.resume();
     setTimeout(() => this.socket.destroy(), LINGER_MS).unref();
   }
 
-  /** Waits for the responses to all requests that arrived whole. @returns the one that did not, without a response */
+  /** Waits for the responses to all complete requests. @returns the response of the incomplete request, if there is one */
   async responses(): Promise<ServerResponse | undefined> {
     const { last } = this;
     const broken = last?.request.complete === false ? last.response : undefined;
@@ -108,12 +108,12 @@ class Connection {
     return broken;
   }
 
-  /** Whether the next request has to wait; the body of the one in progress must not. */
+  /** Whether the next request has to wait; the body of the current one must not. */
   private get isBusy(): boolean {
     return this.inProgress > 0 && this.last?.request.complete === true;
   }
 
-  /** Hands the bytes to the parser, of one request at a time. */
+  /** Passes the bytes to the parser, one request at a time. */
   private read(bytes: Buffer, parsers: readonly Parse[]): void {
     this.isHeld = false;
     let rest = bytes;

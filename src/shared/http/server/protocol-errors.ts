@@ -8,22 +8,22 @@ import { UNCACHED_HEADERS } from '../access/protective-headers';
 import { methodNotAllowed, type RouteTable } from './route-table';
 import { isUnderV1, MAX_URL_LENGTH, originForm } from './url-check';
 
-/** What Node's HTTP parser reports with a request that it gives up on. */
+/** The error that Node's HTTP parser reports when it gives up on a request. */
 type ProtocolFailure = Error & { readonly code?: string; readonly rawPacket?: unknown };
 
-/** How a connection fails whose client is not there any more, whether it sent something or not. */
+/** Error codes of connections whose client has disconnected, whether or not it sent anything. */
 const CLIENT_GONE = new Set<string | undefined>(['ECONNRESET', 'EPIPE', 'HPE_INVALID_EOF_STATE']);
 
 export interface ProtocolErrorOptions {
   readonly toResponse: (error: PetStoreError) => ErrorDto;
   /** The headers of every response with this error. */
   readonly errorHeaders: (error: ErrorDto) => Readonly<Record<string, string>>;
-  /** The headers of a response under `/v1` to the client at this address. */
+  /** The headers of a response under `/v1` to the client at this IP address. */
   readonly headers: (address: string) => Promise<Readonly<Record<string, string>>>;
   readonly onResponse: (requestId: string, status: number, socket: Socket) => void;
 }
 
-/** Responds to what never becomes a request, bytes that are no HTTP or come too slowly and CONNECT, and ends the connection. */
+/** Responds to input that never becomes a request (not HTTP, too slow, or CONNECT), and ends the connection. */
 export function respondToProtocolErrors(server: Server, routes: RouteTable, options: ProtocolErrorOptions): void {
   server.on('clientError', (failure: ProtocolFailure, socket: Socket) => {
     void endWithError(socket, failure, protocolError(failure), options);
@@ -35,8 +35,8 @@ export function respondToProtocolErrors(server: Server, routes: RouteTable, opti
 }
 
 /**
- * Responds in the turn of what came before on the connection.
- * @param failure undefined for CONNECT, which asks for no path
+ * Responds after all earlier requests on the connection.
+ * @param failure undefined for CONNECT, which has no path
  */
 async function endWithError(
   socket: Socket,
@@ -49,7 +49,7 @@ async function endWithError(
   if (connection === undefined) {
     return;
   }
-  // Node removes its own listener when it gives a connection up.
+  // Node removes its own listener when it gives up on a connection.
   socket.on('error', () => undefined);
   const broken = await connection.responses();
   if (broken?.headersSent !== true) {
@@ -73,7 +73,7 @@ async function endWithError(
   connection.end();
 }
 
-/** What is wrong with bytes that never became a request. */
+/** The error for bytes that never became a request. */
 export function protocolError({ code, rawPacket }: ProtocolFailure): PetStoreError {
   switch (code) {
     case 'HPE_HEADER_OVERFLOW':
@@ -92,7 +92,10 @@ function isHead({ rawPacket }: ProtocolFailure): boolean {
   return firstLine(rawPacket).startsWith('HEAD ');
 }
 
-/** Whether the bytes ask for something under `/v1`, as far as can be told: they may begin in the middle of a request. */
+/**
+ * Whether the bytes request a path under `/v1`; if that cannot be determined, they do: they may start in the middle of a
+ * request.
+ */
 function asksForV1({ rawPacket }: ProtocolFailure): boolean {
   const [, target] = /^[A-Z-]+ (\S*)/.exec(firstLine(rawPacket)) ?? [];
   return target === undefined || isUnderV1(originForm(target));
@@ -102,7 +105,7 @@ function firstLine(bytes: unknown): string {
   return Buffer.isBuffer(bytes) ? (bytes.toString('latin1').split('\r\n', 1)[0] ?? '') : '';
 }
 
-/** Writes an Error to a connection that ends with it, without the HTTP layer's help. */
+/** Writes an Error to a connection, without the HTTP layer. */
 function writeError(
   socket: Socket,
   error: ErrorDto,

@@ -5,7 +5,7 @@ import { JsonDepthError, MAX_JSON_DEPTH, parseJson } from '../../json/json';
 
 export const MAX_BODY_BYTES = 65_536;
 
-/** The JSON body of a request, which is read when it is first asked for and not by the HTTP layer. */
+/** The JSON body of a request. It is read when it is first needed, not by the HTTP layer. */
 export class RequestBody {
   private content: Promise<string> | undefined;
 
@@ -16,13 +16,13 @@ export class RequestBody {
     return (this.content ??= readText(this.request));
   }
 
-  /** The object in it. @throws PetStoreError as `text` does */
+  /** The body as an object. @throws PetStoreError as `text` does */
   async json(): Promise<object> {
     return parseObject(await this.text());
   }
 }
 
-/** Lets requests of every method reach the guards with their body unread: a `RequestBody`. */
+/** Lets requests of every method reach the guards with an unread body: a `RequestBody`. */
 export function deferBodies(fastify: FastifyInstance): void {
   METHODS.forEach((method) => {
     fastify.addHttpMethod(method, { hasBody: false, overrideExisting: true });
@@ -67,9 +67,9 @@ async function readBytes(request: IncomingMessage): Promise<Buffer> {
   }
   return new Promise((resolve, reject) => {
     const broken = () => {
-      // Every request closes, also one that ended; to capture a stack for it would cost 5% of an addition.
+      // Every request closes, even a complete one; capturing a stack for each would cost 5% of a creation.
       if (!request.readableEnded) {
-        reject(new PetStoreError('malformed_request', 'The body did not arrive whole.'));
+        reject(new PetStoreError('malformed_request', 'The body is incomplete.'));
       }
     };
     const chunks: Buffer[] = [];
@@ -80,7 +80,7 @@ async function readBytes(request: IncomingMessage): Promise<Buffer> {
         if (size <= MAX_BODY_BYTES) {
           chunks.push(chunk);
         } else {
-          // The rest is read by nobody; to destroy the request would take the connection, and the answer, along.
+          // The rest stays unread; destroying the request would also destroy the connection, and with it the response.
           request.pause();
           reject(tooLarge());
         }

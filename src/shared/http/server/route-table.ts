@@ -3,14 +3,14 @@ import { PetStoreError } from '../../domain/pet-store-error';
 import type { ErrorCatalog } from '../errors/error-catalog';
 import type { ErrorHelp } from '../errors/error-help';
 
-/** The methods that each path answers to; the HTTP layer's router only knows whether one method of a path does. */
+/** The methods of each path; Fastify's router only knows whether one given method of a path exists. */
 export class RouteTable {
   private readonly routes: { readonly url: string; readonly path: RegExp; readonly method: string }[] = [];
 
-  /** Takes note of every route that is registered from now on. */
+  /** Records every route that is registered from now on. */
   observe(fastify: FastifyInstance): void {
     fastify.addHook('onRoute', ({ url, method }: RouteOptions) => {
-      // Neither the catch-all, which takes every method, nor the preflight route of CORS stands for an operation.
+      // Neither the catch-all route, which accepts every method, nor the preflight route of CORS is an operation.
       if (typeof method === 'string' && url !== '*') {
         this.routes.push({ url, method, path: new RegExp(`^${url.replace(/:[^/]+/g, '[^/]+').replace('*', '.*')}$`) });
       }
@@ -28,7 +28,7 @@ export class RouteTable {
     return distinctMethods(this.routes);
   }
 
-  /** Every method and path pattern, for the test that walks them. */
+  /** All methods and path patterns, for the test that checks every route. */
   all(): { readonly url: string; readonly method: string }[] {
     return this.routes;
   }
@@ -38,7 +38,7 @@ function distinctMethods(routes: readonly { readonly method: string }[]): string
   return [...new Set(routes.map(({ method }) => method))].sort();
 }
 
-/** Responds with 405 to a request outside of `/v1` whose path has a route, but not for its method. */
+/** Responds with 405 to a request outside `/v1` whose path has routes, but none for its method. */
 export function rejectOtherMethods(
   fastify: FastifyInstance,
   routes: RouteTable,
@@ -59,7 +59,7 @@ export function rejectOtherMethods(
   });
 }
 
-/** The error of a request whose path has a route, but not for its method. */
+/** The error of a request whose path has routes, but none for its method. */
 export function methodNotAllowed(method: string, allowed: readonly string[]): PetStoreError {
   return new PetStoreError('method_not_allowed', `${method} is not allowed here. Use ${allowed.join(' or ')}.`);
 }

@@ -1,7 +1,7 @@
 import type { IncomingMessage } from 'node:http';
 import { PetStoreError } from '../../domain/pet-store-error';
 
-/** RFC 9110 section 4.1 recommends to support at least 8000 octets. */
+/** RFC 9110 section 4.1 recommends supporting at least 8000 octets. */
 export const MAX_URL_LENGTH = 8_000;
 /** Paths that no route has. */
 const REJECTED_PATH = '/-';
@@ -17,8 +17,8 @@ export function isUnderV1(url: string): boolean {
 const problems = new WeakMap<IncomingMessage, PetStoreError>();
 
 /**
- * Runs before routing: a request that the HTTP layer would reject by itself is sent where no route is, under `/v1` behind the
- * guards, and gets `urlProblem` for a response.
+ * Runs before routing: a URL that the HTTP layer itself would reject is rewritten to a path without a route, under `/v1`
+ * behind the guards, and the response is `urlProblem`.
  */
 export function rewriteUrl(request: IncomingMessage): string {
   const url = originForm(request.url ?? '/');
@@ -39,7 +39,7 @@ function findProblemUnderV1(url: string, { httpVersion, headers }: IncomingMessa
     return new PetStoreError('malformed_request', 'The Host header is missing.');
   }
   const path = url.split('?', 1)[0] ?? '';
-  // The router would take the empty segment for an empty parameter.
+  // The router would treat the empty segment as an empty parameter.
   return (path.endsWith('/') && path !== '/v1/') || path.includes('//')
     ? new PetStoreError('route_not_found', NO_OPERATION)
     : undefined;
@@ -59,7 +59,7 @@ function findProblem(url: string): PetStoreError | undefined {
   return undefined;
 }
 
-/** A proxy's absolute form (RFC 9112 section 3.2.2) names the same resource as the path in it. */
+/** The absolute form sent to a proxy (RFC 9112 section 3.2.2) identifies the same resource as its path. */
 export function originForm(url: string): string {
   return /^https?:\/\//i.test(url) ? url.replace(/^https?:\/\/[^/?#]*\/?/i, '/') : url;
 }

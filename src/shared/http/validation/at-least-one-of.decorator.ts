@@ -3,20 +3,21 @@ import { ApiSchema, type ApiSchemaOptions } from '@nestjs/swagger';
 import { Exclude } from 'class-transformer';
 import { registerDecorator, type ValidationArguments } from 'class-validator';
 
-/** Begins what class-validator takes for a field. */
+/** The prefix of the property name that class-validator sees. */
 export const ONE_OF = 'one of ';
 
 /**
- * A body that must have one of these fields, each of which may be left out.
- * @param schema what `@ApiSchema()` would be given
+ * Requires at least one of these optional fields in a body.
+ * @param schema the options of `@ApiSchema()`
  */
 export function AtLeastOneOf(
   fields: readonly [string, string, ...string[]],
   schema?: ApiSchemaOptions,
 ): ClassDecorator {
-  // Swagger's types lack keywords that it puts into the document. `anyOf` would say more, but generators make `unknown` of it.
+  // The types of @nestjs/swagger lack keywords that it does write. `anyOf` would be more precise, but generators turn it
+  // into `unknown`.
   return applyDecorators(ApiSchema({ ...schema, minProperties: 1 } as ApiSchemaOptions), (target: object) => {
-    // class-validator has rules for fields only. This one is checked, but never taken from a body.
+    // class-validator has rules for fields only. This property is validated, but never read from a body.
     const propertyName = `${ONE_OF}${fields.join(', ')}`;
     Exclude()((target as Type<object>).prototype as object, propertyName);
     registerDecorator({

@@ -6,7 +6,7 @@ import { ValidateWith } from './validate-with.decorator';
 
 const MAX_LENGTH = '2026-12-24T09:00:00.000000000+02:00'.length;
 
-/** A field of a JSON body, or a query parameter, that holds a date-time of RFC 3339, as a Date. */
+/** Validates a body field or query parameter as an RFC 3339 date-time, and transforms it to a Date. */
 export function IsDateTime(): PropertyDecorator {
   return applyDecorators(
     ApiProperty({ type: 'string', format: 'date-time', maxLength: MAX_LENGTH }),

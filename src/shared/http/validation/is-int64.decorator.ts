@@ -5,7 +5,7 @@ import { isInt64, parsePositiveInt64 } from '../../domain/int64';
 import { int64Schema } from '../../openapi/int64-schema';
 import { ValidateWith } from './validate-with.decorator';
 
-/** A field of a JSON body that holds an int64, as a bigint. */
+/** Validates a field of a JSON body as an int64, and transforms it to a bigint. */
 export function IsInt64(): PropertyDecorator {
   return applyDecorators(
     ApiProperty(int64Schema()),
@@ -16,7 +16,7 @@ export function IsInt64(): PropertyDecorator {
   );
 }
 
-/** A query parameter that holds a positive int64 in canonical decimal form, as a bigint. */
+/** Validates a query parameter as a positive int64 in canonical decimal form, and transforms it to a bigint. */
 export function IsPositiveInt64String(): PropertyDecorator {
   return applyDecorators(
     ApiProperty(int64Schema(1n)),

@@ -1,6 +1,6 @@
 import { ValidateIf } from 'class-validator';
 
-/** A field that may be left out, but not be null, which `@IsOptional()` of class-validator lets pass. */
+/** Lets a field be absent but not null; class-validator's `@IsOptional()` allows both. */
 export function IsUndefinable(): PropertyDecorator {
   return ValidateIf((_, value) => value !== undefined);
 }

@@ -2,11 +2,11 @@ import { Injectable, type PipeTransform } from '@nestjs/common';
 import { parsePositiveInt64 } from '../../domain/int64';
 
 export interface ParseInt64PipeOptions {
-  /** What to throw for anything but a positive int64 in canonical decimal form. */
+  /** Creates the error for anything but a positive int64 in canonical decimal form. */
   readonly exceptionFactory: () => Error;
 }
 
-/** The id in a path, as a bigint. */
+/** Parses the id in a path to a bigint. */
 @Injectable()
 export class ParseInt64Pipe implements PipeTransform<string, bigint> {
   constructor(private readonly options: ParseInt64PipeOptions) {}

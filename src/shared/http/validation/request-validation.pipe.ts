@@ -4,8 +4,8 @@ import { PetStoreError } from '../../domain/pet-store-error';
 import { RequestBody } from '../server/request-body';
 
 /**
- * Turns the body, the query and the parameters of every handler into its DTOs and validates them. A body is read here,
- * behind the guards, so that nobody without a key, or over its limit, is told anything about it.
+ * Transforms the body, query and parameters of every handler into its DTOs and validates them. The body is read here,
+ * behind the guards, so that callers without a key or over their limit learn nothing about it.
  */
 @Injectable()
 export class RequestValidationPipe extends ValidationPipe {
@@ -30,7 +30,7 @@ export class RequestValidationPipe extends ValidationPipe {
     return (errors: ValidationError[] = []) => new ValidationFailedError(this.flattenValidationErrors(errors));
   }
 
-  // Nest takes a bigint parameter for an object of the class BigInt.
+  // Nest treats a bigint parameter as an object of the class BigInt.
   protected override toValidate(metadata: ArgumentMetadata): boolean {
     return (metadata.metatype as unknown) !== BigInt && super.toValidate(metadata);
   }
@@ -39,7 +39,7 @@ export class RequestValidationPipe extends ValidationPipe {
     return validateSync(dto, options);
   }
 
-  /** Leaves out unknown fields before class-transformer sees them: its time grows with the square of their number. */
+  /** Removes unknown fields before class-transformer sees them: its time grows with the square of their number. */
   private pickFields(plain: unknown, metadata: ArgumentMetadata): unknown {
     if (typeof plain !== 'object' || plain === null || metadata.metatype === undefined || !this.toValidate(metadata)) {
       return plain;
