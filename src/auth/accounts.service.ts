@@ -7,7 +7,7 @@ import { AccountRepository } from './domain/account.repository';
 import { AuditTrail } from './domain/audit-trail';
 import { NotFoundError } from './domain/not-found-error';
 
-/** Creates accounts, sets their plans, and lists them. */
+/** Creates and lists accounts, and sets their plans. */
 @Injectable()
 export class AccountsService {
   constructor(
@@ -27,7 +27,7 @@ export class AccountsService {
     });
   }
 
-  /** In force on every replica within a second. @throws NotFoundError, InvalidAccountError */
+  /** Takes effect on every replica within a second. @throws NotFoundError, InvalidAccountError */
   setPlan(id: bigint, plan: Plan, allowance: Partial<Allowance> = {}): Promise<Account> {
     return this.unitOfWork.run(async () => {
       const account = known(await this.accounts.findForChange(id), id);

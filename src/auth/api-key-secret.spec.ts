@@ -2,21 +2,21 @@ import fc from 'fast-check';
 import { firstCharacters, generateSecret, isWellFormedSecret, withoutSecrets } from './api-key-secret';
 
 describe('The secret of an API key', () => {
-  it('is pets_live_ or pets_test_ by environment, 43 random characters and 6 of checksum', () => {
+  it('is pets_live_ or pets_test_ by environment, 43 random characters and a checksum of 6', () => {
     expect(generateSecret('production')).toMatch(/^pets_live_[0-9A-Za-z]{49}$/);
     expect(generateSecret('staging')).toMatch(/^pets_test_[0-9A-Za-z]{49}$/);
     expect(generateSecret('development')).toMatch(/^pets_test_[0-9A-Za-z]{49}$/);
     expect(new Set(Array.from({ length: 100 }, () => generateSecret('production'))).size).toBe(100);
   });
 
-  it('belongs to its environment', () => {
+  it('is valid only in its environment', () => {
     expect(isWellFormedSecret(generateSecret('production'), 'production')).toBe(true);
     expect(isWellFormedSecret(generateSecret('production'), 'staging')).toBe(false);
     expect(isWellFormedSecret(generateSecret('staging'), 'production')).toBe(false);
     expect(isWellFormedSecret(generateSecret('staging'), 'development')).toBe(true);
   });
 
-  it('is known as damaged when any character is changed', () => {
+  it('fails its checksum if any character is changed', () => {
     fc.assert(
       fc.property(fc.nat(58), fc.constantFrom(...'abzAZ09_-'), (at, character) => {
         const secret = generateSecret('production');
@@ -26,18 +26,18 @@ describe('The secret of an API key', () => {
     );
   });
 
-  it('ends with the CRC-32 of all before it, in base 62', () => {
-    // CRC-32 of the text, 0x6a331818, worked out by another implementation.
+  it('ends with the CRC-32 of the preceding characters, in base 62', () => {
+    // CRC-32 of the text, 0x6a331818, computed with another implementation.
     const unchecked = `pets_test_${'0'.repeat(43)}`;
     expect(isWellFormedSecret(`${unchecked}1wZyFU`, 'development')).toBe(true);
   });
 
-  it('is shown by its first 4 random characters', () => {
+  it('is shown as its first 4 random characters', () => {
     const secret = generateSecret('production');
     expect(firstCharacters(secret)).toBe(secret.slice(10, 14));
   });
 
-  it('is taken out of a text, whole or in part', () => {
+  it('is removed from a text, complete or partial', () => {
     const secret = generateSecret('production');
     expect(withoutSecrets(`a ${secret}, ${secret.slice(0, 20)}`)).toBe('a pets_live_…, pets_live_…');
     expect(withoutSecrets('pets and tests')).toBe('pets and tests');

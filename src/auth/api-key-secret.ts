@@ -9,19 +9,19 @@ const CHECKSUM_LENGTH = 6;
 const PATTERN = /^pets_(live|test)_[0-9A-Za-z]{49}$/;
 const ANYWHERE = /(pets_(?:live|test)_)[0-9A-Za-z]+/g;
 
-/** What every key of an environment begins with: keys of production and of other environments are told apart. */
+/** The prefix of every key of an environment: it tells production keys apart from all others. */
 export function keyPrefix(environment: Settings['environment']): string {
   return environment === 'production' ? 'pets_live_' : 'pets_test_';
 }
 
-/** Makes a new secret: the prefix, 32 random bytes in 43 base62 digits, and a CRC-32 over all of it in 6. */
+/** Generates a secret: the prefix, 32 random bytes as 43 base62 digits, and a CRC-32 of both as 6. */
 export function generateSecret(environment: Settings['environment']): string {
   const random = BigInt(`0x${randomBytes(SECRET_BYTES).toString('hex')}`);
   const unchecked = keyPrefix(environment) + base62(random, SECRET_LENGTH);
   return unchecked + checksum(unchecked);
 }
 
-/** Whether the text can be a key of the environment; nothing that fails this is worth a look into the database. */
+/** Whether the text can be a key of the environment; if not, no database look-up is needed. */
 export function isWellFormedSecret(text: string, environment: Settings['environment']): boolean {
   return (
     PATTERN.test(text) &&
@@ -30,18 +30,18 @@ export function isWellFormedSecret(text: string, environment: Settings['environm
   );
 }
 
-/** SHA-256 of the secret: enough for 256 random bits, which no dictionary holds. */
+/** SHA-256 of the secret. A slow password hash is not needed: 256 random bits cannot be guessed. */
 export function hashSecret(secret: string): Buffer {
   return hash('sha256', secret, 'buffer');
 }
 
-/** What is shown of a secret: its first 4 random characters. */
+/** The part of a secret that people may see: its first 4 random characters. */
 export function firstCharacters(secret: string): string {
   const prefixLength = secret.length - SECRET_LENGTH - CHECKSUM_LENGTH;
   return secret.slice(prefixLength, prefixLength + 4);
 }
 
-/** The text without the keys that are in it, complete or damaged. */
+/** Removes API keys from a text, complete or damaged. */
 export function withoutSecrets(text: string): string {
   return text.replace(ANYWHERE, '$1…');
 }

@@ -11,7 +11,7 @@ import { RememberedKeys } from './remembered-keys';
 
 const STEP_MS = 50;
 
-/** One key, in a database that can be held back, broken and replaced. */
+/** A repository of one key, which can be delayed, broken and replaced. */
 class OneKey {
   readonly secret = generateSecret('development');
   plan: Plan = 'free';
@@ -21,7 +21,7 @@ class OneKey {
   failure: Error | undefined;
   lookUps = 0;
   polls = 0;
-  /** What look-ups and polls wait for after they have read. */
+  /** What look-ups and polls wait for after reading. */
   lookUpReply: Promise<void> = Promise.resolve();
   pollReply: Promise<void> = Promise.resolve();
   private changes = 0;
@@ -68,7 +68,7 @@ class OneKey {
   }
 }
 
-describe('A key that was found valid', () => {
+describe('A valid key', () => {
   let clock: TestClock;
   let database: OneKey;
   let uses: LastUsedTracker;
@@ -90,7 +90,7 @@ describe('A key that was found valid', () => {
     jest.restoreAllMocks();
   });
 
-  /** What meets a request with the key: its plan, or why it is rejected. */
+  /** The result of a request with the key: its plan, or the error code. */
   const use = async (): Promise<string> => {
     try {
       const principal =
@@ -100,7 +100,7 @@ describe('A key that was found valid', () => {
       return (error as ServiceUnavailableError).code;
     }
   };
-  /** Uses the key every 50 ms. @returns what met the last request */
+  /** Uses the key every 50 ms. @returns the result of the last request */
   const useFor = async (ms: number): Promise<string> => {
     for (let passed = 0; passed < ms; passed += STEP_MS) {
       clock.advance(STEP_MS);
@@ -120,19 +120,19 @@ describe('A key that was found valid', () => {
     return { held, release };
   };
 
-  it('is not looked up again while it is in use, save once a minute', async () => {
+  it('is not looked up again while it is in use, except once a minute', async () => {
     await useFor(1_000);
     expect(await lookUpsWhile(() => useFor(50_000))).toBe(0);
     expect(await lookUpsWhile(() => useFor(61_000))).toBe(1);
   });
 
-  it('is looked up once for all requests that come together', async () => {
+  it('is looked up once for all requests of one event-loop tick', async () => {
     const answers = await Promise.all([use(), use(), use()]);
     expect(answers).toEqual(['free', 'free', 'free']);
     expect(database.lookUps).toBe(1);
   });
 
-  it('is noted as used each time it is looked up', async () => {
+  it('is recorded as used on every look-up', async () => {
     const noted = jest.spyOn(uses, 'record');
     await useFor(1_000);
     noted.mockClear();
@@ -144,26 +144,26 @@ describe('A key that was found valid', () => {
     ['a revocation', { revokedAt: new Date(0) }, 'invalid_api_key'],
     ['a new plan', { plan: 'pro' as const }, 'pro'],
     ['an earlier expiry', { expiresAt: new Date(0) }, 'expired_api_key'],
-  ])('meets %s within a second', async (_, change, outcome) => {
+  ])('reflects %s within a second', async (_, change, outcome) => {
     await useFor(1_000);
     database.change(change);
     expect(await useFor(350)).toBe(outcome);
   });
 
-  it('ends when the clock says that it has expired, without a change', async () => {
+  it('is rejected when it expires, without a recorded change', async () => {
     database.change({ expiresAt: new Date(clock.now() + 5_000) });
     expect(await useFor(4_900)).toBe('free');
     expect(await useFor(100)).toBe('expired_api_key');
   });
 
-  it('ends also when the clock is set to after its expiry', async () => {
+  it('is rejected when the clock is set to after its expiry', async () => {
     database.change({ expiresAt: new Date(clock.now() + 3_600_000) });
     await useFor(1_000);
     clock.set(clock.now() + 3_600_000);
     expect(await use()).toBe('expired_api_key');
   });
 
-  it('is looked up each time once polls fail, hang or are slow, so that a revocation is in force within a second', async () => {
+  it('is looked up for every request while polls fail, hang or are slow, so a revocation takes effect within a second', async () => {
     await useFor(1_000);
     const polls = hold();
     database.pollReply = polls.held;
@@ -176,12 +176,12 @@ describe('A key that was found valid', () => {
     polls.release();
   });
 
-  it('is not remembered by a poll that took too long', async () => {
+  it('is not trusted because of a poll that took too long', async () => {
     await useFor(1_000);
     const polls = hold();
     database.pollReply = polls.held;
     await useFor(2_000);
-    // What it read may be older than a second.
+    // Its result may be more than a second old.
     const next = hold();
     database.pollReply = next.held;
     polls.release();
@@ -192,7 +192,7 @@ describe('A key that was found valid', () => {
     expect(await lookUpsWhile(use)).toBe(0);
   });
 
-  it('is known again after an outage of the database, with the changes of the meantime', async () => {
+  it('is cached again after a database outage, with the changes made during it', async () => {
     await useFor(1_000);
     database.failure = new ServiceUnavailableError();
     expect(await useFor(1_000)).toBe('service_unavailable');
@@ -202,7 +202,7 @@ describe('A key that was found valid', () => {
     expect(await lookUpsWhile(() => useFor(1_000))).toBe(0);
   });
 
-  it('is not remembered by a look-up that began before a change which has arrived meanwhile', async () => {
+  it('is not cached by a look-up that began before a change that has since arrived', async () => {
     await useFor(1_000);
     remembered.onApplicationShutdown();
     remembered = new RememberedKeys(database as unknown as ApiKeyRepository, clock);
@@ -228,7 +228,7 @@ describe('A key that was found valid', () => {
     expect(await use()).toBe('invalid_api_key');
   });
 
-  it('is not looked up for a request together with one that came earlier: that may have missed a change', async () => {
+  it('is not looked up by joining an earlier look-up, which may have missed a change', async () => {
     const lookUp = hold();
     database.lookUpReply = lookUp.held;
     const early = use();
@@ -240,14 +240,14 @@ describe('A key that was found valid', () => {
     expect([await early, await late]).toEqual(['free', 'invalid_api_key']);
   });
 
-  it('is forgotten when another database takes over, which may lack changes', async () => {
+  it('is evicted when another database takes over, which may lack changes', async () => {
     await useFor(1_000);
     database.source = 'standby';
     database.revokedAt = new Date(0);
     expect(await useFor(350)).toBe('invalid_api_key');
   });
 
-  it('is not remembered from a database that has been replaced', async () => {
+  it('is not cached from a database that has been replaced', async () => {
     await useFor(1_000);
     database.source = 'standby';
     await useFor(300);
@@ -260,7 +260,7 @@ describe('A key that was found valid', () => {
     expect(await lookUpsWhile(use)).toBe(1);
   });
 
-  it('costs no polls while nobody uses any', async () => {
+  it('causes no polls while no key is in use', async () => {
     await useFor(1_000);
     clock.advance(1_000);
     await jest.advanceTimersByTimeAsync(1_000);
@@ -272,7 +272,7 @@ describe('A key that was found valid', () => {
     expect(await use()).toBe('pro');
   });
 
-  it('is looked up each time, and the log says why once, when the changes cannot be read for another reason', async () => {
+  it('is looked up for every request, and the error is logged once, if polls fail unexpectedly', async () => {
     const logged = jest.spyOn(Logger.prototype, 'error').mockReturnValue();
     await useFor(1_000);
     const fault = new Error('a fault');

@@ -15,9 +15,9 @@ interface Waiting {
 }
 
 /**
- * Tells who a bearer token belongs to. How long that takes tells nothing about a key: tokens are found by hashes over all of
- * their characters, in memory by one seeded for the process and in the database by SHA-256, never by comparing them character
- * by character with a key; so no step depends on how much of a key a wrong token has right.
+ * Finds the principal of a bearer token. Response times reveal nothing about keys: tokens are looked up by hashes of all
+ * their characters (in memory by a hash seeded per process, in the database by SHA-256) and never compared with a key
+ * character by character. So no step depends on how many characters of a wrong token are right.
  */
 @Injectable()
 export class Authenticator {
@@ -31,7 +31,7 @@ export class Authenticator {
     private readonly rememberedKeys: RememberedKeys,
   ) {}
 
-  /** Who a token belongs to that was found valid before: without a promise, a hash or a query. */
+  /** The principal of a cached key, without a promise, a hash or a query. */
   remembered(token: string): Principal | undefined {
     return this.rememberedKeys.get(token);
   }
@@ -54,7 +54,10 @@ export class Authenticator {
     });
   }
 
-  /** Looks up together the tokens of an event-loop tick. Later ones do not join: a look-up may miss changes made since it began. */
+  /**
+   * Looks up all tokens of an event-loop tick together. Later tokens do not join: a look-up may miss changes made since it
+   * began.
+   */
   private async lookUpWaiting(): Promise<void> {
     const { waiting } = this;
     this.waiting = new Map();

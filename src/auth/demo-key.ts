@@ -9,8 +9,8 @@ import { KeysService } from './keys.service';
 const DEMO_ACCOUNT = 'demo';
 
 /**
- * Gives a newcomer a key that works: of an account `demo` on plan `pro`, kept in the data directory, readable by its
- * owner alone, so that later starts show the same one. For development only.
+ * Returns a working key for new users, of the account `demo` on plan `pro`. It is stored in the data directory, readable
+ * only by its owner, and reused by later starts. For development only.
  */
 export async function demoKey(app: NestFastifyApplication, dataDir: string): Promise<string> {
   const file = join(dataDir, 'demo-key');

@@ -12,16 +12,16 @@ import { NotFoundError } from './domain/not-found-error';
 
 export interface IssuedKey {
   readonly key: ApiKey;
-  /** The key itself, which nobody can be shown again. */
+  /** The key itself; it cannot be shown again. */
   readonly secret: string;
 }
 
 export interface RotatedKey extends IssuedKey {
-  /** When the key that it takes the place of ends. */
+  /** When the replaced key expires. */
   readonly oldExpiresAt: Date;
 }
 
-/** Issues, lists, rotates, limits, unbans and revokes API keys. */
+/** Issues, lists, rotates, unbans and revokes API keys, and sets their scopes. */
 @Injectable()
 export class KeysService {
   constructor(
@@ -49,7 +49,7 @@ export class KeysService {
   }
 
   /**
-   * Issues a key with the scope of another, whose place it takes; the other continues for the grace, in ms.
+   * Issues a replacement with the same scope; the old key stays valid for the grace period, in ms.
    * @throws NotFoundError, InvalidKeyError, KeyStateError
    */
   rotate(keyId: bigint, graceMs = DEFAULT_GRACE_MS, expiresAt: Date | null = null): Promise<RotatedKey> {
@@ -70,7 +70,7 @@ export class KeysService {
     return this.keys.listOf(accountId);
   }
 
-  /** In force on every replica within a second; a key that is revoked already stays as it is. @throws NotFoundError */
+  /** Takes effect on every replica within a second; a revoked key stays unchanged. @throws NotFoundError */
   revoke(keyId: bigint): Promise<ApiKey> {
     return this.unitOfWork.run(async () => {
       const key = await this.findForChange(keyId);
@@ -85,8 +85,8 @@ export class KeysService {
   }
 
   /**
-   * Lifts the ban of a key, if it has one, within a second on every replica: its refusals and bans until now are no longer
-   * held against it. Whether it is banned only the replicas know.
+   * Lifts the ban of a key, if it has one, on every replica within a second: its earlier 429 responses and bans are
+   * forgotten. Only the replicas know whether it is banned.
    * @throws NotFoundError, KeyStateError
    */
   unban(keyId: bigint): Promise<ApiKey> {
@@ -98,7 +98,7 @@ export class KeysService {
     });
   }
 
-  /** In force on every replica within a second. @throws NotFoundError, KeyStateError */
+  /** Takes effect on every replica within a second. @throws NotFoundError, KeyStateError */
   setScope(keyId: bigint, scope: Scope): Promise<ApiKey> {
     return this.unitOfWork.run(async () => {
       const old = await this.findForChange(keyId);

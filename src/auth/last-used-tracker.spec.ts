@@ -33,7 +33,7 @@ describe('The last use of a key', () => {
     uses.record(keyId);
   };
 
-  it('is written in the background, for many keys together, and not again while they are not used', async () => {
+  it('is written in the background, for many keys together, and not again while they are unused', async () => {
     uses.onApplicationBootstrap();
     recordAt(1, 7n);
     recordAt(2, 8n);
@@ -49,7 +49,7 @@ describe('The last use of a key', () => {
     expect(written).toEqual([latest]);
   });
 
-  it('is written when the service stops, and nothing after that', async () => {
+  it('is written when the service stops, and never after that', async () => {
     uses.onApplicationBootstrap();
     recordAt(1, 7n);
     await uses.onApplicationShutdown();
@@ -59,7 +59,7 @@ describe('The last use of a key', () => {
     expect(written).toHaveLength(1);
   });
 
-  it('is written in batches when there are very many', async () => {
+  it('is written in batches if there are very many keys', async () => {
     for (let keyId = 1n; keyId <= 2_001n; keyId++) {
       uses.record(keyId);
     }
@@ -67,7 +67,7 @@ describe('The last use of a key', () => {
     expect(written.map(({ length }) => length)).toEqual([1_000, 1_000, 1]);
   });
 
-  it('is lost with a database that is away, and nothing else is', async () => {
+  it('is lost if the database is unavailable, without other effects', async () => {
     failure = new ServiceUnavailableError();
     for (let keyId = 1n; keyId <= 2_001n; keyId++) {
       uses.record(keyId);
@@ -81,7 +81,7 @@ describe('The last use of a key', () => {
     expect(written.slice(1)).toEqual([[{ keyId: 7n, at: new Date(1) }]]);
   });
 
-  it('says in the log what is wrong otherwise', async () => {
+  it('is logged as an error if it cannot be written for another reason', async () => {
     failure = new Error('a fault');
     uses.record(7n);
     await uses.write();

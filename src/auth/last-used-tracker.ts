@@ -6,7 +6,7 @@ import { ApiKeyRepository } from './domain/api-key.repository';
 const INTERVAL_MS = 15_000;
 const BATCH_SIZE = 1_000;
 
-/** Keeps when keys were last used: in memory while requests run, and written in batches in the background. */
+/** Tracks when keys were last used: in memory while requests run, written in batches in the background. */
 @Injectable()
 export class LastUsedTracker implements OnApplicationBootstrap, OnApplicationShutdown {
   private readonly logger = new Logger(LastUsedTracker.name);
@@ -31,7 +31,7 @@ export class LastUsedTracker implements OnApplicationBootstrap, OnApplicationShu
     this.uses.set(keyId, this.clock.now());
   }
 
-  /** Writes what was recorded. What the database does not take is lost: it is not worth more. */
+  /** Writes the recorded uses. What the database does not accept is lost, which is acceptable. */
   async write(): Promise<void> {
     const uses = Array.from(this.uses, ([keyId, at]) => ({ keyId, at: new Date(at) }));
     this.uses.clear();
@@ -40,7 +40,7 @@ export class LastUsedTracker implements OnApplicationBootstrap, OnApplicationShu
         await this.keys.recordLastUsed(uses.slice(start, start + BATCH_SIZE));
       }
     } catch (error) {
-      // That the database is away, others say.
+      // Database outages are reported elsewhere.
       if (!(error instanceof PetStoreError)) {
         this.logger.error(error);
       }

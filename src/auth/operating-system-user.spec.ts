@@ -2,11 +2,11 @@ import { execFileSync } from 'node:child_process';
 import { operatingSystemUser } from './operating-system-user';
 
 describe('The operator', () => {
-  it('is named as the operating system names the user of the process', () => {
+  it('is the user of the process, as the operating system names it', () => {
     expect(operatingSystemUser().name).toBe(execFileSync('id', ['-un'], { encoding: 'utf8' }).trim());
   });
 
-  it('is named by uid where the operating system has no name for it', () => {
+  it('is the uid if the operating system has no name for it', () => {
     const noName = () => {
       throw new Error('ENOENT: no such user');
     };

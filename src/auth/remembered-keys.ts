@@ -6,13 +6,16 @@ import { PetStoreError } from '../shared/domain/pet-store-error';
 import type { Principal } from '../shared/domain/principal';
 import { type AccountChanges, ApiKeyRepository, type ChangesPosition } from './domain/api-key.repository';
 
-/** How often the changes are asked for while keys are in use. */
+/** How often a replica polls for changes while keys are in use. */
 const POLL_INTERVAL_MS = 250;
-/** A change must be in force within a second: no key is trusted for longer after the last poll that knew of all changes began. */
+/**
+ * Changes must take effect within a second, so cached keys are trusted this long after the start of the last successful
+ * poll.
+ */
 const TRUST_MS = 900;
-/** Without a request for that long there are no more polls: with fewer requests than polls, look-ups cost less. */
+/** After this long without a request, polling stops: with fewer requests than polls, look-ups are cheaper. */
 const IDLE_MS = 1_000;
-/** A little more than the minute after which last-used tracking stores the next use, which a look-up tells it. */
+/** Slightly more than the minute after which last-used tracking stores the next use, which it learns of from a look-up. */
 const REMEMBER_MS = 61_000;
 /** About 60 MB. */
 const REMEMBERED_KEYS = 100_000;
@@ -30,24 +33,24 @@ interface RememberedKey extends ValidKey {
 }
 
 /**
- * Remembers keys that were found valid, for as long as this replica is sure to know every change of an account or a key that is
- * a second old. It asks the database for the changes a few times a second. Once that takes too long or fails, it knows no
- * key, so each is looked up, until the changes since the last successful poll have arrived.
+ * Caches valid keys while this replica certainly knows every change of accounts and keys that is at least a second old. It
+ * polls the database for changes a few times a second. If a poll takes too long or fails, the cache returns nothing and
+ * every key is looked up, until the changes since the last successful poll have arrived.
  */
 @Injectable()
 export class RememberedKeys implements OnApplicationShutdown {
   private readonly logger = new Logger(RememberedKeys.name);
   private readonly keys = new ExpiringMap<string, RememberedKey>(REMEMBERED_KEYS);
   private position: ChangesPosition | undefined;
-  /** Raised by each poll that brings changes: a look-up that began before may not know them. */
+  /** Incremented by each poll that brings changes: look-ups that began earlier may not know them. */
   private generation = 0;
-  /** When the last successful poll began, and when a key was last asked for; by the monotonic clock. */
+  /** When the last successful poll began, and when a key was last requested; by the monotonic clock. */
   private confirmedAt = -Infinity;
   private usedAt = -Infinity;
   private isPolling = false;
   private isStopped = false;
   private hasFailed = false;
-  /** Belongs to no request: neither to its trace nor to its transaction. */
+  /** Bound to no request: neither to its trace nor to its transaction. */
   private readonly startPolling = AsyncResource.bind(() => void this.pollWhileUsed());
 
   constructor(
@@ -75,9 +78,9 @@ export class RememberedKeys implements OnApplicationShutdown {
   }
 
   /**
-   * To be called before a look-up is sent.
-   * @returns how to remember what it found in a database. That does nothing when changes have arrived meanwhile, or from another
-   * database: they may be changes that the look-up did not see.
+   * Must be called before a look-up is sent.
+   * @returns a function that caches the key the look-up found. It does nothing if changes have arrived since, or if the
+   * look-up read a different database: in both cases it may have missed changes.
    */
   beginLookUp(): (token: string, key: ValidKey, source: string) => void {
     const { generation } = this;

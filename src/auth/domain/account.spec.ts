@@ -11,15 +11,15 @@ describe('An account', () => {
     });
   });
 
-  it.each([{}, { perMinute: 5 }, { perDay: 5 }])('on plan enterprise needs both numbers, not %j', (allowance) => {
+  it.each([{}, { perMinute: 5 }, { perDay: 5 }])('on plan enterprise requires both limits, not %j', (allowance) => {
     expect(() => newAccount('A', 'enterprise', allowance, 0)).toThrow(InvalidAccountError);
   });
 
-  it('on another plan takes no numbers of its own', () => {
-    expect(() => newAccount('A', 'free', { perMinute: 5 }, 0)).toThrow('The numbers of the free plan are fixed');
+  it('on any other plan cannot have custom limits', () => {
+    expect(() => newAccount('A', 'free', { perMinute: 5 }, 0)).toThrow('The limits of the free plan are fixed');
   });
 
-  it('is put on another plan by the same rules, and stays what it is otherwise', () => {
+  it('changes its plan by the same rules, and nothing else', () => {
     const account = { id: 7n, ...newAccount('A', 'enterprise', { perMinute: 5, perDay: 7 }, 0) };
     expect(withPlan(account, 'pro', {})).toEqual({ ...account, plan: 'pro', perMinute: null, perDay: null });
     expect(withPlan(account, 'enterprise', { perMinute: 1, perDay: 2 })).toEqual({
@@ -27,11 +27,11 @@ describe('An account', () => {
       perMinute: 1,
       perDay: 2,
     });
-    expect(() => withPlan(account, 'enterprise', { perMinute: 1 })).toThrow('needs both numbers');
-    expect(() => withPlan(account, 'free', { perDay: 1 })).toThrow('The numbers of the free plan are fixed');
+    expect(() => withPlan(account, 'enterprise', { perMinute: 1 })).toThrow('requires both limits');
+    expect(() => withPlan(account, 'free', { perDay: 1 })).toThrow('The limits of the free plan are fixed');
   });
 
-  it.each(['', ' ', 'a'.repeat(101), 'a\0'])('is not named %j', (name) => {
+  it.each(['', ' ', 'a'.repeat(101), 'a\0'])('cannot be named %j', (name) => {
     expect(() => newAccount(name, 'free', {}, 0)).toThrow(InvalidAccountError);
   });
 });

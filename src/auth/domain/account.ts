@@ -4,20 +4,20 @@ export const PLANS = ['free', 'pro', 'business', 'enterprise'] as const;
 
 export type Plan = (typeof PLANS)[number];
 
-/** What each plan allows; an enterprise account carries its own numbers. */
+/** The limits of each plan; an enterprise account has its own. */
 export const PLAN_ALLOWANCES: Readonly<Record<Exclude<Plan, 'enterprise'>, Allowance>> = {
   free: { perMinute: 60, perDay: 1_000 },
   pro: { perMinute: 300, perDay: 10_000 },
   business: { perMinute: 1_000, perDay: 100_000 },
 };
 
-/** A customer: has one plan, whose allowance all of its API keys share. */
+/** A customer, with one plan whose limits all its API keys share. */
 export class Account {
   constructor(
     readonly id: bigint,
     readonly name: string,
     readonly plan: Plan,
-    /** The enterprise plan's numbers; null on every other plan. */
+    /** The limits of an enterprise account; null on every other plan. */
     readonly perMinute: number | null,
     readonly perDay: number | null,
     readonly createdAt: Date,
@@ -26,18 +26,20 @@ export class Account {
 
 export type NewAccount = Omit<Account, 'id'>;
 
-/** How many requests the account may make. */
+/** The request limits of the account. */
 export function allowanceOf({ plan, perMinute, perDay }: Pick<Account, 'plan' | 'perMinute' | 'perDay'>): Allowance {
   if (plan !== 'enterprise') {
     return PLAN_ALLOWANCES[plan];
   }
   if (perMinute === null || perDay === null) {
-    throw new InvalidAccountError('The enterprise plan needs both numbers: requests per minute and requests per day.');
+    throw new InvalidAccountError(
+      'The enterprise plan requires both limits: requests per minute and requests per day.',
+    );
   }
   return { perMinute, perDay };
 }
 
-/** The account breaks a rule; the message says which. */
+/** The account is invalid; the message says why. */
 export class InvalidAccountError extends Error {}
 
 /** @throws InvalidAccountError */
@@ -56,7 +58,9 @@ export function withPlan(account: Account, plan: Plan, allowance: Partial<Allowa
 function termsOf(plan: Plan, allowance: Partial<Allowance>): Pick<Account, 'plan' | 'perMinute' | 'perDay'> {
   const { perMinute = null, perDay = null } = allowance;
   if (plan !== 'enterprise' && (perMinute !== null || perDay !== null)) {
-    throw new InvalidAccountError(`The numbers of the ${plan} plan are fixed; only the enterprise plan takes its own.`);
+    throw new InvalidAccountError(
+      `The limits of the ${plan} plan are fixed; only the enterprise plan has custom limits.`,
+    );
   }
   const terms = { plan, perMinute, perDay };
   allowanceOf(terms);

@@ -1,7 +1,7 @@
 import type { Account } from './account';
 import type { ApiKey, NewApiKey } from './api-key';
 
-/** What decides about a request with the key. */
+/** Everything that authentication needs to know about a key. */
 export interface KeyOfAccount {
   readonly key: Pick<
     ApiKey,
@@ -10,20 +10,20 @@ export interface KeyOfAccount {
   readonly account: Pick<Account, 'plan' | 'perMinute' | 'perDay'>;
 }
 
-/** The keys that a look-up found, and the database that it read, see ChangesPosition. */
+/** The keys that a look-up found, and the database it read (see ChangesPosition). */
 export interface KeysFound {
   readonly keys: readonly KeyOfAccount[];
   readonly source: string;
 }
 
-/** Up to where a replica knows the changes of accounts and keys. Only the repository reads it, save for the source. */
+/** How far a replica knows the changes of accounts and keys. Opaque outside the repository, except for the source. */
 export interface ChangesPosition {
-  /** Names the database: another one, such as after a failover, may lack changes that this one had. */
+  /** Identifies the database: a different one, for example after a failover, may lack changes. */
   readonly source: string;
   readonly snapshot: string;
 }
 
-/** The accounts that were changed, themselves or by one of their keys. */
+/** The accounts that changed, or whose keys changed. */
 export interface AccountChanges {
   readonly accountIds: ReadonlySet<bigint> | 'all';
   readonly position: ChangesPosition;
@@ -36,19 +36,19 @@ export interface KeyUse {
 
 export abstract class ApiKeyRepository {
   abstract add(key: NewApiKey): Promise<ApiKey>;
-  /** The keys with these SHA-256 and their accounts, in one query. */
+  /** The keys with these SHA-256 hashes and their accounts, in one query. */
   abstract findByHashes(hashes: readonly Buffer[]): Promise<KeysFound>;
   /**
-   * The changes that are visible now, save those that were visible at the position. New accounts and keys, and the last use of
-   * a key, are no changes. Without a position, or where the changes since are not known, all accounts count as changed.
+   * The changes that are visible now and were not visible at the position. New accounts and keys, and the last use of a
+   * key, do not count. Without a position, or if the changes since are unknown, all accounts count as changed.
    */
   abstract changesSince(position: ChangesPosition | undefined): Promise<AccountChanges>;
-  /** Stores when keys were last used, each at most once a minute. A key that is being changed is left out, not waited for. */
+  /** Stores when keys were last used, each at most once a minute. Keys locked by another change are skipped. */
   abstract recordLastUsed(uses: readonly KeyUse[]): Promise<void>;
   /** All keys of an account by ascending id. */
   abstract listOf(accountId: bigint): Promise<ApiKey[]>;
-  /** The key, which nobody else changes until the transaction ends. */
+  /** The key, locked until the end of the transaction. */
   abstract findForChange(id: bigint): Promise<ApiKey | null>;
-  /** Stores when the key ends, what takes its place, its scope, and how often its ban was lifted. */
+  /** Stores the key's expiry, revocation, replacement, scope and unban count. */
   abstract save(key: ApiKey): Promise<void>;
 }

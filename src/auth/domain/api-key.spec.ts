@@ -14,7 +14,7 @@ const HOUR_MS = 3_600_000;
 const DAY_MS = 24 * HOUR_MS;
 
 const inMs = (ms: number) => new Date(NOW + ms);
-/** A key with the id 3 of the account 2. */
+/** The key 3 of account 2. */
 const key = ({ expiresAt = null, revokedAt = null, replacedBy = null }: Partial<ApiKey> = {}) =>
   new ApiKey(3n, 2n, Buffer.alloc(32), 'abcd', 'write', new Date(0), expiresAt, revokedAt, replacedBy, null, 0);
 
@@ -32,12 +32,12 @@ describe('An API key', () => {
       { name: 'revoked' },
       false,
     ],
-  ])('%s says so by its state', (_, each, state, valid) => {
+  ])('%s has the state that says so', (_, each, state, valid) => {
     expect(stateOf(each, NOW)).toEqual(state);
     expect(isValid(each, NOW)).toBe(valid);
   });
 
-  it('is not created with an expiry that has passed', () => {
+  it('cannot be created with an expiry in the past', () => {
     const secret = { hash: Buffer.alloc(32), firstCharacters: 'abcd' };
     expect(newApiKey(2n, secret, 'read', inMs(1), NOW)).toEqual({
       ...{ accountId: 2n, ...secret, scope: 'read', createdAt: inMs(0), expiresAt: inMs(1) },
@@ -48,18 +48,18 @@ describe('An API key', () => {
   });
 
   it.each([
-    ['at once', {}, 0, 0],
+    ['immediately', {}, 0, 0],
     ['after a day', {}, DAY_MS, DAY_MS],
     ['after 7 days', {}, 7 * DAY_MS, 7 * DAY_MS],
-    ['at its own expiry when that comes first', { expiresAt: inMs(HOUR_MS) }, DAY_MS, HOUR_MS],
+    ['at its own expiry if that is earlier', { expiresAt: inMs(HOUR_MS) }, DAY_MS, HOUR_MS],
     ['before its own expiry', { expiresAt: inMs(DAY_MS) }, HOUR_MS, HOUR_MS],
-  ])('that is rotated ends %s', (_, properties, graceMs, endMs) => {
+  ])('that is rotated expires %s', (_, properties, graceMs, endMs) => {
     expect(endOfRotation(key(properties), graceMs, NOW)).toEqual(inMs(endMs));
   });
 
-  it.each([-1, 7 * DAY_MS + 1])('is not rotated with a grace of %d ms', (graceMs) => {
+  it.each([-1, 7 * DAY_MS + 1])('cannot be rotated with a grace period of %d ms', (graceMs) => {
     expect(() => endOfRotation(key(), graceMs, NOW)).toThrow(
-      new InvalidKeyError('The grace must be from 0 to 7 days.'),
+      new InvalidKeyError('The grace period must be from 0 to 7 days.'),
     );
   });
 
@@ -75,12 +75,12 @@ describe('An API key', () => {
       'Key 3 is expired, so it cannot be rotated. Create a key for account 2 instead.',
     ],
     [
-      'being rotated already',
+      'already being rotated',
       { expiresAt: inMs(1), replacedBy: 4n },
-      'Key 3 is being rotated already: key 4 takes its place, and it ends at 2026-11-21T12:00:00.001Z. ' +
+      'Key 3 is already being rotated: key 4 replaces it, and it expires at 2026-11-21T12:00:00.001Z. ' +
         'To end it now, revoke it.',
     ],
-  ])('is not rotated when it is %s', (_, properties, message) => {
+  ])('cannot be rotated when it is %s', (_, properties, message) => {
     expect(() => endOfRotation(key(properties), 0, NOW)).toThrow(new KeyStateError(message));
   });
 
@@ -88,7 +88,7 @@ describe('An API key', () => {
     ['active', {}],
     ['expiring', { expiresAt: inMs(1) }],
     ['rotating', { expiresAt: inMs(1), replacedBy: 4n }],
-  ])('that is %s may be unbanned, and stays what it is otherwise', (_, properties) => {
+  ])('that is %s can be unbanned, which changes nothing else', (_, properties) => {
     const once = unbanned(key(properties), NOW);
     expect(once).toEqual({ ...key(properties), unbanCount: 1 });
     expect(unbanned(once, NOW).unbanCount).toBe(2);
@@ -97,9 +97,9 @@ describe('An API key', () => {
   it.each<[string, Partial<ApiKey>]>([
     ['revoked', { revokedAt: inMs(-1) }],
     ['expired', { expiresAt: inMs(0) }],
-  ])('is not unbanned when it is %s', (state, properties) => {
+  ])('cannot be unbanned when it is %s', (state, properties) => {
     expect(() => unbanned(key(properties), NOW)).toThrow(
-      new KeyStateError(`Key 3 is ${state}, so it is rejected, banned or not. Create a key for account 2 instead.`),
+      new KeyStateError(`Key 3 is ${state}, so it cannot be unbanned. Create a key for account 2 instead.`),
     );
   });
 });

@@ -2,42 +2,42 @@ import type { Scope } from '../../shared/domain/principal';
 
 const DAY_MS = 86_400_000;
 
-/** How long a key goes on beside the one that takes its place, in ms: by default, and at most. */
+/** How long a rotated key stays valid beside its replacement, in ms: the default and the maximum. */
 export const DEFAULT_GRACE_MS = DAY_MS;
 const MAX_GRACE_MS = 7 * DAY_MS;
 
-/** An API key as it is stored: the secret itself is not, only its SHA-256. */
+/** An API key as it is stored: with the SHA-256 of the secret, never the secret itself. */
 export class ApiKey {
   constructor(
     readonly id: bigint,
     readonly accountId: bigint,
     readonly hash: Buffer,
-    /** The first characters of the secret, for people to recognise the key. */
+    /** The first characters of the secret, by which people recognise the key. */
     readonly firstCharacters: string,
     readonly scope: Scope,
     readonly createdAt: Date,
     readonly expiresAt: Date | null,
     readonly revokedAt: Date | null,
-    /** The key that takes the place of this one, which then expires at the end of its grace. */
+    /** The key that replaces this one, which then expires at the end of its grace period. */
     readonly replacedBy: bigint | null,
-    /** When it was used last, or up to about a minute before that. */
+    /** When the key was last used; up to about a minute out of date. */
     readonly lastUsedAt: Date | null,
-    /** How many times its ban was lifted: what it did before the last time is no longer held against it. */
+    /** How many times its ban was lifted; everything before the last time is forgotten. */
     readonly unbanCount: number,
   ) {}
 }
 
 export type NewApiKey = Omit<ApiKey, 'id' | 'revokedAt' | 'replacedBy' | 'lastUsedAt' | 'unbanCount'>;
 
-/** Whether a key works, and until when. */
+/** Whether a key is valid, and until when. */
 export type KeyState =
   | { readonly name: 'active' | 'expired' | 'revoked' }
   | { readonly name: 'expiring' | 'rotating'; readonly until: Date };
 
-/** What is asked of a key breaks a rule; the message says which. */
+/** A value given for a key is invalid; the message says why. */
 export class InvalidKeyError extends Error {}
 
-/** The key is in a state in which what is asked cannot be done; the message says in which, and what to do. */
+/** The state of the key does not allow the change; the message names the state and what to do instead. */
 export class KeyStateError extends Error {}
 
 /** @throws InvalidKeyError */
@@ -67,27 +67,27 @@ export function stateOf({ expiresAt, revokedAt, replacedBy }: ApiKey, now: numbe
   return { name: replacedBy === null ? 'expiring' : 'rotating', until: expiresAt };
 }
 
-/** Whether requests with the key are let in. */
+/** Whether requests with the key are authenticated. */
 export function isValid(key: ApiKey, now: number): boolean {
   return !['expired', 'revoked'].includes(stateOf(key, now).name);
 }
 
 /**
- * When the key ends if another takes its place now: after the grace, in ms, and never later than it would by itself.
+ * When the key expires if it is replaced now: after the grace period, in ms, but never later than its own expiry.
  * @throws InvalidKeyError, KeyStateError
  */
 export function endOfRotation(key: ApiKey, graceMs: number, now: number): Date {
   if (graceMs < 0 || graceMs > MAX_GRACE_MS) {
-    throw new InvalidKeyError('The grace must be from 0 to 7 days.');
+    throw new InvalidKeyError('The grace period must be from 0 to 7 days.');
   }
   const state = stateOf(key, now);
   switch (state.name) {
     case 'expired':
     case 'revoked':
-      throw ended(key, state.name, 'cannot be rotated');
+      throw ended(key, state.name, 'it cannot be rotated');
     case 'rotating':
       throw new KeyStateError(
-        `Key ${key.id} is being rotated already: key ${key.replacedBy} takes its place, and it ends at ` +
+        `Key ${key.id} is already being rotated: key ${key.replacedBy} replaces it, and it expires at ` +
           `${state.until.toISOString()}. To end it now, revoke it.`,
       );
     case 'active':
@@ -96,15 +96,15 @@ export function endOfRotation(key: ApiKey, graceMs: number, now: number): Date {
   }
 }
 
-/** The key once its ban is lifted. @throws KeyStateError when it is rejected whether or not it is banned */
+/** The key with its ban lifted. @throws KeyStateError if the key is expired or revoked */
 export function unbanned(key: ApiKey, now: number): ApiKey {
-  requireValid(key, now, 'is rejected, banned or not');
+  requireValid(key, now, 'it cannot be unbanned');
   return { ...key, unbanCount: key.unbanCount + 1 };
 }
 
-/** The key with another scope. @throws KeyStateError when it is rejected whatever its scope */
+/** The key with another scope. @throws KeyStateError if the key is expired or revoked */
 export function withScope(key: ApiKey, scope: Scope, now: number): ApiKey {
-  requireValid(key, now, 'is rejected, whatever its scope');
+  requireValid(key, now, 'its scope cannot be changed');
   return { ...key, scope };
 }
 
@@ -116,7 +116,5 @@ function requireValid(key: ApiKey, now: number, consequence: string): void {
 }
 
 function ended({ id, accountId }: ApiKey, state: string, consequence: string): KeyStateError {
-  return new KeyStateError(
-    `Key ${id} is ${state}, so it ${consequence}. Create a key for account ${accountId} instead.`,
-  );
+  return new KeyStateError(`Key ${id} is ${state}, so ${consequence}. Create a key for account ${accountId} instead.`);
 }

@@ -1,4 +1,4 @@
-/** An act on an account or on one of its keys, and what matters of it: never a secret, nor the hash of one. */
+/** An operator's change of an account or a key. Its details never contain a secret, nor the hash of one. */
 export interface Act {
   readonly act:
     'account_created' | 'plan_set' | 'key_created' | 'key_rotated' | 'key_revoked' | 'key_scope_set' | 'key_unbanned';
@@ -7,17 +7,17 @@ export interface Act {
   readonly details: Readonly<Record<string, string | number | bigint | null>>;
 }
 
-/** An act as it was recorded: when, and by whom. */
+/** A recorded change: when it was made, and by whom. */
 export interface AuditEntry extends Act {
   readonly id: bigint;
   readonly at: Date;
   readonly operator: string;
 }
 
-/** The record of what operators did, to which entries are only ever added. */
+/** The append-only record of the operators' changes. */
 export abstract class AuditTrail {
-  /** Records an act, in the unit of work of what was done. */
+  /** Records a change, in the unit of work that makes it. */
   abstract record(act: Act): Promise<void>;
-  /** The latest entries, the newest last. */
+  /** The latest entries, newest last. */
   abstract latest(limit: number): Promise<AuditEntry[]>;
 }

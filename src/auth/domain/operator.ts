@@ -1,4 +1,4 @@
-/** Who runs this process, as the audit trail names them. */
+/** The user who runs this process, as named in the audit trail. */
 export abstract class Operator {
   abstract readonly name: string;
 }

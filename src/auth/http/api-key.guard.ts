@@ -15,13 +15,12 @@ import { SuspectQueue } from './suspect-queue';
 /** RFC 6750 section 2.1: the scheme in any case (RFC 9110 section 11.1), one or more spaces, a b64token. */
 const BEARER_CREDENTIALS = /^bearer +([A-Za-z0-9._~+/-]+=*)$/i;
 const BEARER_SCHEME = /^bearer( |$)/i;
-/** Up to so many failures of a client IP address in a minute, its requests wait for nothing. */
+/** A client IP address with fewer failures than this in the current minute is not slowed down. */
 const UNSUSPICIOUS_FAILURES = 5;
 
 /**
- * Lets nobody in without a valid API key, save where a route says that it is `@Public()`. A refusal counts against the
- * client's address; an address that was refused too often gets 429 instead of 401. A valid key is let in all the same, and
- * at once if it is remembered.
+ * Requires a valid API key on every route that is not `@Public()`. Each failure counts against the client IP address; past
+ * its limit, failures return 429 instead of 401. A valid key always passes, and without delay if it is cached.
  */
 @Injectable()
 @ApiErrors('missing_api_key', 'invalid_api_key', 'expired_api_key', 'too_many_auth_failures')
@@ -58,7 +57,7 @@ export class ApiKeyGuard extends AuthGuard('bearer') {
     }
   }
 
-  /** Holds a request back whose address sends wrong keys, as this one is likely to be wrong too. */
+  /** Delays a request from an address that sends wrong keys, because its key is probably wrong too. */
   private async queueSuspect(context: ExecutionContext): Promise<void> {
     const http = context.switchToHttp();
     const decision = await this.limiter.countAuthFailure(clientAddress(http.getRequest<FastifyRequest>()), 0);
@@ -74,8 +73,8 @@ export class ApiKeyGuard extends AuthGuard('bearer') {
   }
 
   /**
-   * What the strategy sees of the request: one well-formed `Authorization` header and nothing else, as it would also
-   * take `access_token` from the query or the body.
+   * What the strategy gets to see of the request: a single well-formed `Authorization` header. It would also accept
+   * `access_token` from the query or the body.
    */
   override getRequest(context: ExecutionContext): object {
     const token = bearerTokenOf(context.switchToHttp().getRequest<FastifyRequest>());
@@ -104,10 +103,10 @@ export class ApiKeyGuard extends AuthGuard('bearer') {
   }
 }
 
-/** Node keeps the first of two `Authorization` headers; which of them was meant cannot be known, so neither counts. */
+/** Node keeps only the first of two `Authorization` headers. It is unknown which one was meant, so both are rejected. */
 function authorizationsOf(request: FastifyRequest): readonly string[] {
   const { rawHeaders } = request.raw;
-  // Not headersDistinct, which copies all headers of the request.
+  // headersDistinct would copy all headers of the request.
   return rawHeaders.filter((_, index) => index % 2 === 1 && rawHeaders[index - 1]?.toLowerCase() === 'authorization');
 }
 

@@ -6,7 +6,9 @@ import { requiredScope } from '../../shared/http/access/require-scope';
 import { BEARER_CHALLENGE } from '../../shared/http/errors/error.filter';
 import { InsufficientScopeError } from '../domain/auth-errors';
 
-/** Rejects what the scope of the API key does not include (RFC 6750 section 3.1). A route that is `@Public()` has no key. */
+/**
+ * Rejects operations that the scope of the API key does not include (RFC 6750 section 3.1). `@Public()` routes have no key.
+ */
 @Injectable()
 export class ScopeGuard implements CanActivate {
   constructor(private readonly reflector: Reflector) {}

@@ -26,7 +26,7 @@ describe('Requests from addresses that send wrong keys', () => {
     expect(continued).toEqual([0, 1]);
   });
 
-  it('continue 5 every 10 ms when they are many, in their order', async () => {
+  it('continue in order, 5 every 10 ms, when they are many', async () => {
     arrive(12);
     await jest.advanceTimersByTimeAsync(20);
     expect(continued).toEqual([0, 1, 2, 3, 4, 5, 6, 7, 8, 9]);
@@ -34,7 +34,7 @@ describe('Requests from addresses that send wrong keys', () => {
     expect(continued).toHaveLength(12);
   });
 
-  it('are no more than what continues within a second', async () => {
+  it('are queued only as far as they can continue within a second', async () => {
     arrive(499);
     expect(queue.isFull).toBe(false);
     arrive(1);

@@ -1,17 +1,17 @@
-/** How many continue at once, and how often: 500 a second, which take about 5% of a CPU. */
+/** How many requests continue at once, and how often: 500 a second, which cost about 5% of a CPU. */
 const BATCH_SIZE = 5;
 const INTERVAL_MS = 10;
-/** A second's worth. */
+/** One second's worth. */
 const MAX_WAITING = 500;
 
 /**
- * Where requests wait without a known key from client IP addresses that sent wrong keys. A few continue every 10 ms, first come,
- * first served, so a flood of wrong keys takes little from other clients, and few keys are looked up for it.
+ * Queues requests with an uncached key from client IP addresses that sent wrong keys. A few continue every 10 ms, first
+ * come, first served, so a flood of wrong keys causes few look-ups and hardly slows down other clients.
  */
 export class SuspectQueue {
   private readonly waiting: (() => void)[] = [];
 
-  /** Whether another one must be rejected, so that memory is bounded. */
+  /** Whether the next request must be rejected, which bounds the memory used. */
   get isFull(): boolean {
     return this.waiting.length >= MAX_WAITING;
   }

@@ -2,7 +2,7 @@ import type { MigrationInterface, QueryRunner } from 'typeorm';
 
 export class CreateAuthChanges1795296000000 implements MigrationInterface {
   async up(runner: QueryRunner): Promise<void> {
-    // Every change but that of the last use is recorded, so that a column that is added later is covered too.
+    // Every change except the last use is recorded, so that columns added later are covered too.
     await runner.query(`
       CREATE TABLE auth_changes (
         id bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,

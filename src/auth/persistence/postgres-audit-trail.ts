@@ -16,7 +16,7 @@ interface Row {
   readonly details: string;
 }
 
-/** Keeps the trail in a table that takes no change. SQL, as an entity could be saved anew. */
+/** Stores the trail in an append-only table. Uses SQL, because a TypeORM entity could be saved again. */
 @Injectable()
 export class PostgresAuditTrail extends AuditTrail {
   constructor(

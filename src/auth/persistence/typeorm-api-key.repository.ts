@@ -17,10 +17,10 @@ import {
   type KeyUse,
 } from '../domain/api-key.repository';
 
-/** The same for as long as one server serves one database: it changes with a restart, a failover and a restored copy. */
+/** Constant while the same server serves the same database: it changes with a restart, a failover and a restored copy. */
 const SOURCE = `(SELECT concat_ws(' ', pg_postmaster_start_time(), 'auth_changes'::regclass::oid))`;
 
-/** Prepared, and apart from other reads: no request is served before its key is looked up. */
+/** Prepared and sent separately from other reads, because no request is served before its key is looked up. */
 const FIND_BY_HASHES = {
   name: 'api_keys_by_hashes',
   table: 'api_keys',
@@ -43,11 +43,11 @@ type KeyRow = [
   source: string,
 ];
 
-/** More changes at once are not worth telling apart. */
+/** With more changes than this, all accounts count as changed. */
 const MAX_CHANGES = 1_000;
 /**
- * Which changes a snapshot sees that an earlier one did not see: exact whatever the order of their commits, without a lock. Ids of
- * transactions of another server, which a restored dump brings along, are beyond those of this one at first.
+ * The changes that the current snapshot sees and an earlier one did not: exact whatever the order of the commits, without a
+ * lock. A restored dump brings along transaction IDs of another server, which are at first beyond this server's own.
  */
 export const CHANGES_SINCE = {
   name: 'auth_changes_since',
