@@ -11,7 +11,7 @@ interface PlanOptions extends JsonOption {
   readonly perDay?: number;
 }
 
-/** The commands on accounts. */
+/** The commands for accounts. */
 export function addAccountCommands(program: Command, printer: Printer): void {
   const accounts = program.command('accounts').description('customers, each with one plan');
   withPlanOptions(accounts.command('create'))
@@ -21,23 +21,23 @@ export function addAccountCommands(program: Command, printer: Printer): void {
       printer.one(json, async (services) => accountView(await services.accounts.create(name, plan, allowance))),
     );
   withPlanOptions(accounts.command('set-plan'))
-    .description('put an account on a plan; every replica goes by it within a second')
+    .description('change the plan of an account; takes effect on every replica within a second')
     .argument('<account-id>', 'id of the account', parseId)
     .action((id: bigint, { plan, json, ...allowance }: PlanOptions) =>
       printer.one(json, async (services) => accountView(await services.accounts.setPlan(id, plan, allowance))),
     );
   accounts
     .command('show')
-    .description('show an account, what its plan allows, how many keys it has, and what they used of their windows')
+    .description('show an account, its limits, how many keys it has, and its rate limit usage')
     .argument('<account-id>', 'id of the account', parseId)
     .option('--json', 'print one JSON value')
     .action((id: bigint, { json }: JsonOption) =>
       printer.one(json, async (services) => {
         const account = await services.accounts.get(id);
         const keys = await services.keys.list(id);
-        // A key that does not exist is never banned: nothing stands before the windows of the account.
+        // No key has id 0, so no ban applies: this reads the windows of the account only.
         const anyKey = { accountId: id, keyId: 0n, allowance: allowanceOf(account), unbanCount: 0 };
-        const counts = await knownCounts(services, printer, { json }, 'The use of the windows', [anyKey]);
+        const counts = await knownCounts(services, printer, { json }, 'The rate limit usage', [anyKey]);
         return { ...accountWithKeysView(account, keys, services.clock.now()), ...windowsView(counts?.[0]) };
       }),
     );

@@ -35,7 +35,7 @@ export function parseTime(text: string): Date {
   const time = parseDateTime(/^[\d-]{10}$/.test(text) ? `${text}T00:00:00Z` : text);
   if (time === undefined) {
     throw new InvalidArgumentError(
-      'It must be a date, such as 2027-01-31 (00:00 UTC), or a time with its zone, such as 2027-01-31T18:00:00Z.',
+      'It must be a date, such as 2027-01-31 (00:00 UTC), or a time with a time zone, such as 2027-01-31T18:00:00Z.',
     );
   }
   return time;

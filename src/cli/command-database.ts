@@ -3,7 +3,7 @@ import { Database } from '../shared/persistence/database';
 import { DataDirectoryInUseError, EmbeddedDatabase } from '../shared/persistence/embedded/embedded-database';
 import { migrate } from '../shared/persistence/migrate';
 
-/** The database as a command uses it: at once or not at all, and the embedded one also while the server has it open. */
+/** The database of a command: it connects without waiting, and uses the embedded database of a running server too. */
 @Injectable()
 export class CommandDatabase extends Database {
   override async onModuleInit(): Promise<void> {
@@ -22,7 +22,7 @@ export class CommandDatabase extends Database {
   }
 }
 
-/** @returns undefined when a running server has it open, and takes connections */
+/** @returns undefined if a running server has it open and accepts connections */
 export async function openUnlessInUse(dataDir: string): Promise<EmbeddedDatabase | undefined> {
   try {
     return await EmbeddedDatabase.open(dataDir);

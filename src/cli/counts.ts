@@ -5,9 +5,9 @@ import type { Printer } from './printer';
 import type { Services } from './services';
 
 /**
- * What the replicas have counted of these.
- * @param what is not known without that, for a note to people
- * @returns undefined when it is not known: the command goes on without it
+ * Reads the rate limit usage that the replicas share.
+ * @param what the information that is missing without it, for a note to the user
+ * @returns undefined if it is unknown: the command continues without it
  */
 export async function knownCounts(
   { settings }: Services,
@@ -17,16 +17,16 @@ export async function knownCounts(
   subjects: readonly RateLimitSubject[],
 ): Promise<readonly RequestCount[] | undefined> {
   if (settings.redisUrls.length === 0) {
-    // Programs see it by what is left out; with the settings as they are, it is no news.
+    // Programs see that the fields are missing; with these settings it is expected.
     if (!json) {
-      printer.note(`${what} is not known here: without REDIS_URL, each replica counts in its own memory.`);
+      printer.note(`${what} is unknown here: without REDIS_URL, each replica counts in its own memory.`);
     }
     return undefined;
   }
   try {
     return await readRateLimitUsage(settings, subjects);
   } catch (error) {
-    printer.note(`${what} is not known: Redis cannot be used (${errorMessage(error)}).`);
+    printer.note(`${what} is unknown: Redis is unavailable (${errorMessage(error)}).`);
     return undefined;
   }
 }

@@ -22,8 +22,8 @@ interface ScopeOption {
 export function addKeyCommands(program: Command, printer: Printer): void {
   const keys = program.command('keys').description('API keys of an account');
   onAccount(keys.command('create'))
-    .description('issue a key; it is printed this once and kept nowhere')
-    .addOption(new Option('--scope <scope>', 'what the key may do').choices(SCOPES).default('write'))
+    .description('issue a key; it is printed only this once and never stored')
+    .addOption(new Option('--scope <scope>', 'what the key can do').choices(SCOPES).default('write'))
     .addOption(expiresOption())
     .action((argument: bigint | undefined, options: AccountOption & ExpiresOption & ScopeOption, command: Command) => {
       const { expires, scope, json } = options;
@@ -41,16 +41,16 @@ export function addKeyCommands(program: Command, printer: Printer): void {
         const keys = await services.keys.list(id);
         const allowance = allowanceOf(await services.accounts.get(id));
         const subjects = keys.map((key) => ({ accountId: id, keyId: key.id, allowance, unbanCount: key.unbanCount }));
-        const counts = await knownCounts(services, printer, options, 'Whether a key is banned', subjects);
+        const counts = await knownCounts(services, printer, options, 'The ban state of the keys', subjects);
         return keys.map((key, index) => keyView(services, options.json, key, counts?.[index]));
       });
     });
   keys
     .command('rotate')
-    .description('issue a key that takes the place of another; it is printed this once and kept nowhere')
+    .description('issue a key that replaces another; it is printed only this once and never stored')
     .argument('<key-id>', 'id of the key to replace', parseId)
     .addOption(
-      new Option('--grace <time>', 'how long the old key goes on, from 0 to 7d; its own expiry still holds')
+      new Option('--grace <time>', 'how long the old key stays valid, from 0 to 7d, but no longer than its own expiry')
         .argParser(parseDuration)
         .default(DEFAULT_GRACE_MS, '24h'),
     )
@@ -65,16 +65,16 @@ export function addKeyCommands(program: Command, printer: Printer): void {
     );
   keys
     .command('set-scope')
-    .description('change what a key may do; every replica holds it to that within a second')
+    .description('change the scope of a key; takes effect on every replica within a second')
     .argument('<key-id>', 'id of the key', parseId)
-    .addArgument(new Argument('<scope>', 'what the key may do').choices(SCOPES))
+    .addArgument(new Argument('<scope>', 'what the key can do').choices(SCOPES))
     .option('--json', 'print one JSON value')
     .action((id: bigint, scope: Scope, { json }: JsonOption) =>
       printer.one(json, async (services) => keyView(services, json, await services.keys.setScope(id, scope))),
     );
   keys
     .command('unban')
-    .description('lift the ban of a key; every replica lets it in again within a second')
+    .description('lift the ban of a key; takes effect on every replica within a second')
     .argument('<key-id>', 'id of the key', parseId)
     .option('--json', 'print one JSON value')
     .action((id: bigint, { json }: JsonOption) =>
@@ -82,7 +82,7 @@ export function addKeyCommands(program: Command, printer: Printer): void {
     );
   keys
     .command('revoke')
-    .description('revoke a key; every replica refuses it within a second')
+    .description('revoke a key; every replica rejects it within a second')
     .argument('<key-id>', 'id of the key', parseId)
     .option('--json', 'print one JSON value')
     .action((id: bigint, { json }: JsonOption) =>
@@ -90,7 +90,7 @@ export function addKeyCommands(program: Command, printer: Printer): void {
     );
 }
 
-/** The account is an argument; the option, which was the only way at first, goes on working. */
+/** The account is an argument; the option is an older form that still works. */
 function onAccount(command: Command): Command {
   return command
     .usage('[options] <account-id>')
@@ -110,6 +110,6 @@ function accountOf(argument: bigint | undefined, { account }: AccountOption, com
 function expiresOption(): Option {
   return new Option(
     '--expires <time>',
-    'when the new key expires: a date (its 00:00 UTC), or a time with its zone',
+    'when the new key expires: a date (at 00:00 UTC), or a time with a time zone',
   ).argParser(parseTime);
 }

@@ -20,7 +20,7 @@ const UP_TO_DATE = 'The schema is up to date.';
 
 /**
  * Runs one command of the operator's command line.
- * @returns the exit code: 2 for what the caller wrote, 1 for every other failure
+ * @returns the exit code: 2 for invalid input, 1 for every other failure
  */
 export async function petstore(args: readonly string[], env: NodeJS.ProcessEnv, terminal: Terminal): Promise<number> {
   try {
@@ -28,7 +28,7 @@ export async function petstore(args: readonly string[], env: NodeJS.ProcessEnv, 
     return 0;
   } catch (error) {
     if (error instanceof CommanderError) {
-      // Commander has written its own line, or the help that was asked for.
+      // Commander has already written the error, or the requested help.
       return error.exitCode === 0 ? 0 : USAGE_EXIT_CODE;
     }
     const [message, exitCode] = explain(error);
@@ -49,7 +49,7 @@ function buildProgram(env: NodeJS.ProcessEnv, terminal: Terminal): Command {
         terminal.write(text);
       },
       writeErr: (text) => {
-        // It repeats what it does not understand, which may be a key in the place of its id.
+        // Commander repeats invalid input, which may be a key instead of its id.
         terminal.writeError(withoutSecrets(text));
       },
     });
@@ -57,8 +57,8 @@ function buildProgram(env: NodeJS.ProcessEnv, terminal: Terminal): Command {
   addKeyCommands(program, printer);
   program
     .command('audit')
-    .description('list what was done to accounts and keys, when and by whom; the newest last')
-    .option('--limit <entries>', `how many of the latest entries, 1 to ${MAX_AUDIT_ENTRIES}`, parseLimit, 100)
+    .description('list the changes of accounts and keys, when and by whom they were made; newest last')
+    .option('--limit <entries>', `number of latest entries, 1 to ${MAX_AUDIT_ENTRIES}`, parseLimit, 100)
     .option('--json', 'print one JSON value')
     .action(({ limit, json }: JsonOption & { readonly limit: number }) =>
       printer.many(json, async ({ audit }) => (await audit.latest(limit)).map(auditView)),
@@ -119,16 +119,16 @@ async function planMigration(env: NodeJS.ProcessEnv, printer: Printer, json: Jso
   printer.text(json, plan, sql.length === 0 ? UP_TO_DATE : sql.join('\n\n'));
 }
 
-/** Lets every command throw instead of ending the process, so that one place decides about exit codes. */
+/** Makes every command throw instead of exiting, so that exit codes are decided in one place. */
 function throwInsteadOfExit(command: Command): Command {
   command.exitOverride().commands.forEach((child) => throwInsteadOfExit(child));
   return command;
 }
 
-/** SQLSTATE of a query to a table, or a column, that does not exist. */
+/** SQLSTATE of a query that uses a table or column that does not exist. */
 const MISSING_FROM_SCHEMA = ['42P01', '42703'];
 
-/** What went wrong, in one line and an exit code: 2 for what the caller wrote, 1 for everything else. */
+/** Describes an error in one line, with an exit code: 2 for invalid input, 1 for everything else. */
 function explain(error: unknown): [string, number] {
   if (error instanceof InvalidAccountError || error instanceof InvalidKeyError) {
     return [error.message, USAGE_EXIT_CODE];
@@ -145,10 +145,10 @@ function explain(error: unknown): [string, number] {
     return [`The database cannot be reached over TLS: ${errorMessage(error)}. Check sslmode and the certificates.`, 1];
   }
   if (error instanceof ServiceUnavailableError || isDatabaseUnavailable(error)) {
-    return ['The database cannot be reached. Check DATABASE_URL and that the database runs.', 1];
+    return ['The database cannot be reached. Check DATABASE_URL and that the database is running.', 1];
   }
   if (MISSING_FROM_SCHEMA.includes((error as NodeJS.ErrnoException).code ?? '')) {
-    return ['The schema of the database is not up to date. Run the command migrate first.', 1];
+    return ['The database schema is not up to date. Run the command migrate first.', 1];
   }
   return [error instanceof Error ? error.message : String(error), 1];
 }

@@ -7,7 +7,7 @@ type Cell = string | number | bigint | null;
 /** One row of a table, or one JSON object; null is an empty cell. */
 export type View = Readonly<Record<string, Cell | Readonly<Record<string, Cell>>>>;
 
-/** Prints what the services answer: as a table for people, or as one JSON value for programs. */
+/** Prints results: as a table for people, or as one JSON value for programs. */
 export class Printer {
   constructor(
     private readonly env: NodeJS.ProcessEnv,
@@ -38,7 +38,7 @@ export class Printer {
     this.print(json ? stringifyJson(value) : text);
   }
 
-  /** Says what the answer does not, where it does not disturb programs that read it. */
+  /** Prints additional information to standard error, where it does not disturb programs. */
   note(text: string): void {
     this.terminal.writeError(`note: ${text}\n`);
   }

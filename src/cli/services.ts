@@ -12,7 +12,7 @@ import { CommandDatabase, openUnlessInUse } from './command-database';
 
 const MIGRATION_RETRY_MS = 1_000;
 
-/** What a command may ask. */
+/** The services that a command can use. */
 export interface Services {
   readonly accounts: AccountsService;
   readonly keys: KeysService;
@@ -22,8 +22,8 @@ export interface Services {
 }
 
 /**
- * Runs a command on the service's database, without the HTTP layer: the database in `DATABASE_URL`, or the embedded
- * one, also while the server has it open.
+ * Runs a command on the service's database, without the HTTP layer: the database in `DATABASE_URL`, or the embedded one,
+ * even while the server has it open.
  */
 export async function withServices(env: NodeJS.ProcessEnv, run: (services: Services) => Promise<void>): Promise<void> {
   const settings = loadSettings(env);

@@ -1,4 +1,4 @@
-/** Where a command writes: what was asked for, and what went wrong. */
+/** Where a command writes its output and its errors. */
 export interface Terminal {
   write(text: string): void;
   writeError(text: string): void;

@@ -25,20 +25,20 @@ export function accountWithKeysView(account: Account, keys: readonly ApiKey[], n
   };
 }
 
-/** What is used of the windows of an account; nothing when it is not known. */
+/** The usage of an account's windows; empty if unknown. */
 export function windowsView(count: RequestCount | undefined): View {
   if (count === undefined) {
     return {};
   }
   const { minute, day } = count.windows;
   const view = ({ used, limit, endsAt }: typeof minute) => ({ used, limit, endsAt: new Date(endsAt).toISOString() });
-  // A minute begins with the first request that is counted in it.
+  // The minute window opens with its first counted request.
   return { minute: { ...view(minute), ...(minute.used === 0 && { endsAt: null }) }, day: view(day) };
 }
 
 /**
- * How a key is shown, without its secret. For people its state says when it ends; programs get the times by themselves.
- * @param count what replicas hold against it, if that is known
+ * A key without its secret. For people, the state includes when it ends; programs get the times as separate fields.
+ * @param count the rate limit usage of the key, if known
  */
 export function keyView(
   { settings, clock }: Services,

@@ -151,14 +151,12 @@ describe('petstore, the command line', () => {
         expect(stdout).toBe('');
         return `${code} ${stderr}`;
       };
-      expect(await refusal(' --grace 8d')).toBe('2 error: The grace must be from 0 to 7 days.\n');
+      expect(await refusal(' --grace 8d')).toBe('2 error: The grace period must be from 0 to 7 days.\n');
       await command(`keys rotate ${old.id} --grace 1h`);
       const [, { id } = { id: 0 }] = await json<{ id: number }[]>(`keys list ${accountId}`);
       const advice = `Create a key for account ${accountId} instead.\n`;
       expect(await refusal()).toMatch(
-        new RegExp(
-          `^1 error: Key ${old.id} is being rotated already: key ${id} takes its place, and it ends at .+\\n$`,
-        ),
+        new RegExp(`^1 error: Key ${old.id} is already being rotated: key ${id} replaces it, and it expires at .+\\n$`),
       );
       await command(`keys revoke ${old.id}`);
       expect(await refusal()).toBe(`1 error: Key ${old.id} is revoked, so it cannot be rotated. ${advice}`);
@@ -193,7 +191,7 @@ describe('petstore, the command line', () => {
     const { id } = await json<{ id: number }>(`keys create ${accountId}`);
     await command(`keys revoke ${id}`);
     expect((await command(`keys set-scope ${id} read`)).stderr).toBe(
-      `error: Key ${id} is revoked, so it is rejected, whatever its scope. ` +
+      `error: Key ${id} is revoked, so its scope cannot be changed. ` +
         `Create a key for account ${accountId} instead.\n`,
     );
     expect(await json(`keys list ${accountId}`)).toMatchObject([{ scope: 'write' }]);
@@ -215,7 +213,7 @@ describe('petstore, the command line', () => {
     const { code, stdout, stderr } = await command(`keys unban ${id}`);
     expect([code, stdout, stderr]).toEqual([
       ...[1, ''],
-      `error: Key ${id} is revoked, so it is rejected, banned or not. Create a key for account ${accountId} instead.\n`,
+      `error: Key ${id} is revoked, so it cannot be unbanned. Create a key for account ${accountId} instead.\n`,
     ]);
     expect(await json('audit --limit 1')).toMatchObject([{ act: 'key_revoked', keyId: id }]);
   });
@@ -235,9 +233,9 @@ describe('petstore, the command line', () => {
   it('says to people, not to programs, that bans and use are not known here when replicas count in memory', async () => {
     const { id } = await json<{ id: number }>('accounts create --name Acme --plan free');
     await command(`keys create ${id}`);
-    const why = 'not known here: without REDIS_URL, each replica counts in its own memory.\n';
-    expect((await command(`keys list ${id}`)).stderr).toBe(`note: Whether a key is banned is ${why}`);
-    expect((await command(`accounts show ${id}`)).stderr).toBe(`note: The use of the windows is ${why}`);
+    const why = 'unknown here: without REDIS_URL, each replica counts in its own memory.\n';
+    expect((await command(`keys list ${id}`)).stderr).toBe(`note: The ban state of the keys is ${why}`);
+    expect((await command(`accounts show ${id}`)).stderr).toBe(`note: The rate limit usage is ${why}`);
     expect(Object.keys((await json<object[]>(`keys list ${id}`))[0] ?? {})).not.toContain('bannedUntil');
     expect(Object.keys(await json<object>(`accounts show ${id}`))).not.toContain('minute');
   });

@@ -252,9 +252,9 @@ listen postgres
       expect(performance.now() - startedAt).toBeLessThan(3_000);
       expect(exits.map(({ code }) => code)).toEqual([0, 0]);
       expect(exits[0]?.stdout).toContain(` pets_live_${issued.key.firstCharacters}  write  active `);
-      expect(exits[0]?.stderr).toMatch(/^note: Whether a key is banned is not known: Redis cannot be used \(.+\)\.\n$/);
+      expect(exits[0]?.stderr).toMatch(/^note: The ban state of the keys is unknown: Redis is unavailable \(.+\)\.\n$/);
       expect(JSON.parse(exits[1]?.stdout ?? '')).toMatchObject({ id: Number(id), validKeys: 1 });
-      expect(exits[1]?.stderr).toMatch(/^note: The use of the windows is not known: Redis cannot be used \(.+\)\.\n$/);
+      expect(exits[1]?.stderr).toMatch(/^note: The rate limit usage is unknown: Redis is unavailable \(.+\)\.\n$/);
     };
     redis.freeze();
     await outputs();
