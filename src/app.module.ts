@@ -19,9 +19,9 @@ import { UnmatchedController } from './shared/http/errors/unmatched.controller';
 import { SharedModule } from './shared/shared.module';
 import { typeOrmConfig } from './typeorm.config';
 
-/** The modules that serve the operations of the interface. */
+/** The modules that serve the operations of the API. */
 const OPERATIONS = [
-  // One a line, in the order of the document.
+  // One per line, in the order of the OpenAPI document.
   PetsModule,
   OrdersModule,
 ];
@@ -41,7 +41,7 @@ const OPERATIONS = [
     RouteTable,
     { provide: ErrorCatalog, useValue: ERROR_CATALOG },
     ErrorHelp,
-    // In this order: who is it, is there any allowance left, and may the key do this.
+    // In this order: authentication, rate limits, scope.
     { provide: APP_GUARD, useClass: ApiKeyGuard },
     { provide: APP_GUARD, useClass: PlanGuard },
     { provide: APP_GUARD, useClass: ScopeGuard },

@@ -22,7 +22,7 @@ export interface AppOptions {
   readonly log?: Log;
 }
 
-/** Builds the application as it is served; nothing listens and no database is opened until it is initialised. */
+/** Creates the application as it is served; it opens no port and no database until it is initialised. */
 export async function createApp(
   settings: Settings,
   { clock = new SystemClock(), log = createLog(settings) }: AppOptions = {},
@@ -36,7 +36,7 @@ export async function createApp(
   return configureApp(app, settings, log);
 }
 
-/** Adds to an application on `createHttpAdapter` what every request meets around the modules, in this order. */
+/** Registers everything that wraps the modules, in the order in which a request passes it. Requires `createHttpAdapter`. */
 export function configureApp<App extends INestApplication>(app: App, settings: Settings, log: Log): App {
   const fastify = app.getHttpAdapter().getInstance() as FastifyInstance;
   const [catalog, help, limiter, routes] = [

@@ -1,6 +1,6 @@
-// First, as a signal may come while the rest is loaded.
+// First, because a signal may arrive while the rest is loaded.
 import { onStopSignal } from './stop-signals';
-// Before all that it watches.
+// Before everything that it instruments.
 import { tracing } from './tracing';
 import 'reflect-metadata';
 import type { NestFastifyApplication } from '@nestjs/platform-fastify';
@@ -14,14 +14,14 @@ import { Database } from './shared/persistence/database';
 import { EmbeddedDatabaseError } from './shared/persistence/embedded/embedded-database';
 import { DatabaseSetupError } from './shared/persistence/startup-errors';
 
-/** How many connections may wait to be accepted: a client that finds the queue full tries again after 1 s, then 2 s. */
+/** How many connections may wait to be accepted. A client that finds the queue full retries after 1 s, then 2 s. */
 const BACKLOG = 4_096;
-/** How long a replica that has been drained may take to end, whatever hangs. */
+/** How long a drained replica may take to exit, even if something hangs. */
 const STOP_LIMIT_MS = 6_000;
-/** How long the last lines of the log may take to be written. */
+/** How long writing the last log lines may take. */
 const LOG_LIMIT_MS = 1_000;
 
-/** One run of the service, which ends with the process. */
+/** One run of the service, for the lifetime of the process. */
 class Run {
   private readonly log: Log;
   private app: NestFastifyApplication | undefined;
@@ -74,7 +74,7 @@ class Run {
     }
   }
 
-  /** Takes the replica out of service, lets requests in flight end, then closes Redis and the database. */
+  /** Takes the replica out of service, finishes the requests in flight, then closes Redis and the database. */
   private async stop(exitCode: 0 | 1): Promise<void> {
     const isStopping = this.exitCode !== undefined;
     this.exitCode = this.exitCode === 1 ? 1 : exitCode;
@@ -87,7 +87,7 @@ class Run {
       },
       this.settings.drainSeconds * 1_000 + STOP_LIMIT_MS,
     );
-    // A start that continues would open what is closed here.
+    // A startup still in progress would open what is closed here.
     await this.started.catch(() => undefined);
     try {
       await this.app?.close();
@@ -100,7 +100,7 @@ class Run {
     this.exit();
   }
 
-  /** Ends the process, also while nobody reads its log: Node would wait for its lines to be written, for ever. */
+  /** Ends the process even if its log is not read: Node would wait forever for the lines to be written. */
   private exit(): void {
     setTimeout(() => process.kill(process.pid, 'SIGKILL'), LOG_LIMIT_MS);
     this.log.flush(() => process.exit(this.exitCode));
@@ -108,7 +108,7 @@ class Run {
 
   private logUnhandled(error: unknown): void {
     const stack = error instanceof Error ? error.stack : String(error);
-    this.log.fatal({ event: 'unhandled_error', stack }, 'An unexpected error ends this process.');
+    this.log.fatal({ event: 'unhandled_error', stack }, 'The process ends because of an unexpected error.');
   }
 }
 
@@ -116,7 +116,7 @@ function logStart(log: Log, settings: Settings, counts: 'memory' | 'redis'): voi
   const { environment, host, port, metricsPort, redisUrls } = settings;
   const hint =
     redisUrls.length === 0
-      ? ' Requests are counted in memory, which is right for one replica. Set REDIS_URL to run several.'
+      ? ' Requests are counted in memory, which is exact for a single replica only. Set REDIS_URL to run several.'
       : ' Requests are counted in memory until Redis is available.';
   log.info(
     { event: 'started', version: VERSION, node: process.versions.node, environment, host, port, metricsPort, counts },
@@ -127,31 +127,31 @@ function logStart(log: Log, settings: Settings, counts: 'memory' | 'redis'): voi
 function welcome(settings: Settings, counts: 'memory' | 'redis', key: string): string {
   const address = localOrigin(settings);
   const swaggerUi = settings.docsEnabled ? `\n  Swagger UI  ${address}/docs` : '';
-  const memory = settings.redisUrls.length === 0 ? 'memory, right for one replica' : 'memory until Redis is available';
+  const memory = settings.redisUrls.length === 0 ? 'memory, for a single replica' : 'memory until Redis is available';
   return `
   Pet store, listening on ${address}
 ${swaggerUi}
   Demo key    ${key}
-  Limits      counted in ${counts === 'redis' ? 'Redis, for all replicas together' : memory}
+  Limits      counted in ${counts === 'redis' ? 'Redis, across all replicas' : memory}
   Try         curl -i ${address}/v1/pets -H 'Authorization: Bearer ${key}'
 `;
 }
 
-/** Says why the service does not start: for people in development, in the log elsewhere. */
+/** Reports why the service does not start: as text in development, in the log otherwise. */
 function writeStartFailure(error: unknown, environment: Settings['environment']): void {
   const { message, stack } = explain(error, process.env);
   if (environment === 'development') {
     process.stderr.write(`${stack ?? message}\n`);
     return;
   }
-  // Whatever LOG_LEVEL says: nothing else tells why the process ends.
+  // Independent of LOG_LEVEL: nothing else tells why the process ends.
   const log = createLog({ environment, logLevel: 'fatal' });
   message.split('\n').forEach((line) => {
     log.fatal({ event: 'start_failed', stack }, line);
   });
 }
 
-/** @returns the stack only of what is a mistake in the code */
+/** @returns the stack only for errors in the code */
 function explain(
   error: unknown,
   { HOST = '127.0.0.1', METRICS_PORT }: NodeJS.ProcessEnv,
@@ -182,7 +182,7 @@ function begin(): void {
   try {
     new Run(loadSettings(process.env)).begin();
   } catch (error) {
-    // The environment itself may be what is wrong.
+    // The environment itself may be invalid.
     const isDevelopment = ['', 'development'].includes(process.env.APP_ENV ?? '');
     writeStartFailure(error, isDevelopment ? 'development' : 'production');
     process.exitCode = 1;

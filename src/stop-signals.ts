@@ -1,13 +1,13 @@
 type StopSignal = 'SIGTERM' | 'SIGINT';
 
-/** A terminal and npm both send the SIGINT of one Ctrl-C. */
+/** A terminal and npm both send SIGINT for a single Ctrl-C. */
 const REPEAT_MS = 1_000;
 const EXIT_CODES = { SIGTERM: 143, SIGINT: 130 };
 
 let first: { readonly signal: StopSignal; readonly at: number } | undefined;
 let listener: ((signal: StopSignal) => void) | undefined;
 
-/** Calls it once, with the first signal that asks the process to stop, also when it has come already. */
+/** Calls `stop` once, on the first stop signal, even if it has already arrived. */
 export function onStopSignal(stop: (signal: StopSignal) => void): void {
   listener = stop;
   if (first !== undefined) {
@@ -25,5 +25,5 @@ function receive(signal: StopSignal): void {
   }
 }
 
-// On import, as the kernel drops a signal that process 1 does not listen for.
+// On import: the kernel drops signals that process 1 has no handler for.
 process.on('SIGTERM', receive).on('SIGINT', receive);

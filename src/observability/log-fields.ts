@@ -3,8 +3,8 @@ import type { FastifyRequest } from 'fastify';
 const MAX_TEXT_LENGTH = 100;
 
 /**
- * Adds fields to the line that the log has for a request, such as the id of what it is about; long text is cut. Never a
- * secret, nor what a client wrote.
+ * Adds fields to the log line of a request, such as the id of the resource; long text is truncated. Never pass a secret, or
+ * text that a client sent.
  */
 export function addLogFields(
   request: FastifyRequest,

@@ -2,18 +2,18 @@ import type { LoggerService } from '@nestjs/common';
 import { destination, pino } from 'pino';
 import type { Settings } from '../config/settings';
 
-/** What takes lines of text. */
+/** Accepts lines of text. */
 export interface LineSink {
   write(line: string): unknown;
 }
 
-/** Lines wait for more of them at most this long, and until this many bytes have come together. */
+/** Lines are buffered for at most this long, and up to this many bytes. */
 const FLUSH_MS = 100;
 const FLUSH_BYTES = 8_192;
-/** What is kept for a reader of the log that hangs; beyond that, lines are lost rather than memory. */
+/** How much is buffered for a log reader that hangs; beyond that, lines are dropped to bound memory. */
 const MAX_WAITING_BYTES = 16_777_216;
 
-/** What the framework tells about its own start. */
+/** The contexts of the framework's own startup messages. */
 const FRAMEWORK = new Set<unknown>([
   'NestApplication',
   'NestFactory',
@@ -22,14 +22,14 @@ const FRAMEWORK = new Set<unknown>([
   'RouterExplorer',
 ]);
 
-/** The log: one JSON object a line, to the standard output; in development a line for people. */
+/** The log: one JSON object per line, to standard output; in development, readable lines. */
 export type Log = pino.Logger;
 
 export function createLog({ environment, logLevel }: Pick<Settings, 'environment' | 'logLevel'>, sink?: LineSink): Log {
   return pino(
     {
       level: logLevel,
-      // Process id and host name: whoever collects the lines of several replicas adds where they come from.
+      // No process ID or host name: whoever collects the logs of several replicas adds their source.
       base: null,
       timestamp: timeField(),
       formatters: { level: (level) => ({ level }) },
@@ -40,7 +40,7 @@ export function createLog({ environment, logLevel }: Pick<Settings, 'environment
   );
 }
 
-/** Written in the background, in large pieces; pino sees to it that nothing is left when the process exits. */
+/** Writes in the background, in large chunks; pino flushes the rest when the process exits. */
 function standardOutput(): LineSink {
   return destination({
     fd: 1,
@@ -51,7 +51,7 @@ function standardOutput(): LineSink {
   });
 }
 
-/** Writes the time (RFC 3339) once for all lines of a millisecond: doing it for each would be half the price of a line. */
+/** Formats the time (RFC 3339) once per millisecond: formatting it for each line would be half the cost of a line. */
 function timeField(): () => string {
   let [last, field] = [0, ''];
   return () => {
@@ -73,7 +73,7 @@ function readable(line: string): string {
   return `${words.join(' ')}\n${typeof stack === 'string' ? `${stack}\n` : ''}`;
 }
 
-/** Nest's logger, writing to the log: fields as an object, then a sentence and, at the end, where it comes from. */
+/** Nest's logger, writing to the log: fields as an object, then a message and, at the end, the context. */
 export class NestLogger implements LoggerService {
   constructor(private readonly logger: Log) {}
 
@@ -108,7 +108,7 @@ export class NestLogger implements LoggerService {
     } else if (typeof message === 'object') {
       this.logger[level]({ context, ...message }, details.map(String).join(' ') || undefined);
     } else {
-      // Nest gives a stack after the message of an error.
+      // Nest passes a stack after the message of an error.
       this.logger[level](
         { context, ...(details.length > 0 && { stack: details.map(String).join(' ') }) },
         message as string,

@@ -6,7 +6,7 @@ import { Metrics } from './metrics';
 
 const PATH = '/metrics';
 
-/** Serves the metrics, without a key: on a port of their own, where one is set, and otherwise beside the operations. */
+/** Serves the metrics without a key: on a separate port if one is set, otherwise on the port of the API. */
 @Injectable()
 export class MetricsEndpoint implements OnApplicationBootstrap, OnApplicationShutdown {
   private server: Server | undefined;

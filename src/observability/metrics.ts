@@ -6,25 +6,25 @@ import { RateLimiter } from '../rate-limiting';
 import { Database } from '../shared/persistence/database';
 
 const LATENCY_BUCKETS = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5];
-/** The limiter waits for Redis up to 0.05 s. */
+/** The limiter waits for Redis for up to 0.05 s. */
 const REDIS_BUCKETS = [0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1];
-/** Beyond that many accounts, calls to deprecated operations are counted together. */
+/** Beyond this many accounts, calls to deprecated operations are counted together. */
 const NAMED_ACCOUNTS = 1_000;
 
-/** What Prometheus is told of this replica. */
+/** The Prometheus metrics of this replica. */
 @Injectable()
 export class Metrics {
   private readonly registers = [this.registry];
   readonly requests = new Histogram({
     name: 'petstore_http_request_duration_seconds',
-    help: 'How long requests took, from their arrival to the end of the answer.',
+    help: 'Duration of requests, from arrival to the end of the response.',
     labelNames: ['method', 'route', 'status'],
     buckets: LATENCY_BUCKETS,
     registers: this.registers,
   });
   readonly rateDecisions = new Counter({
     name: 'petstore_rate_decisions_total',
-    help: 'What the rate limiter decided of requests.',
+    help: 'Decisions of the rate limiter.',
     labelNames: ['plan', 'outcome'],
     registers: this.registers,
   });
@@ -36,7 +36,7 @@ export class Metrics {
   });
   private readonly redisReplies = new Histogram({
     name: 'petstore_redis_reply_duration_seconds',
-    help: 'How long the rate limiter waited for a reply of Redis.',
+    help: 'How long the rate limiter waited for a reply from Redis.',
     buckets: REDIS_BUCKETS,
     registers: this.registers,
   });
@@ -54,7 +54,7 @@ export class Metrics {
     });
     new Counter({
       name: 'petstore_bans_total',
-      help: 'Bans of API keys that this replica imposed.',
+      help: 'Bans of API keys imposed by this replica.',
       registers,
       collect() {
         this.reset();
@@ -63,7 +63,7 @@ export class Metrics {
     });
     new Gauge({
       name: 'petstore_redis_breaker_open',
-      help: '1 while this replica counts requests by itself because Redis cannot be used.',
+      help: '1 while this replica is degraded: it counts requests locally because Redis is unavailable.',
       registers,
       collect() {
         this.set(events.isDegraded ? 1 : 0);
@@ -71,7 +71,7 @@ export class Metrics {
     });
     new Counter({
       name: 'petstore_redis_breaker_openings_total',
-      help: 'How many times this replica began to count requests by itself.',
+      help: 'How many times this replica became degraded (counting requests locally).',
       registers,
       collect() {
         this.reset();
@@ -91,16 +91,16 @@ export class Metrics {
     });
     new Gauge({
       name: 'petstore_database_waiting',
-      help: 'Statements that wait for a connection of the database pool.',
+      help: 'Statements waiting for a connection of the database pool.',
       registers,
       collect() {
         this.set(database.poolState.waiting);
       },
     });
-    // After the gauges of the pool, which its statement would change.
+    // After the pool gauges, which the readiness statement would change.
     new Gauge({
       name: 'petstore_ready',
-      help: '1 while this replica can serve requests, as /readyz says, and 0 otherwise.',
+      help: '1 if this replica can serve requests, as reported by /readyz, otherwise 0.',
       registers,
       async collect() {
         this.set(
@@ -132,7 +132,7 @@ export class Metrics {
     this.deprecatedCalls.inc({ method, route, account: isNamed ? `${accountId}` : 'other' });
   }
 
-  /** All of it, in Prometheus's text format. */
+  /** All metrics, in Prometheus's text format. */
   text(): Promise<string> {
     return this.registry.metrics();
   }

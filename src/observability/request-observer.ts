@@ -5,16 +5,16 @@ import type { Log } from './logger';
 import type { Metrics } from './metrics';
 
 const METHODS = new Set(['DELETE', 'GET', 'HEAD', 'OPTIONS', 'PATCH', 'POST', 'PUT']);
-/** The routes that take what no other route does. */
+/** The catch-all routes. */
 const CATCH_ALL = /^(\/v1\/?)?\*?$/;
 const UNMATCHED = 'unmatched';
-/** As nginx writes it: the client went before it was answered. */
+/** As in nginx: the client closed the connection before the response. */
 const CLIENT_GONE = 499;
 
-/** What is known of a request when it has been answered; never its headers, query or body. */
+/** A finished request as logged; never its headers, query or body. */
 interface Answered {
   readonly id: string;
-  /** Undefined for bytes that never became a request. */
+  /** Undefined for input that never became a request. */
   readonly method?: string;
   readonly route: string;
   readonly status: number;
@@ -26,7 +26,7 @@ interface Answered {
   readonly isProbe?: boolean | undefined;
 }
 
-/** Writes one line of the log for each request, and counts it. */
+/** Writes one log line for each request, and counts it. */
 export class RequestObserver {
   private readonly log: Log;
   private readonly failures = new WeakMap<Socket, number>();
@@ -38,7 +38,7 @@ export class RequestObserver {
     this.log = log.child({ event: 'request' });
   }
 
-  /** Sees every request that comes. */
+  /** Registers the hook that sees every request. */
   observe(fastify: FastifyInstance): void {
     fastify.addHook('onRequest', (request, reply, done) => {
       this.watch(request, reply);
@@ -46,18 +46,18 @@ export class RequestObserver {
     });
   }
 
-  /** Takes note of a request that came, and of its end. */
+  /** Records a request when it ends. */
   private watch(request: FastifyRequest, reply: FastifyReply): void {
     const startedAt = performance.now();
-    // Unlike a hook of Fastify, it also comes when the client goes before it is answered.
+    // Unlike Fastify's hooks, this event also occurs if the client disconnects before the response.
     reply.raw.on('close', () => {
       this.recordEnd(request, reply, performance.now() - startedAt);
     });
   }
 
-  /** Takes note of bytes that the HTTP layer gave up on: a request of their own, or the rest of one that came. */
+  /** Records input that the HTTP layer gave up on: a request of its own, or the rest of one that arrived. */
   recordProtocolFailure(id: string, status: number, socket: Socket): void {
-    // Node keeps the answer under way there.
+    // Node keeps the response in progress there.
     if ((socket as { _httpMessage?: unknown })._httpMessage) {
       this.failures.set(socket, status);
     } else {
@@ -93,7 +93,7 @@ export class RequestObserver {
         route,
         status,
         durationMs: Math.round(durationMs * 100) / 100,
-        // A bigint would cost more than all the rest of the line. Ids are given out one by one: this one is exact.
+        // A bigint would cost more than the rest of the line. Ids are assigned sequentially, so this one is exact.
         accountId: principal && Number(principal.accountId),
         key: principal?.keyFirstCharacters,
         rate: rateOutcome,

@@ -5,10 +5,10 @@ const isEnabled =
   OTEL_SDK_DISABLED !== 'true' && [OTEL_EXPORTER_OTLP_TRACES_ENDPOINT, OTEL_EXPORTER_OTLP_ENDPOINT].some(Boolean);
 
 /**
- * Tracing by OpenTelemetry, where it is told to whom to send the spans; otherwise nothing of it is loaded. To be imported
- * before anything else: it watches what is loaded after it.
+ * OpenTelemetry tracing, if an exporter endpoint is set; otherwise none of it is loaded. Must be imported before everything
+ * else: it instruments modules as they are loaded.
  */
 export const tracing = isEnabled
-  ? // eslint-disable-next-line @typescript-eslint/no-require-imports -- only when it is asked for
+  ? // eslint-disable-next-line @typescript-eslint/no-require-imports -- loaded only if it is used
     (require('./open-telemetry') as typeof OpenTelemetry).startTracing()
   : undefined;

@@ -11,16 +11,16 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { VERSION } from '../config/version';
 
 const SERVICE = 'petstore';
-/** How long the process waits for the collector before it ends. */
+/** How long the process waits for the collector before it exits. */
 const FLUSH_LIMIT_MS = 1_000;
-/** What makes the name of a prepared statement unique to a connection (see statements.ts). */
+/** The suffix that makes the name of a prepared statement unique to a connection (see statements.ts). */
 const CONNECTION_SUFFIX = /_[0-9a-f]{12}$/;
 
-/** OpenTelemetry, which reads the rest of its settings from the environment by itself. */
+/** OpenTelemetry; it reads its other settings from the environment itself. */
 class Tracing {
   constructor(private readonly provider: NodeTracerProvider) {}
 
-  /** Makes a span of each request, in the trace that its `traceparent` names, and shows the trace to the log. */
+  /** Creates a span for each request, in the trace named by its `traceparent`, and puts the trace ID into the log. */
   traceRequests(fastify: FastifyInstance): void {
     const tracer = trace.getTracer(SERVICE, VERSION);
     fastify.addHook('onRequest', (request, reply, done) => {
@@ -28,7 +28,7 @@ class Tracing {
         done();
         return;
       }
-      // Not the whole header: what else a client says of its trace is passed on to nobody.
+      // Only this header: other trace data from a client is not passed on.
       const { traceparent } = request.headers;
       const parent = propagation.extract(ROOT_CONTEXT, { traceparent });
       const span = tracer.startSpan(request.method, { kind: SpanKind.SERVER }, parent);
@@ -40,9 +40,9 @@ class Tracing {
     });
   }
 
-  /** Sends the spans that wait for it, unless the collector is too slow: then they are lost. */
+  /** Sends the remaining spans; if the collector is too slow, they are lost. */
   async stop(): Promise<void> {
-    // What fails here has been tried again already.
+    // A failed export was already retried.
     await Promise.race([this.provider.shutdown().catch(() => undefined), sleep(FLUSH_LIMIT_MS)]);
   }
 }
@@ -55,7 +55,7 @@ function endSpan(
   if (url !== undefined) {
     span.updateName(`${method} ${url}`).setAttribute('http.route', url);
   }
-  // No path and no query: a client may have put anything there.
+  // No path and no query: they may contain anything a client sent.
   span.setAttribute('http.request.method', method);
   if (raw.writableFinished) {
     span.setAttribute('http.response.status_code', statusCode);
@@ -79,7 +79,7 @@ export function startTracing(): Tracing {
   provider.register();
   registerInstrumentations({
     instrumentations: [
-      // Statements have placeholders, and their values are not told. Work in the background is no one's trace.
+      // Statements have placeholders, and their values are not recorded. Background work belongs to no trace.
       new PgInstrumentation({
         requireParentSpan: true,
         requestHook: (span, { query: { name } }) => {

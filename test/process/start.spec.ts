@@ -35,7 +35,7 @@ describe('npm start', () => {
     const server = await start();
     const address = `http://127.0.0.1:${env.PORT}`;
     expect(server.stdout).toContain(`Swagger UI  ${address}/docs`);
-    expect(server.stdout).toContain('Limits      counted in memory, right for one replica');
+    expect(server.stdout).toContain('Limits      counted in memory, for a single replica');
     expect(server.stdout).toContain(`curl -i ${address}/v1/pets -H 'Authorization: Bearer ${server.key}'`);
     expect((await pets('', server.key)).headers.get('x-ratelimit-limit')).toBe('300');
     expect(server.stderr).toBe('');
