@@ -12,7 +12,7 @@ import { VisitsService } from './visits.module';
 
 const DATE_TIME = 'must be a date-time with a time zone, such as 2026-12-24T09:00:00Z, from 1970 to 9999';
 
-describe('A module of a team', () => {
+describe('A module added by a team', () => {
   let store: VisitStore;
   const lines: string[] = [];
 
@@ -39,7 +39,7 @@ describe('A module of a team', () => {
   const messageOf = ({ body }: { body: unknown }) => (body as { message: string }).message;
 
   describe('declares fields with decorators:', () => {
-    it('a date-time of the body is a Date, and nothing else is taken for one', async () => {
+    it('a date-time in the body is a Date, and no other value is accepted as one', async () => {
       expect((await make()).body).toMatchObject({
         startsAt: '2027-01-31T16:00:00.000Z',
         endsAt: '2027-01-31T17:00:00.000Z',
@@ -51,7 +51,7 @@ describe('A module of a team', () => {
       expect(messageOf(await make({ endsAt: undefined }))).toBe('endsAt is required.');
     });
 
-    it('a date-time of the query is a Date, and a filter whose cursor does not depend on how it is written', async () => {
+    it('a date-time in the query is a Date, and a filter whose cursor does not depend on its spelling', async () => {
       const made = [];
       for (const day of ['01', '02', '03']) {
         made.push(idOf(await make({ startsAt: `2028-05-${day}T09:00:00Z`, endsAt: `2028-05-${day}T10:00:00Z` })));
@@ -66,20 +66,20 @@ describe('A module of a team', () => {
       const cursor = /cursor=.+$/.exec(next?.[1] ?? '')?.[0] ?? '';
       expect(idsOf(await list(`from=2028-05-02T09:00:00Z&to=2029-01-01T00:00:00Z&${cursor}`))).toEqual([made[2]]);
       expect(codeOf(await list(`from=2028-05-02T09:00:01Z&to=2029-01-01T00:00:00Z&${cursor}`))).toBe('invalid_cursor');
-      // A plus that is not encoded is a space.
+      // An unencoded plus is a space.
       for (const from of ['2028-05-02', '2028-05-02T11:00:00+02:00', '', 'null', '2028-05-02T09:00:00Z&from=']) {
         const answer = await list(`from=${from}`);
         expect([codeOf(answer), messageOf(answer)]).toEqual(['invalid_parameter', `from ${DATE_TIME}.`]);
       }
     });
 
-    it('a field that may be left out is not null', async () => {
+    it('an optional field must not be null', async () => {
       expect((await make()).status).toBe(201);
       const answer = await make({ note: null });
       expect([codeOf(answer), messageOf(answer)]).toEqual(['invalid_body', 'note must be a string.']);
     });
 
-    it('free text is counted in characters, kept as sent, and can be stored', async () => {
+    it('free text is measured in characters, stored as sent, and always storable', async () => {
       const note = ` ${'🐕'.repeat(18)} `;
       expect((await make({ note })).body).toMatchObject({ note });
       for (const [text, problem] of [
@@ -93,7 +93,7 @@ describe('A module of a team', () => {
       }
     });
 
-    it('a change names at least one of its fields', async () => {
+    it('a change has at least one of its fields', async () => {
       const url = `/v1/visits/${idOf(await make({ note: 'Vaccination' }))}`;
       expect((await store.call('PATCH', url, { note: 'Check-up' })).body).toMatchObject({ note: 'Check-up' });
       expect((await store.call('PATCH', url, { endsAt: '2027-01-31T16:30:00Z' })).body).toMatchObject({
@@ -110,7 +110,7 @@ describe('A module of a team', () => {
       expect(messageOf(await store.call('PATCH', url, { note: null }))).toBe('note must be a string.');
     });
 
-    it('which the OpenAPI document has too', async () => {
+    it('which the OpenAPI document also says', async () => {
       const { schemas } = ((await store.call('GET', '/openapi.json')).body as OpenAPIObject).components ?? {};
       expect(schemas).toMatchObject({
         CreateVisitDto: {
@@ -131,7 +131,7 @@ describe('A module of a team', () => {
   describe('keeps its rules in the database:', () => {
     const conflict = 'The animal has a visit at that time.';
 
-    it('the violation of a constraint is an error of its own', async () => {
+    it('a constraint violation is an error of its own', async () => {
       const petId = await store.addPet();
       expect((await make({}, petId)).status).toBe(201);
       const answer = await make({ startsAt: '2027-01-31T16:59:59Z', endsAt: '2027-01-31T18:00:00Z' }, petId);
@@ -149,7 +149,7 @@ describe('A module of a team', () => {
       );
     });
 
-    it('so is one of a constraint that only the module of another table knows', async () => {
+    it('so is a violation of a constraint that only the module of another table knows', async () => {
       const petId = await store.addPet();
       expect((await make({}, petId)).status).toBe(201);
       const remove = () => store.app.get(DataSource).query('DELETE FROM pets WHERE id = $1', [petId.toString()]);
@@ -157,7 +157,7 @@ describe('A module of a team', () => {
       await expect(onViolation(remove, errors)).rejects.toThrow('The animal is in use.');
     });
 
-    it('however the statement is sent, and also when the commit checks the constraint', async () => {
+    it('however the statement is sent, and even if the commit checks the constraint', async () => {
       const [statements, unitOfWork] = [store.app.get(PreparedStatements), store.app.get(UnitOfWork)];
       await store.app
         .get(DataSource)
@@ -176,14 +176,14 @@ describe('A module of a team', () => {
       await store.app.get(DataSource).query('DROP TABLE rooms');
     });
 
-    it('the violation of a constraint that it does not name stays a mistake in the code', async () => {
+    it('the violation of a constraint that it does not declare is an error in the code', async () => {
       const sql = (text: string) => store.app.get(DataSource).query(text);
       await sql(`ALTER TABLE visits ADD CONSTRAINT no_bath CHECK (note <> 'Bath')`);
       const answer = await make({ note: 'Bath' });
       expect([answer.status, codeOf(answer)]).toEqual([500, 'internal_error']);
     });
 
-    it('who locks an animal has it alone until the end of the unit of work', async () => {
+    it('a locked animal stays locked until the end of the unit of work', async () => {
       const [id, pets, unitOfWork] = [await store.addPet(), store.app.get(PetsService), store.app.get(UnitOfWork)];
       const steps: string[] = [];
       const work = (name: string) =>
@@ -198,12 +198,12 @@ describe('A module of a team', () => {
       expect(await unitOfWork.run(() => pets.findForChange(2n ** 63n - 1n))).toBeNull();
     });
 
-    it('a lock outside of a unit of work, where it would end at once, is a mistake in the code', async () => {
+    it('a lock outside a unit of work, where it would end immediately, is an error in the code', async () => {
       await expect(store.app.get(PetsService).findForChange(await store.addPet())).rejects.toThrow('transaction');
     });
   });
 
-  it('has metrics of its own', async () => {
+  it('has its own metrics', async () => {
     const count = async () =>
       Number(/^petstore_visits_total (\d+)$/m.exec((await store.app.inject('/metrics')).body)?.[1]);
     const before = await count();
@@ -211,7 +211,7 @@ describe('A module of a team', () => {
     expect(await count()).toBe(before + 1);
   });
 
-  it('adds fields to the line of its requests in the log', async () => {
+  it('adds fields to the log lines of its requests', async () => {
     lines.length = 0;
     const petId = await store.addPet();
     const visitId = idOf(await make({}, petId));
@@ -220,15 +220,15 @@ describe('A module of a team', () => {
     expect(lines.filter((line) => line.includes('fields='))).toHaveLength(1);
   });
 
-  it('sends headers that the document names and browsers may read', async () => {
+  it('sends headers that the document lists and browsers may read', async () => {
     const { headers } = await make();
     expect(headers['x-room']).toBe('A');
-    // Whatever they are called, as requests are sent without cookies (Fetch standard, CORS protocol).
+    // Whatever their names: requests are sent without cookies (Fetch standard, CORS protocol).
     expect(headers['access-control-expose-headers']?.split(', ')).toContain('*');
     expect(headers['access-control-allow-credentials']).toBeUndefined();
   });
 
-  it('has settings of its own, which are checked with all others', async () => {
+  it('has its own settings, which are validated with all others', async () => {
     expect(messageOf(await make({ endsAt: '2027-01-31T19:00:01Z' }))).toBe('A visit takes at most 3 hours.');
     const wrong = () => loadSettings({ PORT: 'x', VISIT_MAX_HOURS: '25' });
     expect(wrong).toThrow(InvalidSettingsError);

@@ -82,7 +82,7 @@ class ExceptionsController {
   }
 }
 
-/** The application with the team's own parts, as `createApp` builds it without them. */
+/** The application with the team's own parts, otherwise built like `createApp` does. */
 async function start(module: TestingModule, settings: Settings): Promise<NestFastifyApplication> {
   const app = module.createNestApplication<NestFastifyApplication>(createHttpAdapter(settings), { logger: false });
   return configureApp(app, settings, createLog(settings)).init();
@@ -122,7 +122,7 @@ describe('A team that extends the service', () => {
     };
   };
 
-  it('has its own key store, limiter and guard at work', async () => {
+  it('can replace the key store, the limiter and a guard', async () => {
     expect(await call('GET', 'Bearer wrong')).toMatchObject({ status: 401, code: 'invalid_api_key' });
     expect(await call('GET')).toEqual({ status: 200, limit: '3', code: undefined });
     expect(await call('POST')).toMatchObject({ status: 503, code: 'service_unavailable' });
@@ -152,7 +152,7 @@ describe('A team that extends the service', () => {
       });
       const { message, ...error } = JSON.parse(body) as { message: string };
       expect([statusCode, error]).toEqual([status, { code, status }]);
-      // What happened inside is told to nobody.
+      // Internal details are not revealed.
       expect(message === exception.message).toBe(status < 500);
       expect(message).not.toContain('postgres');
       expect(headers['www-authenticate']).toBe(status === 401 ? 'Bearer realm="petstore"' : undefined);
@@ -163,7 +163,7 @@ describe('A team that extends the service', () => {
     expect(await call('GET', `Bearer ${key}`, '/v1/exceptions')).toMatchObject({ status: 403, code: 'forbidden' });
   });
 
-  it('can add a plan to the database, and take it out again', async () => {
+  it('can add a plan to the database, and remove it again', async () => {
     const runner = app.get(DataSource).createQueryRunner();
     const add = (plan: string) =>
       runner.query(`INSERT INTO accounts (name, plan, created_at) VALUES ('A', $1, now())`, [plan]);
@@ -180,7 +180,7 @@ describe('A team that extends the service', () => {
       await migration.down(runner);
       await expect(add('team')).rejects.toThrow('accounts_plan_check');
     } finally {
-      // Other plans than the migration knows may have been added.
+      // Plans that the migration does not know may have been added.
       await runner.query(
         `DELETE FROM accounts WHERE plan = 'team';
          ALTER TABLE accounts
@@ -222,14 +222,14 @@ describe("A team's own controller", () => {
     return { status: answer.statusCode, body: JSON.parse(answer.body) as { code?: string; message?: string } };
   };
 
-  it('gets a body as a DTO of its own, with defaults and without unknown fields, from @Body() alone', async () => {
+  it('gets a body as its own DTO, with defaults and without unknown fields, from @Body() alone', async () => {
     expect(await post('{"title":"Feed Rex","lines":[{"text":"twice","more":1}],"more":[{"constructor":1}]}')).toEqual({
       status: 200,
       body: { isDto: true, note: { title: 'Feed Rex', isPinned: false, lines: [{ text: 'twice' }] } },
     });
   });
 
-  it('has its bodies checked behind the key, by media type, syntax and the rules of class-validator', async () => {
+  it('has its bodies checked after the key, by media type, syntax and the rules of class-validator', async () => {
     expect(await post('{', { authorization: 'Bearer wrong' })).toMatchObject({ status: 401 });
     expect(await post('{', { authorization: `Bearer ${key}`, 'content-type': 'text/plain' })).toMatchObject({
       status: 415,
@@ -246,7 +246,7 @@ describe("A team's own controller", () => {
     });
   });
 
-  it('may use PUT, PATCH and DELETE, whose repetitions by an Idempotency-Key are answered with the first response', async () => {
+  it('can use PUT, PATCH and DELETE; retries with an Idempotency-Key return the first response', async () => {
     const call = (method: 'PUT' | 'PATCH' | 'DELETE', idempotencyKey: string) =>
       app.inject({
         method,
@@ -269,7 +269,7 @@ describe("A team's own controller", () => {
     ).toBe('DELETE, PATCH, PUT');
   });
 
-  it('is closed to keys that may only read, whether or not it says what scope it needs', async () => {
+  it('rejects read-only keys, whether or not it declares the scope it needs', async () => {
     const account = await app.get(AccountsService).create('Acme', 'business');
     const { secret } = await app.get(KeysService).create(account.id, null, 'read');
     const call = async (method: 'GET' | 'DELETE', url: string) => {
@@ -289,7 +289,7 @@ describe("A team's own controller", () => {
     });
   });
 
-  it('gets its query checked too', async () => {
+  it('has its query validated too', async () => {
     const list = async (url: string) => JSON.parse((await app.inject({ method: 'GET', url })).body) as unknown;
     expect(await list('/v1/notes?more=1')).toEqual({ year: '2026' });
     expect(await list('/v1/notes?year=x')).toMatchObject({ code: 'invalid_parameter' });
@@ -309,7 +309,7 @@ describe("A team's own controller", () => {
     });
   });
 
-  it('is documented as deprecated and as idempotent by the decorators for that, whatever its headers are called', () => {
+  it('is documented as deprecated and as idempotent by those decorators, whatever its headers are called', () => {
     const { paths } = dereference(createOpenApiDocument(app, settings));
     const once = paths['/notes/once']?.post;
     const tagged = paths['/notes/tagged']?.post;
@@ -330,7 +330,7 @@ describe('docs/extending.md', () => {
     ([, path = '', code = '']) => [path, code] as const,
   );
 
-  it.each(shown)('shows what is in %s', (path, code) => {
+  it.each(shown)('shows the code of %s', (path, code) => {
     const linesOf = (text: string) =>
       text
         .trim()
@@ -338,7 +338,7 @@ describe('docs/extending.md', () => {
         .map((line) => line.trim());
     const lines = linesOf(read(path));
     const parts = code.split(/^\s*\/\/ …\n/m);
-    // Each part is there as it stands, and after the one before.
+    // Each part is there unchanged, and after the previous one.
     let from = 0;
     for (const part of parts.map(linesOf)) {
       const at = lines.findIndex((_, index) => index >= from && part.every((line, n) => lines[index + n] === line));

@@ -9,7 +9,7 @@ import {
   type KeyUse,
 } from '../../src/auth/domain/api-key.repository';
 
-/** Keeps the keys in memory; the accounts stay where they are. */
+/** Stores the keys in memory; the accounts stay in the database. */
 @Injectable()
 export class MemoryApiKeyRepository extends ApiKeyRepository {
   private readonly keys = new Map<bigint, ApiKey>();
@@ -37,7 +37,7 @@ export class MemoryApiKeyRepository extends ApiKeyRepository {
   }
 
   changesSince(): Promise<AccountChanges> {
-    // Which accounts were changed is not known here, so no key stays remembered for long.
+    // This repository does not record which accounts changed, so no key stays cached for long.
     return Promise.resolve({ accountIds: 'all', position: { source: 'memory', snapshot: '' } });
   }
 

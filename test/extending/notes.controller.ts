@@ -46,7 +46,7 @@ export class ListNotesQueryDto {
   readonly year: string = '2026';
 }
 
-/** Declares its errors itself, for all operations that it protects. */
+/** Declares its own errors, for all operations that it protects. */
 @ApiErrors('forbidden')
 class ClosedGuard implements CanActivate {
   canActivate(): boolean {
@@ -54,7 +54,7 @@ class ClosedGuard implements CanActivate {
   }
 }
 
-/** A controller as the documentation of Nest and class-validator shows them. */
+/** A controller as in the documentation of Nest and class-validator. */
 @Controller({ path: 'notes', version: '1' })
 export class NotesController {
   readonly removed: string[] = [];

@@ -2,13 +2,13 @@ import { type CanActivate, type ExecutionContext, Injectable } from '@nestjs/com
 import type { FastifyRequest } from 'fastify';
 import { PetStoreError } from '../../src/shared/domain/pet-store-error';
 
-/** Lets requests through that change nothing. */
+/** Admits only requests that change nothing. */
 @Injectable()
 export class ReadOnlyGuard implements CanActivate {
   canActivate(context: ExecutionContext): boolean {
     const { method } = context.switchToHttp().getRequest<FastifyRequest>();
     if (!['GET', 'HEAD'].includes(method)) {
-      throw new PetStoreError('service_unavailable', 'The store can only be read for now.');
+      throw new PetStoreError('service_unavailable', 'The store is read-only for now.');
     }
     return true;
   }

@@ -38,7 +38,7 @@ import { onViolation } from '../../src/shared/persistence/violation';
 const HOUR_MS = 3_600_000;
 const NOTE_MAX_LENGTH = 20;
 
-/** Two visits of one animal never overlap. */
+/** The visits of one animal never overlap. */
 export const CREATE_VISITS = `
   CREATE TABLE visits (
     id bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
@@ -60,15 +60,15 @@ class CreateVisitDto {
   @IsInt64()
   readonly petId!: bigint;
 
-  @ApiProperty({ description: 'When it begins (RFC 3339).', example: '2026-12-24T09:00:00Z' })
+  @ApiProperty({ description: 'When the visit starts (RFC 3339).', example: '2026-12-24T09:00:00Z' })
   @IsDateTime()
   readonly startsAt!: Date;
 
-  @ApiProperty({ description: 'When it ends (RFC 3339).', example: '2026-12-24T10:00:00Z' })
+  @ApiProperty({ description: 'When the visit ends (RFC 3339).', example: '2026-12-24T10:00:00Z' })
   @IsDateTime()
   readonly endsAt!: Date;
 
-  @ApiPropertyOptional({ description: 'What it is for.', example: 'Vaccination' })
+  @ApiPropertyOptional({ description: 'Purpose of the visit.', example: 'Vaccination' })
   @IsUndefinable()
   @IsText({ maxLength: NOTE_MAX_LENGTH })
   readonly note?: string;
@@ -76,24 +76,24 @@ class CreateVisitDto {
 
 @AtLeastOneOf(['endsAt', 'note'], { name: 'VisitChange', description: 'What to change.' })
 class ChangeVisitDto {
-  @ApiPropertyOptional({ description: 'When it ends (RFC 3339).', example: '2026-12-24T11:00:00Z' })
+  @ApiPropertyOptional({ description: 'When the visit ends (RFC 3339).', example: '2026-12-24T11:00:00Z' })
   @IsUndefinable()
   @IsDateTime()
   readonly endsAt?: Date;
 
-  @ApiPropertyOptional({ description: 'What it is for.', example: 'Vaccination' })
+  @ApiPropertyOptional({ description: 'Purpose of the visit.', example: 'Vaccination' })
   @IsUndefinable()
   @IsText({ maxLength: NOTE_MAX_LENGTH })
   readonly note?: string;
 }
 
 class ListVisitsQueryDto extends PageQueryDto {
-  @ApiPropertyOptional({ description: 'Only those that begin then or later.', example: '2026-12-24T00:00:00Z' })
+  @ApiPropertyOptional({ description: 'Return only visits that start then or later.', example: '2026-12-24T00:00:00Z' })
   @IsUndefinable()
   @IsDateTime()
   readonly from?: Date;
 
-  @ApiPropertyOptional({ description: 'Only those that begin before.', example: '2026-12-25T00:00:00Z' })
+  @ApiPropertyOptional({ description: 'Return only visits that start before.', example: '2026-12-25T00:00:00Z' })
   @IsUndefinable()
   @IsDateTime()
   readonly to?: Date;
@@ -106,7 +106,7 @@ interface Visit {
   readonly note: string | null;
 }
 
-/** What clients see of a visit. */
+/** The visit as clients see it. */
 class VisitDto {
   @ApiProperty(int64Schema(1n))
   readonly id: bigint;
@@ -160,7 +160,7 @@ export class VisitsService {
       throw new BadRequestException(`A visit takes at most ${this.maxHours} hours.`);
     }
     const made = await this.unitOfWork.run(async () => {
-      // Those for one animal come one after the other: in the constraint they would wait for each other, in a deadlock.
+      // Visits of one animal are made one after the other: in the constraint they would wait for each other and deadlock.
       if ((await this.pets.findForChange(petId)) === null) {
         throw new BadRequestException('No animal has this petId.');
       }
