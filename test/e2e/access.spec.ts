@@ -1,11 +1,11 @@
 import { RouteTable } from '../../src/shared/http/server/route-table';
 import { TestService } from '../support/service';
 
-/** Every route that is open to everybody. Anything else has to refuse who has no key. */
+/** The public routes. All others must reject requests without a key. */
 const PUBLIC = [/^\/healthz$/, /^\/readyz$/, /^\/metrics$/, /^\/openapi\.json$/, /^\/docs(-yaml)?(\/|$)/, /^\/v1\/?$/];
 
 describe('Access', () => {
-  it('is closed on every route that does not say it is public', async () => {
+  it('is closed on every route that is not marked public', async () => {
     const service = await TestService.start({ AUTH_FAILURES_PER_MINUTE: '1000000' });
     try {
       const closed = service.app

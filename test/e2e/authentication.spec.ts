@@ -15,12 +15,12 @@ describe('Authentication', () => {
     service.get('/v1/pets', { headers: { authorization } });
   const damaged = (text: string) => (text.endsWith('A') ? `${text.slice(0, -1)}B` : `${text.slice(0, -1)}A`);
 
-  describe('lets in', () => {
+  describe('accepts', () => {
     it.each(['Bearer ', 'bearer ', 'BEARER ', 'bEaReR   '])('a valid key after "%s"', async (scheme) => {
       expect((await withAuthorization(scheme + key)).status).toBe(200);
     });
 
-    it('a key until the moment it expires, then answers 401 expired_api_key', async () => {
+    it('a key until the moment it expires, then returns 401 expired_api_key', async () => {
       const account = await service.app.get(AccountsService).create('Test', 'pro');
       const expiresAt = new Date(service.clock.now() + 10_500);
       const { secret } = await service.app.get(KeysService).create(account.id, expiresAt);
@@ -32,7 +32,7 @@ describe('Authentication', () => {
       expect(answer.headers['www-authenticate']).toBe('Bearer realm="petstore", error="invalid_token"');
     });
 
-    it('a revoked key no longer than a second, also when the clock is set back meanwhile', async () => {
+    it('a revoked key for no longer than a second, even if the clock is set back meanwhile', async () => {
       const account = await service.app.get(AccountsService).create('Test', 'pro');
       const issued = await service.app.get(KeysService).create(account.id);
       expect((await service.get('/v1/pets', { key: issued.secret })).status).toBe(200);
@@ -56,7 +56,7 @@ describe('Authentication', () => {
     });
 
     it.each(['GET', 'POST'])(
-      'a key as access_token in the query or the body of %s is no credential',
+      'a key as access_token in the query or the body of %s is not a credential',
       async (method) => {
         const answer = await service.call(method, `/v1/pets?access_token=${key}`, {
           ...(method === 'POST' && {
@@ -80,7 +80,7 @@ describe('Authentication', () => {
       ['no b64token', (valid) => `Bearer "${valid}"`],
       ['a tab instead of a space', (valid) => `Bearer \t${valid}`],
       ['two Authorization headers', (valid) => [`Bearer ${valid}`, `Bearer ${valid}`]],
-      ['a header too many', (valid) => [`Bearer ${valid}`, 'Basic dXNlcjpwYXNz']],
+      ['a second header', (valid) => [`Bearer ${valid}`, 'Basic dXNlcjpwYXNz']],
       ['a list', (valid) => `Bearer ${valid}, Bearer ${valid}`],
     ])('%s', async (_, authorization) => {
       const answer = await withAuthorization(authorization(key));
@@ -88,10 +88,10 @@ describe('Authentication', () => {
       expect(answer.headers['www-authenticate']).toBe('Bearer realm="petstore", error="invalid_token"');
     });
 
-    it('a well-formed key that nobody was given', async () => {
+    it('a well-formed key that was never issued', async () => {
       const other = await TestService.start({ AUTH_FAILURES_PER_MINUTE: '1000000' });
       try {
-        // Starting emptied the database: the key is well-formed, and unknown now.
+        // The database was emptied on start, so this well-formed key is unknown now.
         service.clock.advance(1_000);
         expect(codeOf(await withAuthorization(`Bearer ${key}`))).toBe('invalid_api_key');
         key = await service.createKey();
@@ -124,7 +124,7 @@ describe('Authentication', () => {
   });
 });
 
-describe('Too many failed authentications from one address', () => {
+describe('Too many failed authentications from one client IP address', () => {
   let service: TestService;
 
   beforeAll(async () => {
@@ -135,7 +135,7 @@ describe('Too many failed authentications from one address', () => {
   const from = (address: string, key?: string) =>
     service.get('/v1/pets', { key, headers: { 'x-forwarded-for': address } });
 
-  it('60 a minute are 401 and show what is left; then 429 until the minute ends', async () => {
+  it('return 401 for 60 in a minute, showing how many are left; then 429 until the minute ends', async () => {
     const start = service.clock.now();
     for (let left = 59; left >= 0; left--) {
       const answer = await from('192.0.2.1');
@@ -150,7 +150,7 @@ describe('Too many failed authentications from one address', () => {
     expect((await from('192.0.2.1')).status).toBe(401);
   });
 
-  it('never hold up a valid key', async () => {
+  it('never delay a valid key', async () => {
     const key = await service.createKey();
     for (let count = 0; count < 61; count++) {
       await from('192.0.2.3');
@@ -159,21 +159,21 @@ describe('Too many failed authentications from one address', () => {
     expect((await from('192.0.2.3', key)).status).toBe(200);
   });
 
-  it('count by the address the gateway saw, not by one the client made up', async () => {
+  it('count by the address that the gateway saw, not by one that the client made up', async () => {
     const first = await from('198.51.100.1, 192.0.2.4');
     const second = await from('198.51.100.2, 192.0.2.4');
     expect(rate(second).remaining).toBe(rate(first).remaining - 1);
   });
 
   it.each(['192.0.2.9:4711', '[2001:db8::9]:4711', '192.0.2.009', '0xc0000209', '192.0.2', 'unknown', '_hidden', 'a'])(
-    'count by the peer where X-Forwarded-For has %s, which is no IP address',
+    'count by the peer if X-Forwarded-For has %s, which is not an IP address',
     async (junk) => {
       const before = rate(await from('none'));
       expect(rate(await from(junk)).remaining).toBe(before.remaining - 1);
     },
   );
 
-  it('count by /64 for IPv6, and together for both spellings of IPv4', async () => {
+  it('count by /64 network for IPv6, and together for both spellings of IPv4', async () => {
     expect(rate(await from('2001:db8::1')).remaining).toBe(59);
     expect(rate(await from('2001:db8::ffff:1')).remaining).toBe(58);
     expect(rate(await from('2001:db8:0:1::1')).remaining).toBe(59);

@@ -26,7 +26,7 @@ describe('CORS', () => {
     expect(rate(await service.call('OPTIONS', path, { headers })).remaining).toBe(60);
   });
 
-  it('lets a page of another origin read every header, of errors too', async () => {
+  it('lets a page of another origin read every header, including those of errors', async () => {
     const { status, headers } = await service.get('/v1/pets', { headers: { origin: 'https://shop.example' } });
     expect(status).toBe(401);
     expect(headers['access-control-allow-origin']).toBe('*');

@@ -15,7 +15,7 @@ describe('POST /v1/pets', () => {
   const messageOf = (answer: { body: unknown }) => (answer.body as { message: string }).message;
 
   describe('201', () => {
-    it('gives back the stored animal with its id, and where to find it', async () => {
+    it('returns the stored animal with its id, and its URL', async () => {
       const answer = await create({ name: 'Rex', categoryId: 3, status: 'pending' });
       const { id } = answer.body as { id: number };
       expect(answer.status).toBe(201);
@@ -24,7 +24,7 @@ describe('POST /v1/pets', () => {
       expect((await service.get(`/v1/pets/${id}`, { key })).body).toEqual(answer.body);
     });
 
-    it('makes an animal available when status is left out', async () => {
+    it('makes an animal available if status is omitted', async () => {
       expect((await create({ name: 'Rex', categoryId: 3 })).body).toMatchObject({ status: 'available' });
     });
 
@@ -51,7 +51,7 @@ describe('POST /v1/pets', () => {
       ['1.5e3', '1500'],
       ['-0', '0'],
       ['0', '0'],
-    ])('stores categoryId %s and answers with the digits %s', async (sent, digits) => {
+    ])('stores categoryId %s and returns the digits %s', async (sent, digits) => {
       const answer = await create(`{"name":"Rex","categoryId":${sent}}`);
       expect(answer.status).toBe(201);
       expect(answer.text).toContain(`"categoryId":${digits},`);
@@ -59,7 +59,7 @@ describe('POST /v1/pets', () => {
       expect((await service.get(`/v1/pets/${id}`, { key })).text).toContain(`"categoryId":${digits},`);
     });
 
-    it('keeps any int64 exactly, from the JSON text to the database and back', async () => {
+    it('preserves any int64 exactly, from the JSON text to the database and back', async () => {
       await fc.assert(
         fc.asyncProperty(fc.bigInt({ min: -(2n ** 63n), max: 2n ** 63n - 1n }), async (categoryId) => {
           const answer = await create(`{"name":"Rex","categoryId":${categoryId}}`);
@@ -80,12 +80,12 @@ describe('POST /v1/pets', () => {
       "Robert'); DROP TABLE pets;--",
       '\ufeffRex',
       '12',
-    ])('keeps the name %j as sent', async (name) => {
+    ])('stores the name %j as sent', async (name) => {
       const answer = await create({ name, categoryId: 1 });
       expect([answer.status, (answer.body as { name: string }).name]).toEqual([201, name]);
     });
 
-    it('takes application/json in utf-8 however it is written, and a body in chunks', async () => {
+    it('accepts every spelling of application/json in utf-8, and a chunked body', async () => {
       for (const type of [
         'application/json; charset=utf-8',
         'Application/JSON;charset="UTF-8"',
@@ -124,7 +124,7 @@ describe('POST /v1/pets', () => {
       [{ name: 'Rex', categoryId: 1, status: 'lost' }, 'status must be one of available, pending, sold.'],
       [{ name: 'Rex', categoryId: 1, status: null }, 'status must be one of available, pending, sold.'],
       [{ name: 'Rex', categoryId: 1, status: ['sold'] }, 'status must be one of available, pending, sold.'],
-    ])('refuses %j, naming the field', async (body, message) => {
+    ])('rejects %j, naming the field', async (body, message) => {
       const answer = await create(body);
       expect([answer.status, codeOf(answer), messageOf(answer)]).toEqual([400, 'invalid_body', message]);
     });
@@ -143,7 +143,7 @@ describe('POST /v1/pets', () => {
       '0.1e-400',
       '5.00000000000000000001',
       '9223372036854775807.5',
-    ])('refuses categoryId %s', async (categoryId) => {
+    ])('rejects categoryId %s', async (categoryId) => {
       const answer = await create(`{"name":"Rex","categoryId":${categoryId}}`);
       expect([answer.status, messageOf(answer)]).toEqual([
         400,
@@ -165,7 +165,7 @@ describe('POST /v1/pets', () => {
       '{"a":01}',
       '\ufeff',
       '['.repeat(60_000),
-    ])('refuses the body %#, which is no JSON object', async (body) => {
+    ])('rejects the body %#, which is not a JSON object', async (body) => {
       const answer = await create(body);
       expect([answer.status, codeOf(answer)]).toEqual([400, 'invalid_json']);
     });
@@ -177,27 +177,30 @@ describe('POST /v1/pets', () => {
       ['2e', 64, 201],
       ['2e', 65, 400],
       ['2e', 7_000, 400],
-    ])('limits nesting to 64 levels, whatever else is sent (note %j, %i levels)', async (note, levels, status) => {
-      const nested = '['.repeat(levels - 1) + ']'.repeat(levels - 1);
-      const answer = await create(`{"name":"Rex","categoryId":1,"note":"${note}","x":${nested}}`);
-      expect(answer.status).toBe(status);
-      if (status === 400) {
-        expect(answer.body).toEqual({
-          code: 'invalid_json',
-          message: 'The body must not nest arrays and objects more than 64 levels deep.',
-          status: 400,
-        });
-      }
-    });
+    ])(
+      'limits nesting to 64 levels, whatever else the body contains (note %j, %i levels)',
+      async (note, levels, status) => {
+        const nested = '['.repeat(levels - 1) + ']'.repeat(levels - 1);
+        const answer = await create(`{"name":"Rex","categoryId":1,"note":"${note}","x":${nested}}`);
+        expect(answer.status).toBe(status);
+        if (status === 400) {
+          expect(answer.body).toEqual({
+            code: 'invalid_json',
+            message: 'The body must not nest arrays and objects more than 64 levels deep.',
+            status: 400,
+          });
+        }
+      },
+    );
 
-    it('refuses bytes that are not UTF-8', async () => {
+    it('rejects bytes that are not UTF-8', async () => {
       const answer = await service.raw(
         `POST /v1/pets HTTP/1.1\r\nHost: x\r\nConnection: close\r\nAuthorization: Bearer ${key}\r\nContent-Type: application/json\r\nContent-Length: 3\r\n\r\n"\xff"`,
       );
       expect(answer).toContain('"code":"invalid_json"');
     });
 
-    it('refuses a request without any body', async () => {
+    it('rejects a request without a body', async () => {
       expect(codeOf(await service.post('/v1/pets', { key }))).toBe('invalid_json');
     });
   });
@@ -205,13 +208,13 @@ describe('POST /v1/pets', () => {
   describe('413', () => {
     const ofSize = (bytes: number) => `{"name":"Rex","categoryId":1,"x":"${'a'.repeat(bytes - 36)}"}`.padEnd(bytes);
 
-    it('takes 65536 bytes and refuses 65537', async () => {
+    it('accepts 65536 bytes and rejects 65537', async () => {
       expect((await create(ofSize(65_536))).status).toBe(201);
       const answer = await create(ofSize(65_537));
       expect([answer.status, codeOf(answer)]).toEqual([413, 'body_too_large']);
     });
 
-    it('refuses a body in chunks as soon as it is too large', async () => {
+    it('rejects a chunked body as soon as it is too large', async () => {
       const chunk = `${(70_000).toString(16)}\r\n${'a'.repeat(70_000)}\r\n`;
       const answer = await service.raw(
         `POST /v1/pets HTTP/1.1\r\nHost: x\r\nConnection: close\r\nAuthorization: Bearer ${key}\r\nContent-Type: application/json\r\nTransfer-Encoding: chunked\r\n\r\n${chunk}0\r\n\r\n`,
@@ -231,7 +234,7 @@ describe('POST /v1/pets', () => {
       'multipart/form-data; boundary=x',
       'application/x-www-form-urlencoded',
       'application/merge-patch+json',
-    ])('refuses the media type %s', async (type) => {
+    ])('rejects the media type %s', async (type) => {
       const answer = await service.post('/v1/pets', {
         key,
         body: { name: 'Rex', categoryId: 1 },
@@ -240,7 +243,7 @@ describe('POST /v1/pets', () => {
       expect([answer.status, codeOf(answer)]).toEqual([415, 'unsupported_media_type']);
     });
 
-    it('refuses a compressed body', async () => {
+    it('rejects a compressed body', async () => {
       const answer = await service.post('/v1/pets', { key, body: '{}', headers: { 'content-encoding': 'gzip' } });
       expect(answer.status).toBe(415);
     });

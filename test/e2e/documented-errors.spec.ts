@@ -4,7 +4,7 @@ import type { ErrorCode } from '../../src/shared/domain/error-codes';
 import type { ErrorCases } from '../support/documented-errors';
 import { type Answer, TestService } from '../support/service';
 
-/** The example answers of docs/errors.md, by the code under whose heading they stand. */
+/** The example responses of docs/errors.md, by the code in their heading. */
 const DOCUMENTED = [
   ...readFileSync(join(__dirname, '../../docs/errors.md'), 'utf8').matchAll(/^### `(\w+)`[^]*?^```\n(.*)\n```$/gm),
 ].map(([, code = '', example = '']) => [code as ErrorCode, example] as const);
@@ -26,7 +26,7 @@ describe('docs/errors.md', () => {
   });
   afterAll(() => service.close());
 
-  it.each(DOCUMENTED)('shows for %s what the service answers', async (code, example) => {
+  it.each(DOCUMENTED)('shows for %s the actual response of the service', async (code, example) => {
     const send = cases.get(code);
     if (send === undefined) {
       throw new Error(`No request gets ${code}: add one to the module's documented-errors.ts below test/e2e.`);
@@ -35,7 +35,7 @@ describe('docs/errors.md', () => {
     expect(typeof answer === 'object' ? answer.text : answer).toBe(example);
   });
 
-  it('has a heading with an answer for every code that a documented-errors.ts below test/e2e gets', () => {
+  it('has a heading and an example for every code in a documented-errors.ts below test/e2e', () => {
     expect(DOCUMENTED.map(([code]) => code).sort()).toEqual([...cases.keys()].sort());
   });
 });

@@ -31,13 +31,13 @@ export const errorCases: ErrorCases = (service, key) => {
   const post = (body: unknown, headers: Record<string, string> = {}) =>
     service.post('/v1/pets', { key, body, headers });
   const raw = async (bytes: string) => (await service.raw(bytes)).split('\r\n\r\n')[1] ?? '';
-  /** The first answer with this code to a request that is sent again and again. */
+  /** Repeats a request until its response has this code. */
   const sendUntil = async (code: ErrorCode, send: () => Promise<Answer>): Promise<Answer> => {
     const answer = await send();
     return codeOf(answer) === code ? answer : sendUntil(code, send);
   };
   const listWith = (allowed: string) => () => service.get('/v1/pets', { key: allowed });
-  /** No operation throws an exception of Nest's yet: what one would return. */
+  /** No operation throws a Nest exception yet; this is what one would return. */
   const fromNest = (exception: HttpException) => () =>
     Promise.resolve(JSON.stringify(toErrorResponse(exception, '', ERROR_CATALOG)));
 
@@ -69,7 +69,7 @@ export const errorCases: ErrorCases = (service, key) => {
     pet_not_found: () => get('/v1/pets/01'),
     route_not_found: () => get('/v1/pets/'),
     method_not_allowed: () => service.call('DELETE', '/v1/pets', { key }),
-    // Node gives up on a request after minutes only.
+    // Node itself gives up on a request only after minutes.
     request_timeout: () => {
       const error = protocolError(Object.assign(new Error(), { code: 'ERR_HTTP_REQUEST_TIMEOUT' }));
       return Promise.resolve(JSON.stringify(ERROR_CATALOG.toResponse(error)));

@@ -12,7 +12,7 @@ describe('Outside /v1', () => {
   afterAll(() => service.close());
 
   it.each(['/healthz', '/readyz', '/docs', '/docs/swagger-ui.css', '/openapi.json'])(
-    '%s needs no key and has no limit',
+    '%s needs no key and has no rate limit',
     async (path) => {
       const answer = await service.get(path);
       expect(answer.status).toBe(200);
@@ -20,7 +20,7 @@ describe('Outside /v1', () => {
     },
   );
 
-  it('the OpenAPI 3.1 document names the operations, the schemas and the servers', async () => {
+  it('the OpenAPI 3.1 document contains the operations, the schemas and the servers', async () => {
     const document = (await service.get('/openapi.json')).body as OpenAPIObject;
     expect(document.openapi).toBe('3.1.0');
     expect(document.info.version).toBe('1.0.0');

@@ -21,13 +21,13 @@ describe('Errors', () => {
     '/v1/nowhere/else',
     '/v1/-',
     '/v1?x=1',
-  ])('404 route_not_found: %s is no operation', async (path) => {
+  ])('404 route_not_found: %s is not an operation', async (path) => {
     const answer = await service.get(path, { key });
     expect([answer.status, codeOf(answer)]).toEqual([404, 'route_not_found']);
   });
 
   it.each(['/', '/v2/pets', '/pets', '/v1x', '/favicon.ico'])(
-    '404 route_not_found: nothing is served at %s',
+    '404 route_not_found: nothing has the path %s',
     async (path) => {
       const answer = await service.get(path);
       expect([answer.status, codeOf(answer)]).toEqual([404, 'route_not_found']);
@@ -72,16 +72,16 @@ describe('Errors', () => {
     expect([answer.status, codeOf(answer)]).toEqual([414, 'uri_too_long']);
   });
 
-  describe('what never becomes a request is answered with an Error and the rate headers too', () => {
+  describe('input that never becomes a request gets an Error and the rate limit headers', () => {
     it.each([
       [
-        'a URL beyond what the HTTP layer reads',
+        'a URL longer than the HTTP layer reads',
         `GET /v1/pets?${'a'.repeat(20_000)} HTTP/1.1\r\nHost: x\r\n\r\n`,
         'uri_too_long',
         414,
       ],
       [
-        'headers beyond it',
+        'headers longer than it reads',
         `GET /v1/pets HTTP/1.1\r\nHost: x\r\nX: ${'a'.repeat(20_000)}\r\n\r\n`,
         'headers_too_large',
         431,
@@ -106,7 +106,7 @@ describe('Errors', () => {
       expect(JSON.parse(body)).toEqual({ code, message: expect.any(String) as string, status });
     });
 
-    it('the rate headers on a malformed request in absolute form', async () => {
+    it('a malformed request in absolute form gets the rate limit headers', async () => {
       const answer = await service.raw('GET http://api.example.com/v1/pets HTTP/1.1\r\nHost: x\r\nbad header\r\n\r\n');
       expect(answer).toContain('HTTP/1.1 400 ');
       expect(answer).toContain('x-ratelimit-limit: 1000000');
@@ -115,7 +115,7 @@ describe('Errors', () => {
       );
     });
 
-    it('no body on a malformed HEAD request', async () => {
+    it('a malformed HEAD request gets no body', async () => {
       const [head, ...body] = (await service.raw('HEAD /v1/pets HTTP/1.1\r\nHost: x\r\nbad header\r\n\r\n')).split(
         '\r\n\r\n',
       );
@@ -123,14 +123,14 @@ describe('Errors', () => {
       expect(body).toEqual(['']);
     });
 
-    it('405 on CONNECT', async () => {
+    it('CONNECT gets 405', async () => {
       const answer = await service.raw('CONNECT api.example.com:443 HTTP/1.1\r\nHost: api.example.com\r\n\r\n');
       expect(answer).toContain('HTTP/1.1 405 ');
       expect(answer).toContain(`\r\nallow: ${documentedMethods().join(', ')}\r\n`);
       expect(answer).toContain('"code":"method_not_allowed"');
     });
 
-    it('no rate headers where the bytes do not ask for /v1', async () => {
+    it('input that does not request a path under /v1 gets no rate limit headers', async () => {
       expect(await service.raw('NONSENSE /docs HTTP/1.1\r\n\r\n')).not.toContain('x-ratelimit');
     });
   });
@@ -156,7 +156,7 @@ describe('Errors', () => {
       expect(created(answer)).toEqual(names);
     });
 
-    it('a malformed body gets one 400, after the responses to the requests before it', async () => {
+    it('a malformed body gets one 400, after the responses to earlier requests', async () => {
       const chunked = add('never').replace(
         /Content-Length: \d+\r\n\r\n.*/,
         'Transfer-Encoding: chunked\r\n\r\nnonsense\r\n',
@@ -164,13 +164,13 @@ describe('Errors', () => {
       expect(statuses(await service.raw(add('before') + chunked + add('after')))).toEqual([201, 400]);
     });
 
-    it('requests get their responses although the client has closed its side', async () => {
+    it('requests get their responses even if the client has closed its side', async () => {
       const answer = await service.raw(add('one') + add('two'), { halfClose: true });
       expect(statuses(answer)).toEqual([201, 201]);
       expect(statuses(await service.raw('GET /v1/pets HTTP/1.1\r\nHo', { halfClose: true }))).toEqual([400]);
     });
 
-    it('what follows a request that asks to close the connection is ignored', async () => {
+    it('input after a request that closes the connection is ignored', async () => {
       const last = `GET /v1/pets HTTP/1.1\r\nHost: x\r\nConnection: close\r\nAuthorization: Bearer ${key}\r\n\r\n`;
       expect(statuses(await service.raw(`${last}NONSENSE\r\n\r\n`))).toEqual([200]);
     });
@@ -185,12 +185,12 @@ describe('Errors', () => {
     expect(answer).toContain('x-ratelimit-limit: 100000');
   });
 
-  it('an expectation that is not known is ignored', async () => {
+  it('an unknown expectation is ignored', async () => {
     const answer = await service.get('/v1/pets', { key, headers: { expect: 'the-unexpected' } });
     expect(answer.status).toBe(200);
   });
 
-  it('an absolute-form target is its path', async () => {
+  it('a target in absolute form is treated as its path', async () => {
     const answer = await service.raw(
       `GET http://proxy.example/v1/pets HTTP/1.1\r\nHost: x\r\nConnection: close\r\nAuthorization: Bearer ${key}\r\n\r\n`,
     );
@@ -199,7 +199,7 @@ describe('Errors', () => {
   });
 
   describe('X-Request-Id', () => {
-    it.each(['abc-123', 'a'.repeat(128), '5f2c:1/2+3=4'])('keeps %.20s from the gateway', async (id) => {
+    it.each(['abc-123', 'a'.repeat(128), '5f2c:1/2+3=4'])('accepts %.20s from the gateway', async (id) => {
       expect((await service.get('/v1/pets', { key, headers: { 'x-request-id': id } })).headers['x-request-id']).toBe(
         id,
       );
@@ -211,7 +211,7 @@ describe('Errors', () => {
     });
 
     it.each(['/v1/pets', '/healthz', '/nowhere', '/%zz', '/docs', '/openapi.json'])(
-      'is on the answer of %s',
+      'is in the response to %s',
       async (path) => {
         expect((await service.get(path)).headers['x-request-id']).toBeDefined();
       },

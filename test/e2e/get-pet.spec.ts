@@ -22,13 +22,13 @@ describe('GET /v1/pets/{petId}', () => {
     expect(headers.link).toMatch(DEPRECATION_LINKS);
   };
 
-  it('200: gives the animal, and announces the removal of the operation', async () => {
+  it('200: returns the animal, and announces the removal of the operation', async () => {
     const answer = await service.get(`/v1/pets/${pet.id}`, { key });
     expect([answer.status, answer.body]).toEqual([200, pet]);
     expectDeprecation(answer.headers);
   });
 
-  it('200: answers HEAD as GET, without the body', async () => {
+  it('200: responds to HEAD as to GET, without the body', async () => {
     const answer = await service.call('HEAD', `/v1/pets/${pet.id}`, { key });
     expect([answer.status, answer.text]).toEqual([200, '']);
     expectDeprecation(answer.headers);
@@ -49,13 +49,13 @@ describe('GET /v1/pets/{petId}', () => {
     '%31%20',
     '٣',
     'a'.repeat(5_000),
-  ])('404: no animal is named by %s', async (petId) => {
+  ])('404: %s is not the id of an animal', async (petId) => {
     const answer = await service.get(`/v1/pets/${encodeURI(petId).replace(/%25/g, '%')}`, { key });
     expect([answer.status, codeOf(answer)]).toEqual([404, 'pet_not_found']);
     expectDeprecation(answer.headers);
   });
 
-  it('401: says nothing of the deprecation to who has no key', async () => {
+  it('401: does not mention the deprecation to callers without a key', async () => {
     const answer = await service.get(`/v1/pets/${pet.id}`);
     expect(answer.status).toBe(401);
     expect(answer.headers.deprecation).toBeUndefined();

@@ -36,7 +36,7 @@ describe('Headers', () => {
     ['PUT', '/v1/pets', 405],
     ['POST', '/v1/pets', 400],
   ])(
-    'keep the answer to %s %s (%i) out of shared caches, and from being taken for a page',
+    'keep the response to %s %s (%i) out of shared caches, and from being shown as a page',
     async (method, path, status) => {
       const answer = await service.call(method, path, { key });
       expect(answer.status).toBe(status);
@@ -44,7 +44,7 @@ describe('Headers', () => {
     },
   );
 
-  it('do the same without a key, and for a key whose plan is used up', async () => {
+  it('do the same without a key, and for a key whose limit is exhausted', async () => {
     const unknown = await service.get('/v1/pets');
     expect(unknown.status).toBe(401);
     expectHeaders(unknown, OF_ONE_ACCOUNT);
@@ -55,7 +55,7 @@ describe('Headers', () => {
     expectHeaders(refused, OF_ONE_ACCOUNT);
   });
 
-  it.each(['GET', 'OPTIONS'])('let no page of another origin read /metrics (%s)', async (method) => {
+  it.each(['GET', 'OPTIONS'])('prevent pages of other origins from reading /metrics (%s)', async (method) => {
     const headers = { origin: 'https://shop.example', 'access-control-request-method': 'GET' };
     const { headers: received } = await service.call(method, '/metrics', { headers });
     expect(received).toMatchObject({ ...PROTECTIVE, 'cache-control': 'no-store' });
@@ -66,14 +66,14 @@ describe('Headers', () => {
     expectHeaders(await service.get(path), { ...PROTECTIVE, 'cache-control': 'no-store' });
   });
 
-  it('are there too when what came is no HTTP', async () => {
+  it('are also in responses to input that is not HTTP', async () => {
     const answer = (await service.raw('GET /v1/pets HTTP/1.1\r\nno header\r\n\r\n')).toLowerCase();
     for (const [name, value] of Object.entries({ ...PROTECTIVE, 'cache-control': 'no-store' })) {
       expect(answer).toContain(`\r\n${name}: ${value.toLowerCase()}\r\n`);
     }
   });
 
-  it.each(['/docs', '/openapi.json'])('have caches ask each time whether %s is still the same', async (path) => {
+  it.each(['/docs', '/openapi.json'])('make caches revalidate %s each time', async (path) => {
     const { status, headers, text } = await service.get(path);
     expect([status, headers['cache-control']]).toEqual([200, 'no-cache']);
     expect(text).not.toBe('');
@@ -84,7 +84,7 @@ describe('Headers', () => {
     expect([changed.status, changed.text]).toEqual([200, text]);
   });
 
-  it('let caches keep what Swagger UI loads, under addresses that have its version', async () => {
+  it('let caches store the assets of Swagger UI, whose URLs contain its version', async () => {
     const { text } = await service.get('/docs');
     const assets = [...text.matchAll(/(?:href|src)="(docs\/[^"]+)"/g)].map(([, path = '']) => path);
     expect(assets.length).toBeGreaterThanOrEqual(4);
@@ -97,7 +97,7 @@ describe('Headers', () => {
     }
   });
 
-  it('let the page of Swagger UI load its own files only, and call the servers of the document', async () => {
+  it('let the page of Swagger UI load only its own files, and call only the servers of the document', async () => {
     const { 'content-security-policy': policy = '', ...headers } = (await service.get('/docs')).headers;
     expect(headers).toMatchObject({ 'x-frame-options': 'DENY', 'x-content-type-options': 'nosniff' });
     const directives = Object.fromEntries(
@@ -122,7 +122,7 @@ describe('Headers', () => {
 });
 
 describe('The documentation', () => {
-  it('is one page: /docs/ leads to it, and nothing else of the packages behind it is served', async () => {
+  it('is a single page: /docs/ redirects to it, and no other file of its packages is served', async () => {
     const service = await TestService.start();
     try {
       const { status, headers } = await service.get('/docs/');
@@ -135,7 +135,7 @@ describe('The documentation', () => {
     }
   });
 
-  it('is only read: other methods get 405 with Allow, here and elsewhere outside /v1', async () => {
+  it('is read-only: other methods get 405 with Allow, here and elsewhere outside /v1', async () => {
     const service = await TestService.start();
     try {
       for (const path of ['/docs', '/docs/swagger-ui.css', '/openapi.json?x=1', '/healthz', '/metrics']) {
@@ -150,7 +150,7 @@ describe('The documentation', () => {
     }
   });
 
-  it('is not there with DOCS_ENABLED=false, while the operations are', async () => {
+  it('is not served with DOCS_ENABLED=false, while the operations are', async () => {
     const service = await TestService.start({ DOCS_ENABLED: 'false' });
     try {
       for (const path of ['/docs', '/docs/', '/docs/swagger-ui.css', '/openapi.json']) {

@@ -26,7 +26,7 @@ describe('Idempotency-Key on POST /v1/pets', () => {
   const age = (key: string, interval: string) =>
     sql(`UPDATE idempotency_records SET created_at = created_at - $2::interval WHERE key = $1`, [key, interval]);
 
-  it('gives the first answer again to the same request, and creates nothing', async () => {
+  it('returns the first response again for the same request, and creates nothing', async () => {
     const key = unused();
     const first = await create(key, '{"name":"Rex","categoryId":9223372036854775807}');
     const stored = await numberOf('pets');
@@ -37,13 +37,13 @@ describe('Idempotency-Key on POST /v1/pets', () => {
     expect(await numberOf('pets')).toBe(stored);
   });
 
-  it('counts a repetition as a request', async () => {
+  it('counts a retry against the rate limit', async () => {
     const key = unused();
     const first = await create(key);
     expect(rate(await create(key)).remaining).toBe(rate(first).remaining - 1);
   });
 
-  it('gives the first answer also after the animal has changed', async () => {
+  it('returns the first response even after the animal has changed', async () => {
     const key = unused();
     const first = await create(key);
     await sql(`UPDATE pets SET status = 'sold' WHERE id = $1`, [(first.body as { id: number }).id]);
@@ -56,7 +56,7 @@ describe('Idempotency-Key on POST /v1/pets', () => {
     expect((await create(`"${key}"`)).text).toBe(first.text);
   });
 
-  it('takes no notice of unknown query parameters and other headers', async () => {
+  it('ignores unknown query parameters and other headers', async () => {
     const key = unused();
     const first = await create(key);
     const headers = { 'idempotency-key': key, 'x-attempt': '2' };
@@ -73,7 +73,7 @@ describe('Idempotency-Key on POST /v1/pets', () => {
     expect(other.text).not.toBe(first.text);
   });
 
-  it('answers 400 idempotency_key_reused to another body, and creates nothing', async () => {
+  it('returns 400 idempotency_key_reused for a different body, and creates nothing', async () => {
     const key = unused();
     await create(key);
     const stored = await numberOf('pets');
@@ -88,7 +88,7 @@ describe('Idempotency-Key on POST /v1/pets', () => {
   });
 
   it.each([[''], ['a b'], ['"a'], ['ä'], ['a'.repeat(256)], [['a', 'b']]])(
-    'answers 400 invalid_idempotency_key to %j, and creates nothing',
+    'returns 400 invalid_idempotency_key for %j, and creates nothing',
     async (key) => {
       const stored = await numberOf('pets');
       const answer = await create(key);
@@ -97,14 +97,14 @@ describe('Idempotency-Key on POST /v1/pets', () => {
     },
   );
 
-  it('does not keep a refusal: the corrected request is executed', async () => {
+  it('does not store a rejected request: the corrected request is executed', async () => {
     const key = unused();
     expect(codeOf(await create(key, { name: 'Rex' }))).toBe('invalid_body');
     expect(codeOf(await create(key, '{'))).toBe('invalid_json');
     expect((await create(key)).status).toBe(201);
   });
 
-  it('does not come before the API key, the limits, and the media type', async () => {
+  it('is checked after the API key, the limits, and the media type', async () => {
     const key = unused();
     expect(codeOf(await create('a b', REX, 'nobody'))).toBe('invalid_api_key');
     const spent = await service.createKey('enterprise', { perMinute: 1, perDay: 10 });
@@ -117,7 +117,7 @@ describe('Idempotency-Key on POST /v1/pets', () => {
     expect((await create(key)).status).toBe(201);
   });
 
-  it('creates one animal when the same request comes twenty times at once', async () => {
+  it('creates one animal when twenty identical requests arrive at once', async () => {
     const key = unused();
     const stored = await numberOf('pets');
     const answers = await Promise.all(Array.from({ length: 20 }, () => create(key)));
@@ -126,13 +126,13 @@ describe('Idempotency-Key on POST /v1/pets', () => {
     expect(await numberOf('pets')).toBe(stored + 1);
   });
 
-  it('creates one animal when two bodies come at once, and refuses the other', async () => {
+  it('creates one animal when two different bodies arrive at once, and rejects the other', async () => {
     const key = unused();
     const answers = await Promise.all([create(key), create(key, { ...REX, name: 'Mia' })]);
     expect(answers.map(({ status }) => status).sort()).toEqual([201, 400]);
   });
 
-  it('keeps the record with the animal or neither', async () => {
+  it('stores the record and the animal, or neither', async () => {
     const key = unused();
     const [pets, records] = [await numberOf('pets'), await numberOf('idempotency_records')];
     expect((await service.withConstraint('pets', `name <> 'Rex'`, () => create(key))).status).toBe(500);
@@ -140,7 +140,7 @@ describe('Idempotency-Key on POST /v1/pets', () => {
     expect((await create(key)).headers['idempotent-replayed']).toBeUndefined();
   });
 
-  it('is ignored by operations that create nothing, and keeps nothing without the header', async () => {
+  it('is ignored by operations that create nothing; without the header, nothing is stored', async () => {
     const records = await numberOf('idempotency_records');
     const headers = { 'idempotency-key': 'a b' };
     expect((await service.get('/v1/pets', { key: keys[0], headers })).status).toBe(200);
@@ -148,7 +148,7 @@ describe('Idempotency-Key on POST /v1/pets', () => {
     expect(await numberOf('idempotency_records')).toBe(records);
   });
 
-  it('is remembered for 24 hours, then free again', async () => {
+  it('is remembered for 24 hours, then can be used again', async () => {
     const key = unused();
     const first = await create(key);
     await age(key, '23 hours 59 minutes');
@@ -159,7 +159,7 @@ describe('Idempotency-Key on POST /v1/pets', () => {
     expect((await create(key, { ...REX, name: 'Mia' })).text).toBe(later.text);
   });
 
-  it('has its expired records removed, in batches, and no others', async () => {
+  it('has only its expired records deleted, in batches', async () => {
     const kept = [unused(), unused()];
     for (const key of kept) {
       await create(key);

@@ -11,7 +11,7 @@ describe('A change of an account or a key', () => {
   });
   afterAll(() => service.close());
 
-  it('gives an account the allowance of its new plan within a second, also when the clock is set back; what it used stays used', async () => {
+  it('gives an account the limits of its new plan within a second, even if the clock is set back; its usage remains', async () => {
     const account = await service.app.get(AccountsService).create('Test', 'free');
     const { secret: key } = await service.app.get(KeysService).create(account.id);
     expect(rate(await service.get('/v1/pets', { key }))).toMatchObject({ limit: 60, remaining: 59 });
@@ -44,7 +44,7 @@ describe('A change of an account or a key', () => {
       [401, 'expired_api_key'],
     ];
 
-    it('lets both keys in until the end of the grace, then the new one alone', async () => {
+    it('keeps both keys valid until the end of the grace period, then only the new one', async () => {
       const old = await createKey();
       const { secret } = await rotate(old.key.id, 10_500);
       service.clock.advance(10_499);
@@ -53,7 +53,7 @@ describe('A change of an account or a key', () => {
       expect([await answer(old.secret), await answer(secret)]).toEqual([EXPIRED, OK]);
     });
 
-    it('never makes a key last longer than its own expiry', async () => {
+    it('never extends a key beyond its own expiry', async () => {
       const old = await createKey(1_500);
       await rotate(old.key.id, 10_000);
       service.clock.advance(1_499);
@@ -62,7 +62,7 @@ describe('A change of an account or a key', () => {
       expect(await answer(old.secret)).toEqual(EXPIRED);
     });
 
-    it('without a grace ends a key within a second', async () => {
+    it('without a grace period ends a key within a second', async () => {
       const old = await createKey();
       expect(await answer(old.secret)).toEqual(OK);
       const { secret } = await rotate(old.key.id, 0);
@@ -70,7 +70,7 @@ describe('A change of an account or a key', () => {
       expect([await answer(old.secret), await answer(secret)]).toEqual([EXPIRED, OK]);
     });
 
-    it('happens once when it is asked for twice at the same time', async () => {
+    it('happens once when it is requested twice at the same time', async () => {
       const old = await createKey();
       const results = await Promise.allSettled([rotate(old.key.id, 10_000), rotate(old.key.id, 10_000)]);
       expect(results.map(({ status }) => status).sort()).toEqual(['fulfilled', 'rejected']);

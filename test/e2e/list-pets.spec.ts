@@ -20,7 +20,7 @@ describe('GET /v1/pets', () => {
   const range = (from: number, to: number) => Array.from({ length: to - from + 1 }, (_, index) => from + index);
 
   describe('200', () => {
-    it('lists the first 20 animals by ascending id when limit is omitted', async () => {
+    it('lists the first 20 animals by ascending id if limit is omitted', async () => {
       const answer = await list();
       expect(answer.status).toBe(200);
       expect(ids(answer.body)).toEqual(range(1, 20));
@@ -37,19 +37,19 @@ describe('GET /v1/pets', () => {
       expect(new Set((body as { status: string }[]).map((pet) => pet.status))).toEqual(new Set([status]));
     });
 
-    it('names the next page in Link, below the configured base address whatever Host says', async () => {
+    it('has the URL of the next page in Link, under the configured base URL whatever Host is', async () => {
       const { headers } = await service.get('/v1/pets?limit=5&status=sold', { key, headers: { host: 'evil.example' } });
       expect(headers.link).toMatch(
         /^<https:\/\/api\.example\.com\/v1\/pets\?limit=5&status=sold&cursor=[\w-]{16}>; rel="next"$/,
       );
     });
 
-    it('has no Link on the last page, also when it is full', async () => {
+    it('has no Link on the last page, even if it is full', async () => {
       expect((await list('?limit=83&status=sold')).headers.link).toBeUndefined();
     });
 
     it.each(['', '&status=sold'])(
-      'walks over every animal once by Link, while animals are added (filter "%s")',
+      'lists every animal exactly once by following Link, while animals are added (filter "%s")',
       async (filter) => {
         const expected = ids((await list(`?limit=100${filter}`)).body);
         const seen: number[] = [];
@@ -69,7 +69,7 @@ describe('GET /v1/pets', () => {
       expect((await list('?limit=2&offset=50&page=9')).body).toHaveLength(2);
     });
 
-    it('answers HEAD as GET, without the body', async () => {
+    it('responds to HEAD as to GET, without the body', async () => {
       const get = await list('?limit=3');
       const head = await service.call('HEAD', '/v1/pets?limit=3', { key });
       expect(head.status).toBe(200);
@@ -96,7 +96,7 @@ describe('GET /v1/pets', () => {
       '%D9%A5',
       '1000',
       '9999999999999999999',
-    ])('refuses limit=%s, never clamping it', async (limit) => {
+    ])('rejects limit=%s instead of clamping it', async (limit) => {
       const answer = await list(`?limit=${limit.replace(' ', '%20')}`);
       expect([answer.status, codeOf(answer)]).toEqual([400, 'invalid_parameter']);
       expect((answer.body as { message: string }).message).toContain('limit must be an integer from 1 to 100');
@@ -114,12 +114,12 @@ describe('GET /v1/pets', () => {
       expect([answer.status, codeOf(answer)]).toEqual([400, 'invalid_parameter']);
     });
 
-    it.each(['', 'x', 'AAAAAAAAAAAAAAAA', '____________________', '1'])('refuses the cursor "%s"', async (cursor) => {
+    it.each(['', 'x', 'AAAAAAAAAAAAAAAA', '____________________', '1'])('rejects the cursor "%s"', async (cursor) => {
       const answer = await list(`?cursor=${cursor}`);
       expect([answer.status, codeOf(answer)]).toEqual([400, 'invalid_cursor']);
     });
 
-    it('refuses a cursor of another status filter, and one given twice', async () => {
+    it('rejects a cursor of another status filter, and one given twice', async () => {
       const cursor = /cursor=([\w-]+)/.exec((await list('?limit=1&status=sold')).headers.link ?? '')?.[1] ?? '';
       expect((await list(`?status=sold&cursor=${cursor}`)).status).toBe(200);
       for (const query of [

@@ -24,7 +24,7 @@ describe('The log', () => {
 
   afterEach(() => service.close());
 
-  it('has one line of JSON for each request, with what it takes to follow it up', async () => {
+  it('has one JSON line for each request, with all that is needed to investigate it', async () => {
     await start({});
     await service.get('/v1/pets/9?limit=3', { key, headers: { 'x-request-id': 'abc' } });
     expect(lines).toHaveLength(1);
@@ -46,7 +46,7 @@ describe('The log', () => {
     expect(logged()[0]?.durationMs).toBeGreaterThan(0);
   });
 
-  it('says why a request was refused, and has the id that the client was told', async () => {
+  it('gives the reason of a rejected request, and the request ID that the client got', async () => {
     await start({ AUTH_FAILURES_PER_MINUTE: '1' });
     const answers = [];
     for (const path of ['/v1/pets', '/v1/pets']) {
@@ -67,7 +67,7 @@ describe('The log', () => {
     expect(requests().at(-1)).toMatchObject({ route: 'unmatched', status: 429, accountId: 1 });
   });
 
-  it('has no line for a probe that succeeds, and one for a probe that fails', async () => {
+  it('has no line for a successful probe, and one for a failed probe', async () => {
     await start({});
     const probes = ['/healthz', '/readyz', '/healthz?x=1'];
     for (const path of probes) {
@@ -80,7 +80,7 @@ describe('The log', () => {
     expect(requests()).toMatchObject([{ level: 'info', method: 'GET', route: '/readyz', status: 503 }]);
   });
 
-  it('has a line for what never became a request', async () => {
+  it('has a line for input that never became a request', async () => {
     await start({});
     const answer = await service.raw('NONSENSE\r\n\r\n');
     await service.get('/docs/%zz');
@@ -90,7 +90,7 @@ describe('The log', () => {
     ]);
   });
 
-  it('has a line for a client that goes before it is answered', async () => {
+  it('has a line for a client that disconnects before the response', async () => {
     await start({});
     const gone = new Promise<void>((closed) => {
       const request = httpRequest({
@@ -101,7 +101,7 @@ describe('The log', () => {
         headers: { authorization: `Bearer ${key}`, 'content-type': 'application/json', expect: '100-continue' },
       });
       request.on('error', () => undefined).on('close', closed);
-      // It is told to go on, or answered, once its headers have been read.
+      // The client gets 100 Continue, or a response, once its headers have been read.
       request.on('continue', () => request.destroy());
       request.write('{');
     });
@@ -110,7 +110,7 @@ describe('The log', () => {
     expect(requests()).toMatchObject([{ method: 'POST', route: '/v1/pets', status: 499 }]);
   });
 
-  it('tells of a ban once, with the key and its end', async () => {
+  it('reports a ban once, with the key and the end of the ban', async () => {
     await start({});
     const codes: unknown[] = [];
     for (let request = 0; request < 125; request++) {
@@ -129,7 +129,7 @@ describe('The log', () => {
     ]);
   });
 
-  it('never holds a key, a query or a body, wherever a client puts them', async () => {
+  it('never contains a key, a query or a body, wherever a client puts them', async () => {
     await start({ LOG_LEVEL: 'trace' });
     const secret = 'what-nobody-may-read';
     const headers = { 'x-request-id': key, traceparent: key, 'user-agent': secret, cookie: secret, origin: secret };
@@ -144,7 +144,7 @@ describe('The log', () => {
     expect(lines.join('')).not.toContain(secret);
   });
 
-  it('says why requests got 503: the first at once, the others of a second as a number', async () => {
+  it('gives the reason of 503 responses: the first immediately, further ones of the same second as a number', async () => {
     await start({});
     await service.get('/v1/pets', { key });
     lines.length = 0;
@@ -164,7 +164,7 @@ describe('The log', () => {
     ]);
   });
 
-  it('is for people in development', async () => {
+  it('is readable text in development', async () => {
     await start({ APP_ENV: 'development' });
     await service.get('/v1/pets', { key });
     expect(lines).toEqual([
@@ -174,7 +174,7 @@ describe('The log', () => {
     ]);
   });
 
-  it('is as quiet as LOG_LEVEL says', async () => {
+  it('honours LOG_LEVEL', async () => {
     await start({ LOG_LEVEL: 'warn' });
     await service.get('/v1/pets', { key });
     expect(lines).toEqual([]);

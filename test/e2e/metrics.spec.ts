@@ -21,7 +21,7 @@ describe('/metrics', () => {
 
   afterEach(() => service.close());
 
-  it('counts requests and their time by route and status, without a key', async () => {
+  it('counts requests and their duration by route and status, without a key', async () => {
     await start();
     const key = await service.createKey();
     await service.get('/v1/pets', { key });
@@ -56,7 +56,7 @@ describe('/metrics', () => {
     expect(found.get('petstore_bans_total')).toBe(1);
   });
 
-  it('tells which accounts still call a deprecated operation, the first thousand of them by their id', async () => {
+  it('names the accounts that still call a deprecated operation, up to a thousand', async () => {
     await start();
     const key = await service.createKey();
     await service.get('/v1/pets/1', { key });
@@ -84,7 +84,7 @@ describe('/metrics', () => {
     expect(found.get('nodejs_heap_size_used_bytes')).toBeGreaterThan(0);
   });
 
-  it('tells of readiness, the database pool, Redis, the event loop and the build', async () => {
+  it('reports readiness, the database pool, Redis, the event loop and the build', async () => {
     await start();
     const found = await samples();
     expect(found.get('petstore_database_connections{state="idle"}')).toBeGreaterThan(0);
@@ -95,7 +95,7 @@ describe('/metrics', () => {
     expect(found.get(`petstore_build_info{version="1.0.0",node="${process.versions.node}"}`)).toBe(1);
   });
 
-  it('gets no new label values from what clients make up', async () => {
+  it('gets no new label values from client input', async () => {
     await start();
     const key = await service.createKey();
     const strange = async (word: string) => {
@@ -109,7 +109,7 @@ describe('/metrics', () => {
     const before = await samples();
     await strange('two');
     const after = await samples();
-    // Node.js names the labels of its own metrics.
+    // Node.js itself defines the labels of its own metrics.
     const isNew = (name: string) =>
       name.startsWith('petstore_') && !before.has(name) && !name.includes('route="/metrics"');
     expect([...after.keys()].filter(isNew)).toEqual([]);
@@ -121,7 +121,7 @@ describe('/metrics', () => {
     ).toBe(2);
   });
 
-  it('is on METRICS_PORT alone when that is set', async () => {
+  it('is served only on METRICS_PORT if that is set', async () => {
     const port = await freePort();
     await start({ METRICS_PORT: port });
     expect((await service.get('/metrics')).status).toBe(404);

@@ -23,7 +23,7 @@ describe('The alert rules and the dashboard', () => {
   it.each([
     ['rules', rules.map(({ expr }) => expr)],
     ['panels', queries],
-  ])('ask in their %s for metrics and labels that the service has', async (_what, expressions) => {
+  ])('query in their %s only metrics and labels that the service exports', async (_what, expressions) => {
     const service = await TestService.start();
     const key = await service.createKey();
     await service.get('/v1/pets/1', { key });
@@ -43,7 +43,7 @@ describe('The alert rules and the dashboard', () => {
       ...[...expr.matchAll(/[{,] *(\w+)=/g)].map(([, label = '']) => label),
     ]);
     const known = [...text.matchAll(/[{,](\w+)="/g)].map(([, label]) => label);
-    // Prometheus adds these two.
+    // Added by Prometheus itself.
     expect([...known, 'job', 'instance']).toEqual(expect.arrayContaining(labels));
   });
 
@@ -54,7 +54,7 @@ describe('The alert rules and the dashboard', () => {
     });
   });
 
-  it('know the removal date of the deprecated operation', () => {
+  it('contain the removal date of the deprecated operation', () => {
     const { paths } = JSON.parse(read('openapi.json')) as {
       paths: Record<string, { get?: { 'x-deprecated-sunset'?: string } }>;
     };
@@ -63,12 +63,12 @@ describe('The alert rules and the dashboard', () => {
     expect(rule?.expr).toContain(`> ${Date.parse(sunset) / 1_000} - 90 * 86400`);
   });
 
-  it('are explained, each alert with what to do, in docs/operating.md', () => {
+  it('are documented in docs/operating.md, each alert with what to do', () => {
     const headings = [...read('docs/operating.md').matchAll(/^#### (Petstore\w+)$/gm)].map(([, name]) => name);
     expect(headings).toEqual(rules.map(({ alert }) => alert));
   });
 
-  it('are explained, each metric, in docs/operating.md', async () => {
+  it('use metrics that are all documented in docs/operating.md', async () => {
     const service = await TestService.start();
     const { text } = await service.get('/metrics');
     await service.close();

@@ -24,12 +24,12 @@ describe('Rate limits', () => {
     expect(rate(await list(key))).toEqual({ limit: perMinute, remaining: perMinute - 2, reset: now + 60 });
   });
 
-  it('plan enterprise has the numbers of its account', async () => {
+  it('plan enterprise has the limits of its account', async () => {
     const key = await service.createKey('enterprise', { perMinute: 3, perDay: 50 });
     expect((await many(5, key)).map(({ status }) => status).sort()).toEqual([200, 200, 200, 429, 429]);
   });
 
-  it('of 200 requests at once on a free key exactly 60 pass, with 59 to 0 left, once each', async () => {
+  it('of 200 concurrent requests with a free key exactly 60 pass, with 59 to 0 left, once each', async () => {
     const key = await service.createKey('free');
     const answers = await many(200, key);
     const passed = answers.filter(({ status }) => status === 200);
@@ -39,7 +39,7 @@ describe('Rate limits', () => {
     expect(answers.filter(({ status }) => status === 429)).toHaveLength(140);
   });
 
-  it('429 says when to come back, and the request then passes', async () => {
+  it('429 says when to retry, and the request then passes', async () => {
     const key = await service.createKey('free');
     await many(60, key);
     service.clock.advance(20_500);
@@ -54,20 +54,20 @@ describe('Rate limits', () => {
     expect((await list(key)).status).toBe(200);
   });
 
-  it('all keys of an account draw on one allowance', async () => {
+  it('all keys of an account share its limits', async () => {
     const [first = '', second = ''] = await service.createKeys(2, 'free');
     await many(59, first);
     expect(rate(await list(second)).remaining).toBe(0);
     expect((await list(first)).status).toBe(429);
   });
 
-  it('accounts do not touch each other', async () => {
+  it('accounts do not affect each other', async () => {
     const [busy, quiet] = [await service.createKey('free'), await service.createKey('free')];
     await many(80, busy);
     expect((await list(quiet)).status).toBe(200);
   });
 
-  it('every answer but 429 counts, whatever its status', async () => {
+  it('every response but 429 counts, whatever its status', async () => {
     const key = await service.createKey('free');
     const answers: Answer[] = [
       await service.get('/v1/pets', { key }),
@@ -91,14 +91,14 @@ describe('Rate limits', () => {
     const endOfDay = Date.UTC(2026, 10, 22) / 1_000;
     expect(rate(await list(key)).limit).toBe(10);
     service.clock.advance(MINUTE);
-    // 9 of the minute left, 10 of the day.
+    // 9 left in the minute, 10 in the day.
     expect(rate(await list(key))).toEqual({ limit: 10, remaining: 9, reset: service.clock.now() / 1_000 + 60 });
     service.clock.advance(MINUTE);
-    // 9 of each.
+    // 9 left in each.
     expect(rate(await list(key))).toEqual({ limit: 12, remaining: 9, reset: endOfDay });
   });
 
-  it('a used up day is 429 daily_quota_exceeded until midnight UTC, and costs the minute nothing', async () => {
+  it('an exhausted day is 429 daily_quota_exceeded until midnight UTC, and costs nothing in the minute', async () => {
     const key = await service.createKey('enterprise', { perMinute: 10, perDay: 5 });
     await many(5, key);
     const refused = await list(key);
@@ -118,7 +118,7 @@ describe('Rate limits', () => {
     expect(rate(refused).reset).toBe(Date.UTC(2026, 10, 22, 0, 0, 30) / 1_000);
   });
 
-  it('a key that does not stop after 429 is banned for 15 minutes, then 1 hour, then 24 hours', async () => {
+  it('a key that keeps sending after 429 is banned for 15 minutes, then 1 hour, then 24 hours', async () => {
     const [key = '', other = ''] = await service.createKeys(2, 'enterprise', { perMinute: 3, perDay: 1_000 });
     for (const seconds of [900, 3_600, 86_400, 86_400]) {
       await many(3, key);

@@ -16,7 +16,7 @@ describe('POST /v1/store/orders', () => {
   const messageOf = ({ body }: { body: unknown }) => (body as { message: string }).message;
 
   describe('201', () => {
-    it('gives back the order as it was placed, and where to find it; the animal is pending', async () => {
+    it('returns the placed order and its URL; the animal becomes pending', async () => {
       const petId = await customer.addPet();
       const answer = await customer.place({ petId, quantity: 3, shipDate: '2027-01-31T18:00:00.5+02:00' });
       const { id } = answer.body as Order;
@@ -34,7 +34,7 @@ describe('POST /v1/store/orders', () => {
       expect(await customer.statusOf(petId)).toBe('pending');
     });
 
-    it('takes quantity as 1 and has no shipDate when they are left out', async () => {
+    it('uses quantity 1 and no shipDate if they are omitted', async () => {
       const order = (await customer.place({ petId: await customer.addPet() })).body as Order;
       expect(order).toMatchObject({ quantity: 1 });
       expect(order).not.toHaveProperty('shipDate');
@@ -49,7 +49,7 @@ describe('POST /v1/store/orders', () => {
       expect((answer.body as Order).id).toBeLessThan(10_000);
     });
 
-    it.each(['1', '100', '1.0', '1e2', '100.00'])('takes quantity %s', async (quantity) => {
+    it.each(['1', '100', '1.0', '1e2', '100.00'])('accepts quantity %s', async (quantity) => {
       const answer = await customer.place(`{"petId":${await customer.addPet()},"quantity":${quantity}}`);
       expect([answer.status, (answer.body as { quantity: number }).quantity]).toEqual([201, Number(quantity)]);
     });
@@ -58,12 +58,12 @@ describe('POST /v1/store/orders', () => {
       ['1970-01-01T00:00:00Z', '1970-01-01T00:00:00.000Z'],
       ['9999-12-31T23:59:59.999999999Z', '9999-12-31T23:59:59.999Z'],
       ['2028-02-29T23:59:59-10:00', '2028-03-01T09:59:59.000Z'],
-    ])('keeps shipDate %s to the millisecond, in UTC', async (shipDate, kept) => {
+    ])('stores shipDate %s to the millisecond, in UTC', async (shipDate, kept) => {
       const { id } = (await customer.place({ petId: await customer.addPet(), shipDate })).body as Order;
       expect((await customer.get(id)).body).toMatchObject({ shipDate: kept });
     });
 
-    it('keeps an int64 petId to the last digit, also in the filter, and all other numbers beside it', async () => {
+    it('preserves an int64 petId to the last digit, in the filter too, and all other numbers beside it', async () => {
       const petId = 2n ** 63n - 1n;
       await service.app
         .get(DataSource)
@@ -124,7 +124,7 @@ describe('POST /v1/store/orders', () => {
         `{"petId":1,"shipDate":${shipDate}}`,
         'shipDate must be a date-time with a time zone, such as 2026-12-24T09:00:00Z, from 1970 to 9999.',
       ]),
-    ])('refuses %s, naming the field', async (body, message) => {
+    ])('rejects %s, naming the field', async (body, message) => {
       const answer = await customer.place(body);
       expect([answer.status, codeOf(answer), messageOf(answer)]).toEqual([400, 'invalid_body', message]);
     });
@@ -146,7 +146,7 @@ describe('POST /v1/store/orders', () => {
       expect(idsOf(await customer.list(`?petId=${petId}`))).toEqual([]);
     });
 
-    it('pet_not_available: an animal that was ordered already, by whomever', async () => {
+    it('pet_not_available: an animal that was already ordered, by any account', async () => {
       const { petId } = await customer.placeOne();
       for (const other of [customer, await Customer.of(service)]) {
         expect(codeOf(await other.place({ petId }))).toBe('pet_not_available');
@@ -154,7 +154,7 @@ describe('POST /v1/store/orders', () => {
     });
   });
 
-  it('places one of twenty orders that come at the same moment, with and without Idempotency-Keys', async () => {
+  it('places one of twenty concurrent orders for an animal, with and without Idempotency-Keys', async () => {
     const petId = await customer.addPet();
     const answers = await Promise.all(
       Array.from({ length: 20 }, (_, index) =>
@@ -167,7 +167,7 @@ describe('POST /v1/store/orders', () => {
     expect(idsOf(await customer.list(`?petId=${petId}`))).toEqual([(placed?.body as Order).id]);
   });
 
-  it('leaves the animal available when the order cannot be stored', async () => {
+  it('leaves the animal available if the order cannot be stored', async () => {
     const petId = await customer.addPet();
     const answer = await service.withConstraint('orders', 'quantity <> 99', () =>
       customer.place({ petId, quantity: 99 }),
@@ -184,7 +184,7 @@ describe('POST /v1/store/orders', () => {
     'UPDATE orders SET pet_id = 999999',
     'UPDATE orders SET account_id = 999999',
     'UPDATE orders SET placed_at = NULL',
-  ])('is held to its rules by the database too: %s', async (sql) => {
+  ])('has its rules enforced by the database too: %s', async (sql) => {
     await customer.placeOne();
     await expect(service.app.get(DataSource).query(sql)).rejects.toThrow(/violates/);
   });

@@ -10,7 +10,7 @@ describe('GET /v1/store/orders', () => {
   beforeAll(async () => {
     service = await TestService.start();
     customer = await Customer.of(service);
-    // Every second one is of another account.
+    // Every second order belongs to another account.
     await Customer.of(service);
     await service.app.get(DataSource).query(
       `INSERT INTO pets (name, category_id, status) SELECT 'Pet ' || n, n, 'pending' FROM generate_series(1, 10) AS n;
@@ -34,7 +34,7 @@ describe('GET /v1/store/orders', () => {
     return seen;
   };
 
-  it("lists the account's first 20 orders by ascending id when limit is omitted", async () => {
+  it("lists the account's first 20 orders by ascending id if limit is omitted", async () => {
     expect(idsOf(await customer.list())).toEqual(OWN.slice(0, 20));
   });
 
@@ -46,11 +46,11 @@ describe('GET /v1/store/orders', () => {
     ['&status=approved&petId=7', OWN.filter((id) => id % 3 === 1 && id % 10 === 6)],
     ['&petId=2', []],
     ['&petId=9223372036854775807', []],
-  ])('walks over every order of the filter "%s" once, by Link', async (filter, expected) => {
+  ])('lists every order of the filter "%s" exactly once by following Link', async (filter, expected) => {
     expect(await walk(`?limit=7${filter}`)).toEqual(expected);
   });
 
-  it('names the next page in Link with the filters that are set, and none on the last page', async () => {
+  it('has the URL of the next page in Link with the current filters, and none on the last page', async () => {
     expect((await customer.list('?limit=1&petId=7&status=placed')).headers.link).toMatch(
       /^<https:\/\/api\.example\.com\/v1\/store\/orders\?limit=1&status=placed&petId=7&cursor=[\w-]{16}>; rel="next"$/,
     );
@@ -76,7 +76,7 @@ describe('GET /v1/store/orders', () => {
     );
   });
 
-  it('400 invalid_cursor: a damaged one, one given twice, and one of other filters', async () => {
+  it('400 invalid_cursor: damaged, given twice, or made for other filters', async () => {
     const cursor = /cursor=([\w-]+)/.exec(
       (await customer.list('?limit=1&status=placed&petId=7')).headers.link ?? '',
     )?.[1];
@@ -95,7 +95,7 @@ describe('GET /v1/store/orders', () => {
     }
   });
 
-  it('reads what an operator changed', async () => {
+  it('shows changes made by an operator', async () => {
     const { id } = await customer.placeOne();
     await service.app.get(DataSource).query(`UPDATE orders SET status = 'delivered' WHERE id = $1`, [id]);
     expect(((await customer.get(id)).body as Order).status).toBe('delivered');
@@ -103,7 +103,7 @@ describe('GET /v1/store/orders', () => {
 
   it('is served by an index, whatever the filter', async () => {
     const dataSource = service.app.get(DataSource);
-    // In pieces, as a statement may take a second at most.
+    // In batches, because a statement may take at most a second.
     for (let piece = 0; piece < 8; piece++) {
       await dataSource.query(
         `INSERT INTO orders (account_id, pet_id, quantity, status, placed_at)
@@ -125,7 +125,7 @@ describe('GET /v1/store/orders', () => {
     }
   });
 
-  it('is 500 with its cause in the log, not 503, when the schema is forgotten: a mistake in the code', async () => {
+  it('is 500 with its cause in the log, not 503, if the schema is missing: an error in the code', async () => {
     const lines: string[] = [];
     const broken = await TestService.start({ LOG_LEVEL: 'error' }, { write: (line) => lines.push(line) });
     broken.app.get(DataSource).entityMetadatasMap.delete(OrderEntity);

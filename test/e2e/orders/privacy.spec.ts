@@ -16,13 +16,13 @@ describe('The orders of another account', () => {
   });
   afterAll(() => service.close());
 
-  /** All of an answer that is not different with each request. */
+  /** Everything in a response that does not differ for each request. */
   const essence = ({ status, headers, text }: Answer) => {
     const stable = Object.entries(headers).filter(([name]) => !/^(date|x-request-id|x-ratelimit-.+)$/.test(name));
     return { status, text, headers: Object.fromEntries(stable) };
   };
 
-  it('is 404, in every byte as one that does not exist', async () => {
+  it('return 404, byte for byte like an order that does not exist', async () => {
     const [another, none] = [await attacker.get(order.id), await attacker.get(999_999)];
     expect([another.status, codeOf(another)]).toEqual([404, 'order_not_found']);
     expect(essence(another)).toEqual(essence(none));
@@ -45,18 +45,18 @@ describe('The orders of another account', () => {
       '1,2',
     ],
     ...['null', 'undefined', '*', '%2e%2e%2f1', "1'%20OR%20'1'='1"],
-  ])('404 order_not_found: no order is named by %s', async (orderId) => {
+  ])('404 order_not_found: %s is not the id of an order', async (orderId) => {
     for (const customer of [owner, attacker]) {
       expect(codeOf(await customer.get(orderId))).toBe('order_not_found');
     }
   });
 
-  it('is answered to HEAD as to GET', async () => {
+  it('return the same for HEAD as for GET', async () => {
     const head = (key: string) => service.call('HEAD', `/v1/store/orders/${order.id}`, { key });
     expect([(await head(attacker.key)).status, (await head(owner.key)).status]).toEqual([404, 200]);
   });
 
-  it('is in no list, whatever the filter', async () => {
+  it('are in no list, whatever the filter', async () => {
     for (const query of [
       '',
       '?limit=100',
@@ -72,7 +72,7 @@ describe('The orders of another account', () => {
     }
   });
 
-  it('is in no page that a cursor of its account names: one list goes on where the other was', async () => {
+  it('are on no page of a cursor made by their account: the list continues with the own orders', async () => {
     const own = await attacker.placeOne();
     const { link = '' } = (await owner.list('?limit=1')).headers;
     const path = /<([^>]+)>/.exec(link)?.[1]?.replace(`${BASE_URL}/store/orders`, '');
@@ -80,7 +80,7 @@ describe('The orders of another account', () => {
     expect(idsOf(await attacker.list(path))).toEqual([own.id]);
   });
 
-  it('is not placed by naming the account in the body, the query or a header', async () => {
+  it('cannot be placed by naming the account in the body, the query or a header', async () => {
     const before = (await owner.list('?limit=100')).text;
     const petId = await attacker.addPet();
     const answer = await service.post('/v1/store/orders?accountId=1', {
@@ -93,7 +93,7 @@ describe('The orders of another account', () => {
     expect((await attacker.get((answer.body as Order).id)).status).toBe(200);
   });
 
-  it('is not answered to who sends the Idempotency-Key and the body it was placed with', async () => {
+  it('are not returned for the Idempotency-Key and the body they were placed with', async () => {
     const headers = { 'idempotency-key': 'guessed' };
     const body = { petId: await owner.addPet() };
     expect((await owner.place(body, headers)).status).toBe(201);
@@ -101,14 +101,14 @@ describe('The orders of another account', () => {
     expect([codeOf(stolen), stolen.headers['idempotent-replayed']]).toEqual(['pet_not_available', undefined]);
   });
 
-  it('tells nothing of itself when its animal is ordered again', async () => {
+  it('reveal nothing when their animal is ordered again', async () => {
     const answer = await attacker.place({ petId: order.petId });
     expect(answer.text).toBe(
       '{"code":"pet_not_available","message":"The animal is no longer available.","status":409}',
     );
   });
 
-  it('is shown to every key of its own account', async () => {
+  it('are visible to every key of their own account', async () => {
     const [first = '', second = ''] = await service.createKeys(2);
     const petId = await owner.addPet();
     const { id } = (await service.post('/v1/store/orders', { key: first, body: { petId } })).body as Order;

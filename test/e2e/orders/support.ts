@@ -7,7 +7,7 @@ export interface Order {
   readonly shipDate?: string;
 }
 
-/** The store as an account uses it. */
+/** The store, as used by one account. */
 export class Customer {
   private constructor(
     private readonly service: TestService,
@@ -28,7 +28,7 @@ export class Customer {
     return this.service.post('/v1/store/orders', { key: this.key, body, headers });
   }
 
-  /** Orders an animal that is added for that. */
+  /** Adds an animal and orders it. */
   async placeOne(): Promise<Order> {
     return (await this.place({ petId: await this.addPet() })).body as Order;
   }
