@@ -13,7 +13,7 @@ describe('petstore, the command line', () => {
     expect(await json<object[]>('accounts list')).toContainEqual(account);
   });
 
-  it('puts an account on another plan, and records the old and the new one', async () => {
+  it('changes the plan of an account, and records the old and the new one', async () => {
     const account = await json<{ id: number }>('accounts create --name Acme --plan free');
     const changed = await json<object>(`accounts set-plan ${account.id} --plan enterprise --per-minute 5 --per-day 50`);
     expect(changed).toEqual({ ...account, plan: 'enterprise', perMinute: 5, perDay: 50 });
@@ -31,7 +31,7 @@ describe('petstore, the command line', () => {
   });
 
   it.each(['--plan enterprise', '--plan enterprise --per-day 5', '--plan pro --per-day 5'])(
-    'leaves an account as it is when its plan cannot be set with "%s"',
+    'leaves an account unchanged if its plan cannot be set with "%s"',
     async (options) => {
       const account = await json<{ id: number }>('accounts create --name Acme --plan free');
       const [last] = await json<object[]>('audit --limit 1');
@@ -64,14 +64,14 @@ describe('petstore, the command line', () => {
     expect(await json('audit --limit 1')).toMatchObject([{ act: 'key_created', details: { expiresAt } }]);
   });
 
-  it('issues no key that has expired already', async () => {
+  it('cannot issue a key with an expiry in the past', async () => {
     const { id } = await json<{ id: number }>('accounts create --name Acme --plan free');
     const { code, stderr } = await command(`keys create ${id} --expires 2026-01-31`);
     expect([code, stderr]).toEqual([2, 'error: The expiry must be in the future; 2026-01-31T00:00:00.000Z is not.\n']);
     expect(await json(`keys list ${id}`)).toEqual([]);
   });
 
-  it('takes the account of a key as --account too, but not twice', async () => {
+  it('also accepts the account of a key as --account, but not twice', async () => {
     const { id } = await json<{ id: number }>('accounts create --name Acme --plan free');
     const issued = await json<{ id: number }>(`keys create --account ${id}`);
     expect(await json(`keys list --account ${id}`)).toMatchObject([{ id: issued.id }]);
@@ -97,7 +97,7 @@ describe('petstore, the command line', () => {
     };
     const graceOf = ({ oldKeyExpiresAt }: Rotated) => Date.parse(oldKeyExpiresAt) - Date.now();
 
-    it('for a new one, shown once; the old one goes on for a day', async () => {
+    it('with a replacement that is shown once; the old key stays valid for a day', async () => {
       const old = await createKey();
       const rotated = await json<Rotated>(`keys rotate ${old.id}`);
       expect(rotated).toMatchObject({ ...{ accountId: old.accountId, state: 'active', oldKeyId: old.id }, ...NO_END });
@@ -130,21 +130,21 @@ describe('petstore, the command line', () => {
       ['90s', 90_000],
       ['2h', 2 * HOUR_MS],
       ['7d', 7 * 24 * HOUR_MS],
-    ])('with a grace of %s', async (grace, ms) => {
+    ])('with a grace period of %s', async (grace, ms) => {
       const old = await createKey();
       const left = graceOf(await json<Rotated>(`keys rotate ${old.id} --grace ${grace}`));
       expect(left).toBeLessThanOrEqual(ms);
       expect(left).toBeGreaterThan(ms - 20_000);
     });
 
-    it('for one with an expiry', async () => {
+    it('with a replacement that has an expiry', async () => {
       const old = await createKey();
       expect(await json(`keys rotate ${old.id} --expires 2999-01-31`)).toMatchObject({
         ...{ state: 'expiring', expiresAt: '2999-01-31T00:00:00.000Z' },
       });
     });
 
-    it('but not with a grace of more than 7 days, nor when it is rotated, expired or revoked', async () => {
+    it('but not with a grace period of more than 7 days, nor if it is already rotated, expired or revoked', async () => {
       const { accountId, ...old } = await createKey();
       const refusal = async (options = '') => {
         const { code, stdout, stderr } = await command(`keys rotate ${old.id}${options}`);
@@ -167,11 +167,11 @@ describe('petstore, the command line', () => {
     });
   });
 
-  it('tells its version', async () => {
+  it('prints its version', async () => {
     expect(await command('--version')).toEqual({ code: 0, stdout: `${VERSION}\n`, stderr: '' });
   });
 
-  it('issues a key that may only read, which it stays when it is rotated, until its scope is set', async () => {
+  it('issues a read-only key, which keeps its scope when it is rotated, until the scope is set', async () => {
     const { id: accountId } = await json<{ id: number }>('accounts create --name Acme --plan free');
     const { id } = await json<{ id: number }>(`keys create ${accountId} --scope read`);
     expect(await json('audit --limit 1')).toMatchObject([{ act: 'key_created', details: { scope: 'read' } }]);
@@ -186,7 +186,7 @@ describe('petstore, the command line', () => {
     expect(await scopes()).toEqual(['read', 'write', 'write']);
   });
 
-  it('sets no scope of a key that is rejected anyway', async () => {
+  it('cannot set the scope of a revoked key', async () => {
     const { id: accountId } = await json<{ id: number }>('accounts create --name Acme --plan free');
     const { id } = await json<{ id: number }>(`keys create ${accountId}`);
     await command(`keys revoke ${id}`);
@@ -206,7 +206,7 @@ describe('petstore, the command line', () => {
     ]);
   });
 
-  it('lifts no ban of a key that is refused anyway', async () => {
+  it('cannot lift the ban of a revoked key', async () => {
     const { id: accountId } = await json<{ id: number }>('accounts create --name Acme --plan free');
     const { id } = await json<{ id: number }>(`keys create ${accountId}`);
     await command(`keys revoke ${id}`);
@@ -218,7 +218,7 @@ describe('petstore, the command line', () => {
     expect(await json('audit --limit 1')).toMatchObject([{ act: 'key_revoked', keyId: id }]);
   });
 
-  it('shows an account with how many keys it has, and how many of them are valid', async () => {
+  it('shows an account with its number of keys, and how many of them are valid', async () => {
     const account = await json<{ id: number }>('accounts create --name Acme --plan free');
     expect(await json(`accounts show ${account.id}`)).toEqual({ ...account, keys: 0, validKeys: 0 });
     const ids = [];
@@ -230,7 +230,7 @@ describe('petstore, the command line', () => {
     expect(await json(`accounts show ${account.id}`)).toEqual({ ...account, keys: 4, validKeys: 2 });
   });
 
-  it('says to people, not to programs, that bans and use are not known here when replicas count in memory', async () => {
+  it('tells people, but not programs, that bans and usage are unknown if replicas count in memory', async () => {
     const { id } = await json<{ id: number }>('accounts create --name Acme --plan free');
     await command(`keys create ${id}`);
     const why = 'unknown here: without REDIS_URL, each replica counts in its own memory.\n';
@@ -248,13 +248,13 @@ describe('petstore, the command line', () => {
     expect(stdout).toMatch(/\n\d+ +Gamma +pro +300 +10000 +\d{4}-/);
   });
 
-  it('says that there is nothing, in words for people and as an empty list for programs', async () => {
+  it('says that a list is empty, in words for people and as an empty array for programs', async () => {
     const { id } = await json<{ id: number }>('accounts create --name Delta --plan free');
     expect((await command(`keys list ${id}`)).stdout).toBe('None.\n');
     expect(await json(`keys list ${id}`)).toEqual([]);
   });
 
-  it('shows who did what to an account and its keys, newest last, without a secret or a hash', async () => {
+  it('shows who changed what of an account and its keys, newest last, without a secret or a hash', async () => {
     const { id } = await json<{ id: number }>(
       'accounts create --name Acme --plan enterprise --per-minute 5 --per-day 9',
     );
@@ -317,7 +317,7 @@ describe('petstore, the command line', () => {
     'accounts nonsense',
     'accounts list --nonsense',
     'migrate --status --dry-run',
-  ])('refuses "%s" with a clear line and exit 2', async (line) => {
+  ])('rejects "%s" with a clear line and exit code 2', async (line) => {
     const { code, stdout, stderr } = await command(line);
     expect([code, stdout]).toEqual([2, '']);
     expect(stderr).toMatch(/^error: .+\n/);
@@ -331,7 +331,7 @@ describe('petstore, the command line', () => {
     'keys rotate 999',
     'keys unban 999',
     'keys revoke 999',
-  ])('says that "%s" names nothing, with exit 1', async (line) => {
+  ])('says that the id in "%s" does not exist, with exit code 1', async (line) => {
     const { code, stdout, stderr } = await command(`${line} --json`);
     expect([code, stdout]).toEqual([1, '']);
     expect(stderr).toMatch(/^error: No (account|key) has the id 999\.\n$/);
@@ -348,13 +348,13 @@ describe('petstore, the command line', () => {
     'audit --help',
     'migrate --help',
     'openapi --help',
-  ])('explains itself: %s', async (line) => {
+  ])('has help for %s', async (line) => {
     const { code, stdout } = await command(line);
     expect(code).toBe(0);
     expect(stdout).toMatch(/^Usage: petstore/);
   });
 
-  it('says in one line what is wrong with a setting', async () => {
+  it('reports an invalid setting in one line', async () => {
     const { code, stderr } = await command('accounts list', { PORT: 'abc' });
     expect([code, stderr]).toEqual([1, 'error: PORT must be a whole number from 1 to 65535.\n']);
   });

@@ -10,11 +10,11 @@ import { TestService } from '../support/service';
 
 interface Argument {
   readonly index: number;
-  /** The name of a single field, when it is not the whole body or query that the handler takes. */
+  /** The name of a single field, if the handler does not take the whole body or query. */
   readonly data?: unknown;
 }
 
-/** The classes of the bodies and queries that handlers take, by the name of the handler. */
+/** The classes of the bodies and queries of handlers, by the name of the handler. */
 function requestClasses(service: TestService): [handler: string, dto: Type<object>][] {
   const scanner = service.app.get(MetadataScanner);
   return service.app
@@ -52,12 +52,12 @@ describe('The bodies and queries of handlers', () => {
   });
   afterAll(() => service.close());
 
-  it('are classes, not types that are gone at run time', () => {
+  it('are classes, not types that are erased at run time', () => {
     expect(dtos.length).toBeGreaterThan(0);
     expect(dtos.filter(([, dto]) => dto === Object).map(([handler]) => handler)).toEqual([]);
   });
 
-  it('have fields that are checked, documented, and read as what they are', () => {
+  it('have fields that are validated, documented, and parsed as their type', () => {
     const classes = [...new Set(dtos.map(([, dto]) => dto))];
     const document = SwaggerModule.createDocument(service.app, new DocumentBuilder().build(), { extraModels: classes });
     const problems = classes.flatMap((dto) => {
@@ -70,13 +70,13 @@ describe('The bodies and queries of handlers', () => {
       return [
         ...fields
           .filter((field) => !checked.includes(field))
-          .map((field) => `${dto.name}.${field} has no decorator of class-validator: it is always left out`),
+          .map((field) => `${dto.name}.${field} has no decorator of class-validator: it is always removed`),
         ...fields
           .filter((field) => !documented.includes(field))
           .map((field) => `${dto.name}.${field} has no @ApiProperty(): it is not in the document`),
         ...fields
           .filter((field) => isBigInt(dto, field) && !isReadAsBigInt(dto, field))
-          .map((field) => `${dto.name}.${field} is a bigint that no @IsInt64() or @IsPositiveInt64String() reads`),
+          .map((field) => `${dto.name}.${field} is a bigint that no @IsInt64() or @IsPositiveInt64String() parses`),
       ];
     });
     expect(problems).toEqual([]);

@@ -11,7 +11,9 @@ import type {
 const MINUTE_MS = 60_000;
 const DAY_MS = 86_400_000;
 
-/** How calls fare: how long each way takes, and which way breaks; a call that breaks fails once the connection is given up. */
+/**
+ * How calls behave: how long each way takes, and which way fails; a failing call is rejected when the connection is closed.
+ */
 export interface Network {
   readonly delayMs: number;
   readonly breaks?: 'at once' | 'before' | 'after';
@@ -24,7 +26,7 @@ interface Windows {
   dayUsed: number;
 }
 
-/** The windows in Redis, as plainly as they can be written, without bans. Time is that of the faked timers. */
+/** The windows in Redis, implemented as plainly as possible, without bans. Time is that of the fake timers. */
 export class FakeRedis {
   private clockAhead = 0;
   private windows = new Map<bigint, Windows>();
@@ -43,7 +45,7 @@ export class FakeRedis {
     this.merged.clear();
   }
 
-  /** When the day began. */
+  /** When the current day began. */
   midnight(): number {
     return Math.floor(this.now() / DAY_MS) * DAY_MS;
   }
@@ -103,7 +105,7 @@ export class FakeRedis {
   }
 }
 
-/** One replica's connection to it: calls are carried out, and replied to, in the order in which they were sent. */
+/** One replica's connection to the fake Redis: calls are executed, and replied to, in the order in which they were sent. */
 export class FakeRedisCounts implements Pick<RedisCounts, keyof RedisCounts> {
   readonly maxTogether = 50;
   network: Network = { delayMs: 1 };

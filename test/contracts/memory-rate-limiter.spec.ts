@@ -6,7 +6,7 @@ import { describeRateLimiter, LIMITS } from './rate-limiter.contract';
 
 describeRateLimiter('memory', (clock, settings) => new MemoryRateLimiter(clock, settings));
 
-describe('The limiter in memory', () => {
+describe('The in-memory limiter', () => {
   const principal = (id: bigint) => principalOf(id, id, 1, 2);
 
   it('stays bounded under a million distinct accounts, keys and addresses', () => {
@@ -18,7 +18,7 @@ describe('The limiter in memory', () => {
     expect(limiter.size).toBeLessThanOrEqual(3_000);
   });
 
-  it('forgets what has expired', () => {
+  it('removes expired entries', () => {
     const clock = new TestClock();
     const limiter = new MemoryRateLimiter(clock, LIMITS);
     for (let id = 0n; id < 10_000n; id++) {
@@ -33,7 +33,7 @@ describe('The limiter in memory', () => {
     expect(limiter.size).toBe(3);
   });
 
-  it('never lets more than the allowance through within a minute or a day, nor closes for longer, when the clock is set back and forth', () => {
+  it('never admits more than the allowance within a minute or a day, nor rejects for longer, if the clock is set back and forth', () => {
     fc.assert(
       fc.property(fc.array(fc.integer({ min: -7_200_000, max: 7_200_000 }), { maxLength: 50 }), (moves) => {
         const clock = new TestClock();
@@ -52,7 +52,7 @@ describe('The limiter in memory', () => {
     );
   });
 
-  it('ends a ban, and the minute of an address, when they are due, however the clock is set meanwhile', () => {
+  it('ends a ban, and the minute of an address, on time, even if the clock is set meanwhile', () => {
     const clock = new TestClock();
     const limiter = new MemoryRateLimiter(clock, LIMITS);
     const refusalsOf = () => [

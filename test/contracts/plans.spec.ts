@@ -14,7 +14,7 @@ const ROWS = PLANS.map((plan) => {
 });
 
 describe('The plans', () => {
-  it.each(['README.md', 'docs/limits.md'])('are those of the table in %s, with their numbers', (file) => {
+  it.each(['README.md', 'docs/limits.md'])('are those in the table of %s, with their limits', (file) => {
     const text = readFileSync(join(__dirname, '../..', file), 'utf8');
     const [, table = ''] = /^\| plan +\| requests per minute .*\n.*\n((?:\|.*\n)+)/m.exec(text) ?? [];
     const rows = table
@@ -29,7 +29,7 @@ describe('The plans', () => {
     expect(rows).toEqual(ROWS);
   });
 
-  it('are those that the database accepts: src/auth/domain/account.ts and a migration name the same', async () => {
+  it('are those that the database accepts: src/auth/domain/account.ts and a migration list the same', async () => {
     const service = await TestService.start();
     const [check]: { definition: string }[] = await service.app
       .get(DataSource)

@@ -13,8 +13,8 @@ export const LIMITS: RateLimitSettings = {
 };
 
 /**
- * One step of a story: some time passes, then requests of one of two keys of one of two accounts, or failed logins. The
- * key may be unbanned before, which only some of the requests have heard of.
+ * One step of a scenario: some time passes, then there are requests with one of two keys of one of two accounts, or failed
+ * authentications. The key may be unbanned before, which only some of the requests know.
  */
 const step = fc.record({
   wait: fc.oneof(
@@ -42,14 +42,14 @@ const step = fc.record({
   times: fc.integer({ min: 1, max: 9 }),
 });
 
-/** What every adapter of the limiter promises. */
+/** The guarantees of every adapter of the limiter. */
 export function describeRateLimiter(
   name: string,
   create: (clock: TestClock, settings: RateLimitSettings) => RateLimiter | Promise<RateLimiter>,
   dispose: (limiter: RateLimiter) => Promise<void> | void = () => undefined,
 ): void {
   describe(`RateLimiter (${name})`, () => {
-    it('decides every story of calls and passing time as the model does', async () => {
+    it('makes the same decisions as the model in every scenario of calls and time', async () => {
       await fc.assert(
         fc.asyncProperty(
           fc.array(step, { maxLength: 60 }),
@@ -84,7 +84,7 @@ export function describeRateLimiter(
       );
     });
 
-    it('lets exactly the allowance through, however many come at once', async () => {
+    it('admits exactly the allowance, however many requests arrive at once', async () => {
       const limiter = await create(new TestClock(), LIMITS);
       const principal = principalOf(1n, 1n, 60, 1_000);
       const decisions = await Promise.all(Array.from({ length: 100 }, async () => limiter.countRequest(principal)));
@@ -94,7 +94,7 @@ export function describeRateLimiter(
       );
     });
 
-    it('tells of a ban once, when it is imposed', async () => {
+    it('reports a ban once, when it is imposed', async () => {
       const limiter = await create(new TestClock(), LIMITS);
       const bans: unknown[] = [];
       limiter.events.onBan(({ keyId }, bannedUntil) => bans.push([keyId, bannedUntil]));
@@ -108,7 +108,7 @@ export function describeRateLimiter(
       expect(limiter.events.bansImposed).toBe(1);
     });
 
-    it('shows a change of plan in the next decision, keeping what was used', async () => {
+    it('reflects a change of plan in the next decision, and keeps the usage', async () => {
       const limiter = await create(new TestClock(), LIMITS);
       const withAllowance = (perMinute: number) => principalOf(1n, 1n, perMinute, 1_000);
       await limiter.countRequest(withAllowance(2));
@@ -119,7 +119,7 @@ export function describeRateLimiter(
       });
     });
 
-    it('lets a key in once it is unbanned, whatever those say who have not heard of it; its next ban is a first one again', async () => {
+    it('accepts a key once it is unbanned, whatever replicas that do not know it yet report; its next ban is a first one again', async () => {
       const clock = new TestClock();
       const limiter = await create(clock, LIMITS);
       const requestAfter = (unbans: number, times: number) =>
@@ -140,7 +140,7 @@ export function describeRateLimiter(
       expect([refused, first, unheard, second, third].map((decision) => decision?.refusal)).toEqual([
         ...['key_temporarily_banned', undefined, 'key_temporarily_banned', undefined, 'rate_limit_exceeded'],
       ]);
-      // Now that the key's penalty is noted anew, nobody goes by the old one any more.
+      // The key's penalty has been stored again, so the old one no longer applies.
       expect((await requestAfter(0, 1))[0]?.refusal).toBe('rate_limit_exceeded');
       clock.advance(600_000);
       expect(await banOf(1)).toBe(900_000);

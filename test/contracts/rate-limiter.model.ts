@@ -9,8 +9,8 @@ import type { Clock } from '../../src/shared/domain/clock';
 import type { Principal } from '../../src/shared/domain/principal';
 
 /**
- * The rules of docs/limits.md once more, as plainly as they can be written: it remembers every event and looks at all
- * of them each time. For a clock that only goes forward.
+ * The rules of docs/limits.md again, implemented as plainly as possible: it stores every event and checks all of them each
+ * time. Requires a clock that only moves forward.
  */
 export class ModelRateLimiter extends RateLimiter {
   private readonly admitted: { account: bigint; at: number; opens: boolean }[] = [];
@@ -41,7 +41,7 @@ export class ModelRateLimiter extends RateLimiter {
         return this.answer(allowance.perMinute, 0, banEnd, 'key_temporarily_banned');
       }
       const shown = exhausted.sort((a, b) => a.endsAt - b.endsAt).at(-1) ?? day;
-      // Should both end at the same moment, the day is the greater trouble.
+      // If both end at the same moment, the day is reported.
       const isDay = shown === day || (exhausted.includes(day) && day.endsAt === shown.endsAt);
       return this.answer(
         isDay ? day.limit : minute.limit,
@@ -84,7 +84,7 @@ export class ModelRateLimiter extends RateLimiter {
     return this.admitted.findLast(({ account, opens, at }) => account === accountId && opens && at + 60_000 > now);
   }
 
-  /** A caller that has not heard of an unban yet goes by what others noted since. */
+  /** A caller that does not know of an unban yet uses what others have reported since. */
   private unbansOf({ keyId, unbanCount }: Principal): number {
     return Math.max(unbanCount, ...this.refusals.map((each) => (each.key === keyId ? each.unbans : 0)));
   }
@@ -127,7 +127,7 @@ export class ModelRateLimiter extends RateLimiter {
   }
 }
 
-/** How many of the events at the very moment of the opening one came before it. */
+/** How many events at the same moment as the opening one came before it. */
 function earlierAt<T extends { at: number }>(events: T[], opening: T): number {
   return events.filter(({ at }, index) => at === opening.at && index < events.indexOf(opening)).length;
 }

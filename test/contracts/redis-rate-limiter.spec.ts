@@ -9,10 +9,10 @@ import { FakeRedis, FakeRedisCounts, type Network } from './fake-redis-counts';
 import { LIMITS } from './rate-limiter.contract';
 
 const UNLIMITED = 1_000_000;
-/** No ban stands in the way of what is counted here. */
+/** Bans must not interfere with what is counted here. */
 const SETTINGS = { ...LIMITS, banWindowSeconds: 1, banDurationsSeconds: [1] };
 
-/** The clock of a replica: time passes with the faked timers. */
+/** The clock of a replica: time passes with the fake timers. */
 class FakedClock extends Clock {
   constructor(private ahead: number) {
     super();
@@ -36,11 +36,11 @@ interface Admission {
   readonly account: bigint;
   readonly resetAt: number;
   readonly at: number;
-  /** How often Redis's clock had been set by then: a window is promised as long as it is not. */
+  /** How often Redis's clock had been set by then: a window is guaranteed only until the clock is set. */
   readonly clockSetting: number;
 }
 
-/** Replicas that share a Redis, and all that they admitted. */
+/** Replicas that share a Redis, and everything that they admitted. */
 class Replicas {
   readonly redis = new FakeRedis();
   readonly admissions: Admission[] = [];
@@ -102,7 +102,7 @@ const network = fc.oneof(
   fc.record({ delayMs: fc.constantFrom(1, 12, 22, 30, 60, 500) }),
   fc.record({ delayMs: fc.constantFrom(1, 30, 60), breaks: fc.constantFrom('at once', 'before', 'after') }),
 ) as fc.Arbitrary<Network>;
-/** Some time passes, across a midnight in the end; then something may happen, and requests come. */
+/** Some time passes, across midnight eventually; then something may happen, and requests arrive. */
 const step = fc.record({
   wait: fc.constantFrom(0, 0, 1, 5, 20, 40, 55, 120, 300, 1_000, 2_500, 61_000),
   fault: fc.option(fc.record({ replica, network }), { freq: 3 }),
@@ -116,7 +116,7 @@ type Step = typeof step extends fc.Arbitrary<infer T> ? T : never;
 const steps = fc.array(step, { minLength: 5, maxLength: 40 });
 const few = fc.integer({ min: 1, max: 12 });
 
-describe('Replicas whose Redis is at fault', () => {
+describe('Replicas whose Redis fails', () => {
   let replicas: Replicas;
 
   beforeAll(() => {
@@ -154,7 +154,7 @@ describe('Replicas whose Redis is at fault', () => {
       });
     }
   };
-  /** Faults end, and 3 seconds pass. */
+  /** Ends all faults and lets 3 seconds pass. */
   const heal = async () => {
     [0, 1].forEach((each) => {
       replicas.connect(each, { delayMs: 1 });
@@ -165,7 +165,7 @@ describe('Replicas whose Redis is at fault', () => {
     fc.assert(
       fc.asyncProperty(steps, few, fc.boolean(), async (story, limit, isDaily) => {
         try {
-          // The other window is never the one that is shown.
+          // The other window is never the one in the headers.
           await check(
             story,
             isDaily ? { perMinute: UNLIMITED, perDay: limit } : { perMinute: limit, perDay: UNLIMITED },
@@ -178,7 +178,7 @@ describe('Replicas whose Redis is at fault', () => {
       { numRuns: times },
     );
 
-  it('never let more than the allowance through in a window, each of them, and decide every request within 60 ms', async () => {
+  it('never admit more than the allowance in a window, each of them, and decide every request within 60 ms', async () => {
     await playAll(50, async (story, allowance) => {
       await play(story, allowance);
       await heal();
@@ -194,7 +194,7 @@ describe('Replicas whose Redis is at fault', () => {
     });
   });
 
-  it('are exact together 3 s after the fault, and nothing that was admitted is forgotten', async () => {
+  it('are exact together 3 s after the fault, and no admitted request is forgotten', async () => {
     await playAll(50, async (story, allowance) => {
       await play(
         story.map((each) => ({ ...each, redis: null })),
@@ -217,7 +217,7 @@ describe('Replicas whose Redis is at fault', () => {
     });
   });
 
-  it('take nothing back of what they admitted when a reply comes late', async () => {
+  it('do not revoke what they admitted when a reply arrives late', async () => {
     replicas = await Replicas.start();
     const remaining = async () => {
       const decision = replicas.limiters[0]?.countRequest(principalOf(1n, 1n, 20, UNLIMITED));

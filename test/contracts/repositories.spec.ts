@@ -22,7 +22,7 @@ describe('The repositories, on the database of this run', () => {
   });
   afterAll(() => service.close());
 
-  it('keep an animal as it is, with bigint ids', async () => {
+  it('store an animal unchanged, with bigint ids', async () => {
     const pets = service.app.get(PetRepository);
     const added = await pets.add({ name: ' Rex ', categoryId: MAX, status: 'sold' });
     expect(added).toEqual({ id: 1n, name: ' Rex ', categoryId: MAX, status: 'sold' });
@@ -30,7 +30,7 @@ describe('The repositories, on the database of this run', () => {
     expect(await pets.find(MAX)).toBeNull();
   });
 
-  it('list by ascending id, after an id, of one status, no more than asked for', async () => {
+  it('list by ascending id, after an id, with one status, up to the requested number', async () => {
     const pets = service.app.get(PetRepository);
     for (const status of ['pending', 'sold', 'pending', 'pending'] as const) {
       await pets.add({ name: 'Rex', categoryId: -1n, status });
@@ -59,7 +59,7 @@ describe('The repositories, on the database of this run', () => {
     }
   });
 
-  it('lose none of 500 animals that are added at the same time: each is stored with its own id, or unavailable', async () => {
+  it('lose none of 500 animals that are added at once: each is stored with its own id, or fails as unavailable', async () => {
     const pets = service.app.get(PetRepository);
     const outcomes = await Promise.allSettled(
       Array.from({ length: 500 }, (_, i) => pets.add({ name: `Animal ${i}`, categoryId: BigInt(i), status: 'sold' })),
@@ -74,7 +74,7 @@ describe('The repositories, on the database of this run', () => {
     }
   });
 
-  it('refuse one animal that breaks a rule of the database without the others that come with it', async () => {
+  it('reject one animal that violates a constraint without failing the others in its batch', async () => {
     const pets = service.app.get(PetRepository);
     const outcomes = await Promise.allSettled(
       ['Rex', '', 'Ada'].map((name) => pets.add({ name, categoryId: 1n, status: 'sold' })),
@@ -82,7 +82,7 @@ describe('The repositories, on the database of this run', () => {
     expect(outcomes.map(({ status }) => status)).toEqual(['fulfilled', 'rejected', 'fulfilled']);
   });
 
-  it('find keys with their accounts by their hashes, and give no other for them', async () => {
+  it('find keys with their accounts by their hashes, and no others', async () => {
     const [accounts, keys] = [service.app.get(AccountsService), service.app.get(ApiKeyRepository)];
     const account = await accounts.create('Acme', 'enterprise', { perMinute: 5, perDay: 1_000_000_000 });
     const created = {
@@ -102,7 +102,7 @@ describe('The repositories, on the database of this run', () => {
     expect(await findByHashes(9)).toEqual([]);
   });
 
-  it('keep when a key ends, what takes its place, its scope, and how often its ban was lifted', async () => {
+  it('store the expiry, replacement, scope and unban count of a key', async () => {
     const [accounts, keys] = [service.app.get(AccountsService), service.app.get(ApiKeyRepository)];
     const account = await accounts.create('Acme', 'free');
     const add = (byte: number) =>
@@ -139,11 +139,11 @@ describe('The repositories, on the database of this run', () => {
     'UPDATE api_keys SET replaced_by = id, expires_at = now()',
     `UPDATE api_keys SET scope = 'all'`,
     'UPDATE api_keys SET replaced_by = 1, expires_at = null WHERE id <> 1',
-  ])('the database refuses %s', async (sql) => {
+  ])('have their rules enforced by the database: it rejects %s', async (sql) => {
     await expect(service.app.get(DataSource).query(sql)).rejects.toThrow(/violates|null value/);
   });
 
-  it('keep when keys were last used, each at most once a minute', async () => {
+  it('store when keys were last used, each at most once a minute', async () => {
     const keys = service.app.get(ApiKeyRepository);
     const { id: accountId } = await service.app.get(AccountsService).create('Acme', 'free');
     const ids: bigint[] = [];
@@ -165,7 +165,7 @@ describe('The repositories, on the database of this run', () => {
     expect(await lastUses()).toEqual([70_000, 20_000, undefined]);
   });
 
-  describe('tell which accounts were changed since a position', () => {
+  describe('report which accounts have changed since a position:', () => {
     let keys: ApiKeyRepository;
     let accountId: bigint;
     let key: ApiKey;
@@ -184,7 +184,7 @@ describe('The repositories, on the database of this run', () => {
       return accountIds === 'all' ? accountIds : [...accountIds];
     };
 
-    it('and that all may have been, without one', async () => {
+    it('all accounts, without a position', async () => {
       expect((await keys.changesSince(undefined)).accountIds).toBe('all');
     });
 
@@ -227,7 +227,7 @@ describe('The repositories, on the database of this run', () => {
       expect([...(await keys.changesSince(later)).accountIds]).toEqual([]);
     });
 
-    it('and that all may have been, when there are very many, and in another database', async () => {
+    it('all accounts, after very many changes or in another database', async () => {
       expect(
         await changesWhile(() =>
           query(`INSERT INTO accounts (name, plan, created_at) SELECT 'Many', 'free', now() FROM generate_series(1, 1001);
@@ -238,12 +238,12 @@ describe('The repositories, on the database of this run', () => {
       expect((await keys.changesSince({ ...position, source: 'another' })).accountIds).toBe('all');
     });
 
-    it('not those that a restored dump brings along from another server', async () => {
+    it('no changes of another server that a restored dump brings along', async () => {
       await query(`INSERT INTO auth_changes (transaction_id, account_id) VALUES ('4611686018427387904', ${accountId})`);
       expect(await changesWhile(() => Promise.resolve())).toEqual([]);
     });
 
-    it('by an index, however many there were', async () => {
+    it('with an index, however many there were', async () => {
       const plan: unknown = await service.app.get(DataSource).transaction(async (manager) => {
         await manager.query(
           `INSERT INTO auth_changes (transaction_id, account_id) SELECT '3', 1 FROM generate_series(1, 10000)`,
@@ -261,7 +261,7 @@ describe('The repositories, on the database of this run', () => {
     });
   });
 
-  it('tell that all accounts may have been changed when their table is emptied', async () => {
+  it('report that all accounts may have changed when their table is truncated', async () => {
     const other = await TestService.start();
     const keys = other.app.get(ApiKeyRepository);
     const { position } = await keys.changesSince(undefined);
@@ -270,7 +270,7 @@ describe('The repositories, on the database of this run', () => {
     await other.close();
   });
 
-  it('keep the plan of an account, and its numbers', async () => {
+  it('store the plan of an account, and its limits', async () => {
     const accounts = service.app.get(AccountRepository);
     const account = await accounts.add(newAccount('Acme', 'free', {}, 0));
     for (const changed of [
@@ -282,7 +282,7 @@ describe('The repositories, on the database of this run', () => {
     }
   });
 
-  it('take part in the transaction under way, wherever one more is asked for', async () => {
+  it('join the current transaction, wherever a nested one is requested', async () => {
     const [accounts, unitOfWork] = [service.app.get(AccountRepository), service.app.get(UnitOfWork)];
     const before = await accounts.list();
     const failing = unitOfWork.run(async () => {
@@ -293,7 +293,7 @@ describe('The repositories, on the database of this run', () => {
     expect(await accounts.list()).toEqual(before);
   });
 
-  it('record an act with what it does, or neither', async () => {
+  it('record a change together with the change itself, or neither', async () => {
     const [accounts, audit] = [service.app.get(AccountRepository), service.app.get(AuditTrail)];
     const unitOfWork = service.app.get(UnitOfWork);
     const create = async () => {
@@ -336,7 +336,7 @@ describe('The repositories, on the database of this run', () => {
     `INSERT INTO audit_entries (id, at, operator, act, account_id, details) OVERRIDING SYSTEM VALUE
      SELECT id, at, 'nobody', act, account_id, details FROM audit_entries ORDER BY id LIMIT 1
      ON CONFLICT (id) DO UPDATE SET operator = excluded.operator`,
-  ])('what was recorded cannot be changed: %s', async (sql) => {
+  ])('keep the audit trail append-only: %s', async (sql) => {
     const audit = service.app.get(AuditTrail);
     await service.app.get(AccountsService).create('Acme', 'pro');
     const before = await audit.latest(10_000);

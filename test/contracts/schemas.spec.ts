@@ -17,13 +17,13 @@ describe('The entity schemas', () => {
   });
   afterAll(() => migrated.destroy());
 
-  it('leave TypeORM nothing to generate on a migrated database, nor to drop where a table has no schema', async () => {
+  it('leave nothing for TypeORM to generate on a migrated database, nor to drop where a table has no schema', async () => {
     const { upQueries } = await migrated.driver.createSchemaBuilder().log();
     expect(upQueries).toEqual([]);
     await expect(migrated.query('SELECT FROM audit_entries, idempotency_records')).resolves.toBeDefined();
   });
 
-  it('say the same columns, constraints and indices as the migrations, word for word', async () => {
+  it('define the same columns, constraints and indexes as the migrations, word for word', async () => {
     await migrated.query(`CREATE SCHEMA ${SCRATCH}`);
     const made = new DataSource({ ...config, schema: SCRATCH, synchronize: true } as typeof config);
     try {
@@ -37,14 +37,14 @@ describe('The entity schemas', () => {
     }
   });
 
-  it('end the start when the one of a stored class was forgotten', () => {
+  it('stop the start if the schema of a stored class is missing', () => {
     const unitOfWork = new TypeOrmUnitOfWork(new DataSource({ ...config, entities: [] }));
     expect(() => new TypeOrmAccountRepository(unitOfWork)).toThrow(
       'No schema of Account is listed in src/typeorm.config.ts.',
     );
   });
 
-  it('end the start with the names of the columns whose migration was forgotten', async () => {
+  it('stop the start with the names of the columns that no migration creates', async () => {
     const schema = new EntitySchema({
       name: 'Account with notes',
       tableName: 'accounts',
@@ -56,7 +56,7 @@ describe('The entity schemas', () => {
   });
 });
 
-/** The columns, constraints and indices of the tables that have a schema; `id` is left to the database by both. */
+/** The columns, constraints and indexes of the tables that have a schema; both leave `id` to the database. */
 async function describeTables({ entityMetadatas, manager }: DataSource, schema: string): Promise<string[]> {
   const rows: { described: string }[] = await manager.query(
     `SELECT replace(described, $1 || '.', '') AS described FROM (

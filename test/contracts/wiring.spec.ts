@@ -22,7 +22,7 @@ describe('The service', () => {
     ],
     ['schema', 'src/typeorm.config.ts', () => service.app.get(DataSource).options.entities],
     ['migration', 'src/typeorm.config.ts', () => service.app.get(DataSource).options.migrations],
-  ])('has every %s that is written, listed in %s', async (suffix, _, list) => {
+  ])('lists every existing %s in %s', async (suffix, _, list) => {
     const listed = Object.values(list() ?? []) as unknown[];
     const files = readdirSync(SRC, { recursive: true })
       .map(String)

@@ -18,7 +18,7 @@ describe('petstore, as a program', () => {
     return JSON.parse(stdout) as T;
   };
 
-  it('creates an account and a key, and lists it, while no server runs', async () => {
+  it('creates and lists an account and a key while no server is running', async () => {
     const account = await json<{ id: number }>('accounts create --name Acme --plan free');
     const issued = await json<{ id: number; key: string }>(`keys create --account ${account.id}`);
     expect(issued.key).toMatch(/^pets_test_\w{49}$/);
@@ -26,7 +26,7 @@ describe('petstore, as a program', () => {
     expect(keys).toMatchObject([{ id: issued.id, startsWith: issued.key.slice(0, 14), revokedAt: null }]);
   });
 
-  it('works on the embedded database while the server has it open; a key works at once, revoked it does not', async () => {
+  it('works on the embedded database while the server has it open; a key works immediately, and no longer once revoked', async () => {
     const server = await startServer(env);
     try {
       const account = await json<{ id: number }>('accounts create --name Beta --plan free');
@@ -51,13 +51,13 @@ describe('petstore, as a program', () => {
     expect(JSON.parse(stdout)).toMatchObject({ openapi: '3.1.0', paths: { '/pets': {} } });
   });
 
-  it('refuses a wrong command on the standard error output, with exit 2', async () => {
+  it('rejects an invalid command on standard error, with exit code 2', async () => {
     const { code, stdout, stderr } = await run('nonsense');
     expect([code, stdout]).toEqual([2, '']);
     expect(stderr).toMatch(/^error: .+\n/);
   });
 
-  it('says in one line that the database cannot be reached', async () => {
+  it('reports in one line that the database cannot be reached', async () => {
     const { code, stderr } = await petstore(['accounts', 'list'], {
       DATABASE_URL: `postgres://u:secret@127.0.0.1:${await freePort()}/d`,
     });

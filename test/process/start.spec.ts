@@ -31,7 +31,7 @@ describe('npm start', () => {
     pets('', key, { method: 'POST', body: JSON.stringify({ name, categoryId: 1 }) });
   const fails = async (changes: Record<string, string>) => new Program('main.js', [], { ...env, ...changes }).exit;
 
-  it('welcomes with the address of Swagger UI, a key, and a curl line that works', async () => {
+  it('prints the URL of Swagger UI, a key, and a curl command that works', async () => {
     const server = await start();
     const address = `http://127.0.0.1:${env.PORT}`;
     expect(server.stdout).toContain(`Swagger UI  ${address}/docs`);
@@ -41,7 +41,7 @@ describe('npm start', () => {
     expect(server.stderr).toBe('');
   });
 
-  it('loses no animal over restarts, shows the demo key again, and makes another when it is damaged', async () => {
+  it('loses no animal in restarts, shows the demo key again, and creates another if it is damaged', async () => {
     const first = await start();
     const file = join(env.DATA_DIR ?? '', 'demo-key');
     expect((await stat(file)).mode & 0o777).toBe(0o600);
@@ -59,7 +59,7 @@ describe('npm start', () => {
     expect((await pets('', third.key)).status).toBe(200);
   });
 
-  it('loses no acknowledged animal to kill -9 in the middle of writes', async () => {
+  it('loses no acknowledged animal in a kill -9 during writes', async () => {
     const server = await start();
     const acknowledged: string[] = [];
     const writer = async (writerName: string) => {
@@ -87,14 +87,14 @@ describe('npm start', () => {
     expect(stored).toEqual(expect.arrayContaining(acknowledged));
   });
 
-  describe('ends with one clear line and a non-zero exit', () => {
-    it('for each wrong setting', async () => {
+  describe('exits with a clear error message and a non-zero code', () => {
+    it('for each invalid setting', async () => {
       const { code, stderr } = await fails({ PORT: 'abc', DOCS_ENABLED: 'no' });
       expect(code).toBe(1);
       expect(stderr).toBe('PORT must be a whole number from 1 to 65535.\nDOCS_ENABLED must be true or false.\n');
     });
 
-    it('when the port is in use', async () => {
+    it('if the port is in use', async () => {
       const other = createServer();
       await new Promise<void>((listening) => other.listen(Number(env.PORT), '127.0.0.1', listening));
       const { code, stderr } = await fails({});
@@ -105,7 +105,7 @@ describe('npm start', () => {
       );
     });
 
-    it('when another process holds the data directory, which it does not disturb', async () => {
+    it('if another process holds the data directory, which continues undisturbed', async () => {
       const server = await start();
       const { code, stderr } = await fails({ PORT: await freePort() });
       expect(code).toBe(1);
@@ -113,7 +113,7 @@ describe('npm start', () => {
       expect((await add('Rex', server.key)).status).toBe(201);
     });
 
-    it('when the data directory cannot be written', async () => {
+    it('if the data directory cannot be written', async () => {
       await writeFile(join(directory.path, 'file'), '');
       for (const [path, reason] of [
         ['file', 'there is a file of that name'],
@@ -127,7 +127,7 @@ describe('npm start', () => {
       }
     });
 
-    it('when the database cannot be reached', async () => {
+    it('if the database cannot be reached', async () => {
       const { code, stderr } = await fails({ DATABASE_URL: `postgres://u:secret@127.0.0.1:${await freePort()}/d` });
       expect(code).toBe(1);
       expect(stderr).toMatch(/^The database cannot be used: .*ECONNREFUSED.*\n$/);

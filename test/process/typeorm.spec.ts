@@ -8,7 +8,7 @@ describe("TypeORM's command line", () => {
   it.each([
     ['migration:show', /^(\[X\] \d+ \w+\n)+$/],
     ['migration:generate --check src/none', /^No changes in database schema were found\n$/],
-  ])('takes ormconfig.ts: %s', async (command, output) => {
+  ])('reads ormconfig.ts: %s', async (command, output) => {
     const { stdout } = await promisify(execFile)(
       process.execPath,
       [join(ROOT, 'node_modules/typeorm/cli.js'), '--dataSource', 'dist/ormconfig.js', ...command.split(' ')],
