@@ -2,7 +2,7 @@ import 'reflect-metadata';
 import { petstore } from '../../src/cli/petstore';
 import type { Exit } from './process';
 
-/** The command line inside the test's own process, on the database of this worker. */
+/** The command line in the test's own process, on the database of this worker. */
 export async function command(line: string, env: Readonly<Record<string, string>> = {}): Promise<Exit> {
   let [stdout, stderr] = ['', ''];
   const code = await petstore(
@@ -13,7 +13,7 @@ export async function command(line: string, env: Readonly<Record<string, string>
   return { code, stdout, stderr };
 }
 
-/** What a command that succeeds prints for programs. */
+/** The JSON that a successful command prints. */
 export async function json<T>(line: string, env?: Readonly<Record<string, string>>): Promise<T> {
   const { code, stdout, stderr } = await command(`${line} --json`, env);
   expect([code, stderr]).toEqual([0, '']);

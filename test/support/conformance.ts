@@ -13,7 +13,10 @@ import { stringifyJson } from '../../src/shared/json/json';
 import { dereference } from '../openapi/dereference.cjs';
 import type { Answer } from './service';
 
-/** What any answer may carry, by HTTP itself, caching, CORS and the browser's security, without a word in the document. */
+/**
+ * Headers that any response may have without being in the document: those of HTTP itself, caching, CORS and browser
+ * security.
+ */
 const GENERAL_HEADERS = new RegExp(
   `^(${[
     'content-type|content-length|date|connection|keep-alive|allow|transfer-encoding|access-control-.+',
@@ -23,8 +26,8 @@ const GENERAL_HEADERS = new RegExp(
 );
 
 /**
- * Holds requests and answers to the OpenAPI document: no status, header or field that it does not know, none missing that
- * it promises, no value that it does not allow, and no request accepted that it forbids.
+ * Checks requests and responses against the OpenAPI document: no undocumented status, header or field, none missing that is
+ * documented, no value that is not allowed, and no accepted request that the document forbids.
  */
 export class Conformance {
   private readonly ajv = addFormats(new Ajv2020({ strict: false, allErrors: true }), ['int64', 'int32', 'date-time']);
@@ -32,7 +35,7 @@ export class Conformance {
   private readonly paths: { readonly pattern: RegExp; readonly operations: Record<string, OperationObject> }[];
 
   constructor(document: OpenAPIObject) {
-    // Validators count in doubles. Clients must accept fields that they do not know; the tests do not.
+    // Validators use doubles. Clients must accept unknown fields; the tests do not.
     const plain = dereference(JSON.parse(stringifyJson(document)) as OpenAPIObject);
     const requests = requestSchemas(plain);
     for (const [name, schema] of Object.entries((plain.components?.schemas ?? {}) as Record<string, SchemaObject>)) {
@@ -51,7 +54,7 @@ export class Conformance {
     const problems = this.problems(method, url, body, answer);
     if (problems.length > 0) {
       throw new Error(
-        `${method} ${url} answered ${answer.status} ${answer.text}, against the document: ${problems.join('; ')}`,
+        `${method} ${url} returned ${answer.status} ${answer.text}, which does not conform to the document: ${problems.join('; ')}`,
       );
     }
   }
@@ -64,7 +67,7 @@ export class Conformance {
     const operations = this.paths.find(({ pattern }) => pattern.test(path))?.operations;
     const operation = operations?.[method === 'HEAD' ? 'get' : method.toLowerCase()];
     if (operation === undefined) {
-      // Not an operation of the document: an error, or a CORS preflight.
+      // Not an operation in the document: an error, or a CORS preflight.
       return answer.status === 204 ? [] : this.bodyProblems({ $ref: '#/components/schemas/Error' }, answer, method);
     }
     const response = operation.responses[answer.status] as ResponseObject | undefined;
@@ -102,7 +105,7 @@ export class Conformance {
         const value = headers[name];
         if (value === undefined) {
           return required
-            ? [`header ${name} is documented, and not sent; "required: false" says that it may be absent`]
+            ? [`header ${name} is documented, but not sent; "required: false" allows it to be absent`]
             : [];
         }
         return [
@@ -117,15 +120,15 @@ export class Conformance {
 
   private bodyProblems(schema: object, { status, text }: Answer, method: string): string[] {
     if (method === 'HEAD') {
-      return text === '' ? [] : ['an answer to HEAD has a body'];
+      return text === '' ? [] : ['a response to HEAD has a body'];
     }
     if (status === 204) {
       return text === '' ? [] : ['a 204 has a body'];
     }
-    return this.schemaProblems('the answer', schema, JSON.parse(text));
+    return this.schemaProblems('the response', schema, JSON.parse(text));
   }
 
-  /** Of a value that came as text. */
+  /** Parses a value that was sent as text. */
   private valueProblems(what: string, schema: object, text: string): string[] {
     const isNumber = 'type' in schema && schema.type === 'integer';
     return this.schemaProblems(what, schema, isNumber ? Number(text) : text);

@@ -15,7 +15,7 @@ export interface TestDatabase {
   remove(): Promise<void>;
 }
 
-/** On a real PostgreSQL server, in a database of its own. */
+/** A separate database on a real PostgreSQL server. */
 export async function serverDatabase(serverUrl: string, name: string): Promise<TestDatabase> {
   const run = async (sql: string) => {
     const client = new Client({ connectionString: serverUrl });
@@ -32,7 +32,7 @@ export async function serverDatabase(serverUrl: string, name: string): Promise<T
   return { url: url.href, remove: () => run(drop) };
 }
 
-/** The embedded database, which cannot run inside a test: it lives in Jest's own process. */
+/** The embedded database, which cannot run inside a test: it runs in Jest's main process. */
 export async function embeddedDatabase(): Promise<TestDatabase> {
   const dataDir = await mkdtemp(join(tmpdir(), 'petstore-test-'));
   await cp(TEMPLATE, join(dataDir, 'postgres'), { recursive: true });

@@ -2,10 +2,10 @@ import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import type { DataSource } from 'typeorm';
 
-/** Inserts the rows that the examples of a module's operations refer to, for an account, and resets those that are there. */
+/** Inserts the rows that the examples of a module's operations refer to, for an account, and resets existing ones. */
 export type Examples = (dataSource: DataSource, accountId: string) => Promise<unknown>;
 
-/** Those of every `examples.ts` below `test/e2e`, the outer directories first. */
+/** The examples of every `examples.ts` below `test/e2e`, outer directories first. */
 export async function loadExamples(): Promise<Examples> {
   const root = join(__dirname, '../e2e');
   const files = readdirSync(root, { recursive: true })

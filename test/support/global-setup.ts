@@ -5,7 +5,7 @@ declare global {
   var testDatabases: TestDatabase[];
 }
 
-/** Gives every worker a migrated database: on the server of `TEST_DATABASE_URL` where it is set, else embedded. */
+/** Gives every worker a migrated database: on the server of `TEST_DATABASE_URL` if it is set, otherwise embedded. */
 export default async function globalSetup({ maxWorkers }: Pick<Required<Config>, 'maxWorkers'>): Promise<void> {
   const serverUrl = process.env.TEST_DATABASE_URL;
   globalThis.testDatabases = [];

@@ -1,6 +1,6 @@
 import type { Principal } from '../../src/shared/domain/principal';
 
-/** Who sends a request, as far as a limiter asks. */
+/** A principal with everything that a limiter needs. */
 export function principalOf(
   accountId: bigint,
   keyId: bigint,

@@ -12,7 +12,7 @@ export interface Exit {
   readonly stderr: string;
 }
 
-/** A built program of the project as a process of its own, with nothing of this one's environment but the path. */
+/** A built program of the project in its own process, with only PATH from this environment. */
 export class Program {
   stdout = '';
   stderr = '';
@@ -48,7 +48,7 @@ export class Program {
       this.child.stdout?.on('data', look);
       look();
       void this.exit.then(({ code, stderr }) => {
-        reject(new Error(`ended with ${code} before it printed "${text}": ${stderr}`));
+        reject(new Error(`exited with ${code} before it printed "${text}": ${stderr}`));
       });
     });
   }
@@ -63,7 +63,7 @@ export function petstore(args: readonly string[], env: Readonly<Record<string, s
   return new Program('cli/main.js', args, env).exit;
 }
 
-/** Starts the server and waits until it serves. */
+/** Starts the server and waits until it accepts requests. */
 export async function startServer(env: Readonly<Record<string, string>>): Promise<Program & { key: string }> {
   const server = new Program('main.js', [], env);
   await server.prints('curl');
@@ -78,7 +78,7 @@ export async function freePort(): Promise<string> {
   return String(typeof address === 'object' && address !== null ? address.port : 0);
 }
 
-/** A new empty directory, removed by the function that comes with it. */
+/** A new empty directory, and a function that removes it. */
 export async function temporaryDirectory(): Promise<{ path: string; remove: () => Promise<void> }> {
   const path = await mkdtemp(join(tmpdir(), 'petstore-test-'));
   return { path, remove: () => rm(path, { recursive: true, force: true }) };

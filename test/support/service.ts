@@ -17,20 +17,23 @@ export const BASE_URL = 'https://api.example.com/v1';
 export interface Answer {
   readonly status: number;
   readonly headers: Readonly<Record<string, string>>;
-  /** The body as it came. */
+  /** The body as received. */
   readonly text: string;
-  /** The body's JSON, integers beyond 2^53 as bigint; undefined without a body. */
+  /** The body parsed as JSON, with integers beyond 2^53 as bigint; undefined without a body. */
   readonly body: unknown;
 }
 
 export interface Call {
   readonly key?: string | undefined;
   readonly headers?: Readonly<Record<string, string | string[]>>;
-  /** Sent as it is when it is a string, else as JSON. */
+  /** A string is sent unchanged, anything else as JSON. */
   readonly body?: unknown;
 }
 
-/** The service, as it is in production, on a port and a database of the test's own; every answer is held to OpenAPI. */
+/**
+ * The service as in production, on a port and a database of the test; every response is checked against the OpenAPI
+ * document.
+ */
 export class TestService {
   private isMadeToFail = false;
 
@@ -42,7 +45,7 @@ export class TestService {
     private readonly errors: readonly string[],
   ) {}
 
-  /** @param logTo takes the lines of the log; without it, the cause of every 500 is printed, and nothing else */
+  /** @param logTo receives the log lines; without it, only the cause of every 500 is printed */
   static async start(env: Readonly<Record<string, string>> = {}, logTo?: LineSink): Promise<TestService> {
     const errors: string[] = [];
     const clock = new TestClock();
@@ -66,12 +69,12 @@ export class TestService {
     await this.app.close();
   }
 
-  /** A key of a new account. */
+  /** Creates a key of a new account. */
   async createKey(plan: Plan = 'business', allowance?: Allowance): Promise<string> {
     return (await this.createKeys(1, plan, allowance))[0] ?? '';
   }
 
-  /** Several keys of one new account. */
+  /** Creates several keys of one new account. */
   async createKeys(count: number, plan: Plan = 'business', allowance?: Allowance): Promise<string[]> {
     const account = await this.app.get(AccountsService).create('Test', plan, allowance);
     const issued = [];
@@ -133,7 +136,7 @@ export class TestService {
     return this.call('POST', path, call);
   }
 
-  /** While `work` runs, the table rejects new rows that break the condition; the cause of a 500 is not printed. */
+  /** While `work` runs, the table rejects new rows that violate the condition; the cause of a 500 is not printed. */
   async withConstraint<T>(table: string, condition: string, work: () => Promise<T>): Promise<T> {
     const dataSource = this.app.get(DataSource);
     await dataSource.query(`ALTER TABLE ${table} ADD CONSTRAINT of_test CHECK (${condition}) NOT VALID`);
@@ -146,7 +149,7 @@ export class TestService {
     }
   }
 
-  /** Sends bytes no HTTP client would, and gives back all that is answered until the connection ends. */
+  /** Sends bytes that no HTTP client would send, and returns everything received until the connection ends. */
   raw(bytes: string, { halfClose = false } = {}): Promise<string> {
     return new Promise((resolve, reject) => {
       let answer = '';
@@ -166,7 +169,7 @@ export class TestService {
   }
 }
 
-/** The rate headers of an answer, as numbers. */
+/** The rate limit headers of a response, as numbers. */
 export function rate({ headers }: Answer): { limit: number; remaining: number; reset: number } {
   return {
     limit: Number(headers['x-ratelimit-limit']),

@@ -9,7 +9,7 @@ export interface SmallDisk {
   remove(): void;
 }
 
-/** A file system of its own in memory, which is full after so many MiB; undefined where this user may not mount one. */
+/** A separate in-memory file system with a capacity of so many MiB; undefined if this user may not mount one. */
 export function mountSmallDisk(mebibytes: number): SmallDisk | undefined {
   const path = mkdtempSync(join(tmpdir(), 'petstore-disk-'));
   try {

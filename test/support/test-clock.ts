@@ -16,7 +16,7 @@ export class TestClock extends Clock {
     return this.elapsed;
   }
 
-  /** Sets the clock: no time passes. */
+  /** Sets the clock, without letting time pass. */
   set(time: number): void {
     this.time = time;
   }
