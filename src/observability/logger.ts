@@ -82,7 +82,8 @@ export class NestLogger implements LoggerService {
   }
 
   error(message: unknown, ...params: unknown[]): void {
-    this.write('error', message, params);
+    // Nest tells of a start that failed, which `main.ts` logs as `start_failed`.
+    this.write(params.at(-1) === 'ExceptionHandler' ? 'debug' : 'error', message, params);
   }
 
   warn(message: unknown, ...params: unknown[]): void {
