@@ -42,9 +42,18 @@ describe('Settings', () => {
     [{ HOST: 'a b' }, 'HOST must be an IP address or a host name to listen on.'],
     [{ DATABASE_URL: 'mysql://x' }, 'DATABASE_URL must be a PostgreSQL address'],
     [{ DATABASE_URL: 'localhost' }, 'DATABASE_URL must be a PostgreSQL address'],
-    [{ REDIS_URL: 'localhost:6379' }, 'REDIS_URL must be a Redis address'],
-    [{ REDIS_URL: 'redis://a,,redis://b' }, 'REDIS_URL must be a Redis address'],
-    [{ REDIS_URL: 'redis://a,redis://b/1' }, 'REDIS_URL must be a Redis address'],
+    [{ REDIS_URL: 'localhost:6379' }, 'REDIS_URL must be a Redis URL'],
+    [{ REDIS_URL: 'redis://a,,redis://b' }, 'REDIS_URL must be a Redis URL'],
+    [{ REDIS_URL: 'redis://a,redis://b/1' }, 'REDIS_URL must be a Redis URL'],
+    [{ REDIS_URL: 'redis://a,redis+cluster://b' }, 'REDIS_URL must be a Redis URL'],
+    [{ REDIS_URL: 'redis+cluster://' }, 'REDIS_URL must be a Redis URL'],
+    [{ REDIS_URL: 'redis+cluster://a/1' }, 'REDIS_URL must be a Redis URL'],
+    [{ REDIS_URL: 'redis+sentinel://a' }, 'REDIS_URL must be a Redis URL'],
+    [{ REDIS_URL: 'redis+sentinel://a,,b?name=m' }, 'REDIS_URL must be a Redis URL'],
+    [{ REDIS_URL: 'redis+sentinel://a/zero?name=m' }, 'REDIS_URL must be a Redis URL'],
+    [{ REDIS_URL: 'redis+sentinel://a?name=m&sentinelpassword=p' }, 'REDIS_URL must be a Redis URL'],
+    [{ REDIS_KEY_PREFIX: 'a{b}:' }, 'REDIS_KEY_PREFIX must be 1 to 64 letters'],
+    [{ REDIS_KEY_PREFIX: 'a*' }, 'REDIS_KEY_PREFIX must be 1 to 64 letters'],
     [{ DRAIN_SECONDS: '301' }, 'DRAIN_SECONDS must be a whole number from 0 to 300.'],
     [{ LOG_LEVEL: 'verbose' }, 'LOG_LEVEL must be trace, debug, info, warn, error, fatal or silent.'],
     [{ PORT: '3000', METRICS_PORT: '3000' }, 'METRICS_PORT must be another port than PORT.'],
@@ -123,6 +132,17 @@ describe('Settings', () => {
   it('take one Redis, or several nodes of a cluster', () => {
     expect(loadSettings({}).redisUrls).toEqual([]);
     expect(loadSettings({ REDIS_URL: 'redis://a:1, rediss://b' }).redisUrls).toEqual(['redis://a:1', 'rediss://b']);
+  });
+
+  it.each([
+    ['redis+cluster://u:p%2Cw@a', ['redis+cluster://u:p%2Cw@a']],
+    ['rediss+cluster://a:1,[::1]:2', ['rediss+cluster://a:1', 'rediss+cluster://[::1]:2']],
+    [
+      'redis+sentinel://u:p@a:1, b/2?name=m&sentinelPassword=s',
+      ['redis+sentinel://u:p@a:1/2?name=m&sentinelPassword=s', 'redis+sentinel://u:p@b/2?name=m&sentinelPassword=s'],
+    ],
+  ])('read REDIS_URL=%s as a URL for each host', (text, expected) => {
+    expect(loadSettings({ REDIS_URL: text }).redisUrls).toEqual(expected);
   });
 
   it('let a replica drain for 3 seconds, but not in development', () => {

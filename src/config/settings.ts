@@ -14,7 +14,10 @@ export abstract class Settings {
   abstract readonly databaseUrl: string | undefined;
   /** Whether the start brings the schema up to date, instead of waiting until it is. */
   abstract readonly migrateOnStart: boolean;
-  /** The Redis that all replicas share, or nodes of a Redis Cluster; without any, requests are counted in memory. */
+  /**
+   * The Redis that all replicas share, or nodes of a Redis Cluster, or sentinels: a URL for each host. Without any, requests are
+   * counted in memory.
+   */
   abstract readonly redisUrls: readonly string[];
   abstract readonly publicBaseUrl: string | undefined;
   abstract readonly stagingBaseUrl: string | undefined;
@@ -43,6 +46,9 @@ export class InvalidSettingsError extends Error {}
 /** Enough for a gateway that asks for readiness every second. */
 const DRAIN_SECONDS = 3;
 
+/** What a URL of sentinels may say beside their hosts, by the names that ioredis has for it. */
+const SENTINEL_PARAMETERS = ['name', 'sentinelUsername', 'sentinelPassword'];
+
 /** What a setting must be, and what it is when it is not set. */
 type Setting = readonly [format: Format<unknown>, preset: string | number | boolean | readonly unknown[] | undefined];
 
@@ -55,7 +61,9 @@ const OWN_SETTINGS = {
   MIGRATE_ON_START: [oneOf('true', 'false'), 'true'],
   REDIS_URL: [
     {
-      must: 'be a Redis address, such as redis://user:password@host:6379/0, or nodes of a Redis Cluster without a database, separated by commas',
+      must:
+        'be a Redis URL: redis://user:password@host:6379/0 for one server, redis+cluster://host:6379 for a Redis Cluster, or ' +
+        'redis+sentinel://host:26379,host:26379/0?name=mymaster for sentinels; with TLS, rediss in place of redis',
       read: parseRedisUrls,
     },
     [],
@@ -179,12 +187,41 @@ function baseUrl(): Format<string> {
   );
 }
 
+/** @returns a URL for each host; what surrounds several hosts is repeated for each */
 function parseRedisUrls(text: string): string[] | undefined {
-  const urls = text.split(',').map((each) => each.trim());
-  const isRedis = (each: string) => URL.canParse(each) && /^rediss?:$/.test(new URL(each).protocol);
-  // A cluster has database 0 alone.
-  const isNode = (each: string) => isRedis(each) && /^\/?0?$/.test(new URL(each).pathname);
-  return urls.every(urls.length === 1 ? isRedis : isNode) ? urls : undefined;
+  const [, start = '', kind = '', hosts = '', end = ''] =
+    /^(rediss?\+(cluster|sentinel):\/\/(?:[^/?#]*@)?)([^/?#]*)(.*)$/.exec(text) ?? [];
+  const urls =
+    start === ''
+      ? text.split(',').map((each) => each.trim())
+      : hosts.split(',').map((host) => `${start}${host.trim()}${end}`);
+  // Several servers are nodes of a cluster.
+  const kindOfAll = kind === '' && urls.length > 1 ? 'cluster' : kind;
+  return urls.every((each) => isRedisUrl(each, kind, kindOfAll)) ? urls : undefined;
+}
+
+function isRedisUrl(text: string, suffix: string, kind: string): boolean {
+  if (!URL.canParse(text)) {
+    return false;
+  }
+  const { protocol, hostname, pathname, searchParams } = new URL(text);
+  if (!/^rediss?:$/.test(protocol.replace(`+${suffix}`, ''))) {
+    return false;
+  }
+  switch (kind) {
+    case 'cluster':
+      // A cluster has database 0 alone.
+      return /^\/?0?$/.test(pathname) && (suffix === '' || (hostname !== '' && searchParams.size === 0));
+    case 'sentinel':
+      return (
+        hostname !== '' &&
+        /^(\/\d*)?$/.test(pathname) &&
+        Boolean(searchParams.get('name')) &&
+        [...searchParams.keys()].every((name) => SENTINEL_PARAMETERS.includes(name))
+      );
+    default:
+      return true;
+  }
 }
 
 /** Adds the settings whose values are in files, as orchestrators mount secrets. */

@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { Cluster, Redis, type RedisOptions } from 'ioredis';
+import { Cluster, type Redis } from 'ioredis';
 import { InvalidSettingsError, type Settings } from '../../config/settings';
 import { RATE_LIMIT_SETTINGS, type RateLimitSettings } from '../rate-limit-settings';
 import type { Principal } from '../../shared/domain/principal';
@@ -7,19 +7,22 @@ import { errorMessage } from '../../shared/domain/error-message';
 import type { AccountWindows, Window } from '../domain/windows';
 import type { PendingUsage } from '../memory/account-usage';
 import { hashSlot } from './hash-slot';
-import { COUNT_AUTH_FAILURE, COUNT_REQUESTS, PROBE, MERGE_USAGE, type Script, SCRIPTS } from './scripts';
+import { readTlsOptions, redisClient, redisUser } from './redis-client';
+import { REDIS_SETTINGS } from './redis-settings';
+import { COUNT_AUTH_FAILURE, COUNT_REQUESTS, PERMISSIONS, PROBE, MERGE_USAGE, type Script } from './scripts';
 
 /** Less than a millisecond of Redis's time. */
 const MAX_TOGETHER = 50;
 /** How many numbers COUNT_REQUESTS returns for each key. */
 const COUNT_LENGTH = 7;
-const RECONNECT_MS = 200;
-const CONNECT_TIMEOUT_MS = 1_000;
-/** A connection on which a reply is due, and nothing arrives for that long, is given up. */
-const SILENCE_LIMIT_MS = 1_000;
 /** How the client says that a call could not be sent, or its reply not be read. */
 const NO_CONNECTION =
   /^(Connection is closed|Stream isn't writeable|Reached the max retries|Cluster isn't ready|MOVED )/;
+/** How Redis says that the user lacks a permission, to a call or to a script. */
+const NO_PERMISSION = /^NOPERM|The user executing the script can't|ACL failure in script/;
+/** How the client says that no sentinel named the primary, after an error of each; and how one says that it knows none of that name. */
+const NO_SENTINEL = 'All sentinels are unreachable';
+const UNKNOWN_PRIMARY = /got an invalid reply: null$|No such master with that name/;
 
 /** Whose requests are counted. */
 export type RateLimitSubject = Pick<Principal, 'accountId' | 'keyId' | 'allowance' | 'unbanCount'>;
@@ -57,7 +60,6 @@ export interface AuthFailureCount {
  * there is no connection; it never waits for one.
  */
 export class RedisCounts {
-  private readonly redis: Redis | Cluster;
   /** Why the last attempt to connect failed. */
   private connectionError: Error | undefined;
   private readonly replica = randomUUID();
@@ -67,18 +69,19 @@ export class RedisCounts {
 
   /** @param fixedNow the time instead of Redis's, for tests */
   constructor(
-    urls: readonly string[],
+    private readonly redis: Redis | Cluster,
     private readonly keyPrefix: string,
     private readonly settings: RateLimitSettings,
     private readonly fixedNow: () => number | '' = () => '',
   ) {
-    this.redis = connection(urls);
     this.maxTogether = this.redis instanceof Cluster ? 1 : MAX_TOGETHER;
     const { banWindowSeconds, banMemorySeconds, banDurationsSeconds } = settings;
     const durations = banDurationsSeconds.map((seconds) => seconds * 1_000);
     this.banRules = [banWindowSeconds * 1_000, banMemorySeconds * 1_000, durations.length, ...durations];
     this.redis.on('error', (error: Error & { readonly lastNodeError?: Error }) => {
-      if (!isSelectError(this.connectionError)) {
+      const known = this.connectionError;
+      // A sentinel has told why, just before.
+      if (known === undefined || !(isSelectError(known) || error.message.startsWith(NO_SENTINEL))) {
         this.connectionError = error.lastNodeError ?? error;
       }
       if (isSelectError(error)) {
@@ -89,17 +92,22 @@ export class RedisCounts {
     this.redis.on('node error', (error: Error) => {
       this.connectionError = error;
     });
+    this.redis.on('sentinelError', (error: Error) => {
+      this.connectionError = UNKNOWN_PRIMARY.test(error.message)
+        ? new Error('the sentinels know no primary of the name in REDIS_URL')
+        : error;
+    });
     this.redis.on('ready', () => {
       this.connectionError = undefined;
-      // Where this fails, or another node of a cluster is asked, `run` sends the source.
-      SCRIPTS.forEach(({ source }) => void this.redis.script('LOAD', source).catch(() => undefined));
     });
   }
 
   /** Those of the replicas with these settings. */
   static of(settings: Settings): RedisCounts {
     const { redisUrls, environment } = settings;
-    return new RedisCounts(redisUrls, `petstore:${environment}:`, settings.of(RATE_LIMIT_SETTINGS));
+    const { keyPrefix = `petstore:${environment}:` } = settings.of(REDIS_SETTINGS);
+    const redis = redisClient(redisUrls, readTlsOptions(settings));
+    return new RedisCounts(redis, keyPrefix, settings.of(RATE_LIMIT_SETTINGS));
   }
 
   /**
@@ -107,8 +115,14 @@ export class RedisCounts {
    * @throws InvalidSettingsError when Redis rejects the database number; the reason when the first attempt fails for another
    */
   async connect(): Promise<void> {
+    // With sentinels that cannot be used, the client tries on and on.
+    const failed = new Promise<never>((_, reject) => {
+      this.redis.once('error', (error: Error) => {
+        reject(this.connectionError ?? error);
+      });
+    });
     try {
-      await this.explained(this.redis.connect());
+      await this.explained(Promise.race([this.redis.connect(), failed]));
     } catch (error) {
       throw isSelectError(error)
         ? new InvalidSettingsError(
@@ -209,9 +223,10 @@ export class RedisCounts {
     )) as number;
   }
 
-  /** Finds out whether the node that has a tag takes writes. @returns its time */
+  /** Finds out whether the node that has a tag takes writes, and lets the service do all that it needs. @returns its time */
   async probe(tag = 'probe'): Promise<number> {
-    return (await this.run(PROBE, [`${this.keyPrefix}{${tag}}:probe`], [])) as number;
+    const key = `${this.keyPrefix}{${tag}}:probe`;
+    return (await this.run(PROBE, [key, `${key}:hash`], [])) as number;
   }
 
   /** The node of a cluster that has what belongs to a tag; empty when there is one node, or it is not known yet. */
@@ -244,45 +259,20 @@ export class RedisCounts {
     }
   }
 
-  /** Why there is no connection, in place of an error that only says that there is none. */
+  /** Says why there is no connection, where an error only says that there is none, and what to grant where a permission is missing. */
   private explain(error: unknown): unknown {
-    return error instanceof Error && NO_CONNECTION.test(error.message)
-      ? (this.connectionError ?? new Error('the connection was closed'))
-      : error;
+    const cause =
+      error instanceof Error && NO_CONNECTION.test(error.message)
+        ? (this.connectionError ?? new Error('the connection was closed'))
+        : error;
+    if (!(cause instanceof Error && NO_PERMISSION.test(cause.message))) {
+      return cause;
+    }
+    const permissions = this.redis instanceof Cluster ? `${PERMISSIONS} +cluster|slots` : PERMISSIONS;
+    return new Error(
+      `${cause.message}; grant what it needs: ACL SETUSER ${redisUser(this.redis)} ~${this.keyPrefix}* ${permissions}`,
+    );
   }
-}
-
-function connection(urls: readonly string[]): Redis | Cluster {
-  const [first = ''] = urls;
-  const options: RedisOptions = {
-    lazyConnect: true,
-    connectTimeout: CONNECT_TIMEOUT_MS,
-    socketTimeout: SILENCE_LIMIT_MS,
-    maxRetriesPerRequest: 0,
-    enableOfflineQueue: false,
-    autoResendUnfulfilledCommands: false,
-  };
-  const reconnectDelay = () => RECONNECT_MS;
-  if (urls.length === 1) {
-    return new Redis(first, { ...options, enableAutoPipelining: true, retryStrategy: reconnectDelay });
-  }
-  const { username, password, protocol } = new URL(first);
-  return new Cluster([...urls], {
-    lazyConnect: true,
-    enableOfflineQueue: false,
-    enableAutoPipelining: true,
-    clusterRetryStrategy: reconnectDelay,
-    // A call to a node that is down fails soon; the breaker decides when to try again.
-    maxRedirections: 4,
-    retryDelayOnFailover: 50,
-    retryDelayOnClusterDown: 50,
-    redisOptions: {
-      ...options,
-      ...(username && { username: decodeURIComponent(username) }),
-      ...(password && { password: decodeURIComponent(password) }),
-      ...(protocol === 'rediss:' && { tls: {} }),
-    },
-  });
 }
 
 function isSelectError(error: unknown): error is Error {

@@ -149,13 +149,21 @@ redis.call('SET', KEYS[2], to, 'PX', math.max(60000, midnight - now))
 return now
 `);
 
-/** Whether Redis takes writes, and what time it is. KEYS: the key to write. ARGV: now. */
+/**
+ * Whether Redis takes writes, and lets the service run every command of the scripts. Returns now.
+ * KEYS: two keys to write. ARGV: now.
+ */
 export const PROBE = script(`${NOW}
+redis.call('GET', KEYS[1])
 redis.call('SET', KEYS[1], 1, 'PX', 1000)
+redis.call('HMGET', KEYS[2], 'probe')
+redis.call('HSET', KEYS[2], 'probe', 1)
+redis.call('PEXPIRE', KEYS[2], 1000)
 return now
 `);
 
-export const SCRIPTS = [COUNT_REQUESTS, COUNT_AUTH_FAILURE, MERGE_USAGE, PROBE];
+/** What the scripts, and the connections of the client, need in an ACL. */
+export const PERMISSIONS = '+eval +evalsha +time +get +set +hmget +hset +pexpire +info';
 
 function script(source: string): Script {
   return { source, sha1: createHash('sha1').update(source).digest('hex') };

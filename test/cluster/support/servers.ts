@@ -43,6 +43,19 @@ export class Server {
     return server;
   }
 
+  /** A sentinel that watches a Redis server as `mymaster`, with two more to agree with. */
+  static async sentinel({ port: primary }: Server, ...directives: string[]): Promise<Server> {
+    const binary = find('redis-server', [], 'redis-server');
+    const [directory, port] = await Promise.all([temporary(), freePort()]);
+    const file = join(directory, 'sentinel.conf');
+    const monitor = `sentinel monitor mymaster 127.0.0.1 ${primary} 2`;
+    await writeFile(file, [`port ${port}`, 'bind 127.0.0.1', `dir ${directory}`, monitor, ...directives].join('\n'));
+    const launch = () => spawn(binary, [file, '--sentinel'], { stdio: 'ignore' });
+    const server = new Server(launch, port, 'redis://', directory, 'SIGKILL');
+    await server.start();
+    return server;
+  }
+
   static async postgres(options?: PostgresOptions): Promise<Server> {
     const initdb = postgresProgram('initdb');
     const makeData = (data: string) => [initdb, '-D', data, '-U', 'postgres', '-A', 'trust', '--no-sync'];

@@ -1,0 +1,148 @@
+import { X509Certificate } from 'node:crypto';
+import { readFileSync } from 'node:fs';
+import { type ConnectionOptions, createSecureContext } from 'node:tls';
+import { Cluster, Redis, type RedisOptions } from 'ioredis';
+import { InvalidSettingsError, type Settings } from '../../config/settings';
+import { errorMessage } from '../../shared/domain/error-message';
+import { REDIS_SETTINGS } from './redis-settings';
+
+const RECONNECT_MS = 200;
+const CONNECT_TIMEOUT_MS = 1_000;
+/** A connection on which a reply is due, and nothing arrives for that long, is given up. */
+const SILENCE_LIMIT_MS = 1_000;
+/** A sentinel that does not reply within that time is passed over for the next one. */
+const SENTINEL_REPLY_LIMIT_MS = 500;
+const SENTINEL_PORT = 26_379;
+
+/**
+ * A client for the Redis, the Redis Cluster or the sentinels that REDIS_URL names. It is not connected yet.
+ * @param urls one for each host
+ * @param tls is used where the URLs ask for TLS
+ */
+export function redisClient(urls: readonly string[], tls: ConnectionOptions = {}): Redis | Cluster {
+  const [first = ''] = urls;
+  const { protocol, username, password, pathname, searchParams } = new URL(first);
+  const credentials = {
+    ...(username && { username: decodeURIComponent(username) }),
+    ...(password && { password: decodeURIComponent(password) }),
+  };
+  const usesTls = protocol.startsWith('rediss');
+  const options: RedisOptions = {
+    lazyConnect: true,
+    connectTimeout: CONNECT_TIMEOUT_MS,
+    socketTimeout: SILENCE_LIMIT_MS,
+    maxRetriesPerRequest: 0,
+    enableOfflineQueue: false,
+    autoResendUnfulfilledCommands: false,
+    // Commands at each connection that an ACL would have to allow.
+    disableClientInfo: true,
+    ...(usesTls && { tls }),
+  };
+  const reconnectDelay = () => RECONNECT_MS;
+  const single: RedisOptions = { ...options, enableAutoPipelining: true, retryStrategy: reconnectDelay };
+  if (protocol.endsWith('+sentinel:')) {
+    const [sentinelUsername, sentinelPassword] = ['sentinelUsername', 'sentinelPassword'].map((name) =>
+      searchParams.get(name),
+    );
+    return new Redis({
+      ...single,
+      ...credentials,
+      db: Number(pathname.slice(1)),
+      sentinels: urls.map((url) => {
+        const { hostname, port } = new URL(url);
+        return { host: hostname.replace(/^\[|\]$/g, ''), port: Number(port || SENTINEL_PORT) };
+      }),
+      name: searchParams.get('name') ?? '',
+      ...(sentinelUsername && { sentinelUsername }),
+      ...(sentinelPassword && { sentinelPassword }),
+      ...(usesTls && { sentinelTLS: tls, enableTLSForSentinelMode: true }),
+      sentinelCommandTimeout: SENTINEL_REPLY_LIMIT_MS,
+      sentinelRetryStrategy: reconnectDelay,
+    });
+  }
+  if (urls.length === 1 && !protocol.endsWith('+cluster:')) {
+    return new Redis(first, single);
+  }
+  return new Cluster(
+    urls.map((url) => url.replace('+cluster:', ':')),
+    {
+      lazyConnect: true,
+      enableOfflineQueue: false,
+      enableAutoPipelining: true,
+      // The breakers find out which nodes can be used.
+      enableReadyCheck: false,
+      clusterRetryStrategy: reconnectDelay,
+      // A certificate is for a host name, not for its IP address.
+      dnsLookup: (host, callback) => {
+        callback(null, host);
+      },
+      // A call to a node that is down fails soon; the breaker decides when to try again.
+      maxRedirections: 4,
+      retryDelayOnFailover: 50,
+      retryDelayOnClusterDown: 50,
+      redisOptions: { ...options, ...credentials },
+    },
+  );
+}
+
+/** The user that a client logs in as. */
+export function redisUser({ options }: Redis | Cluster): string {
+  const { username } = 'redisOptions' in options ? (options.redisOptions ?? {}) : (options as RedisOptions);
+  return username === undefined || username === '' ? 'default' : username;
+}
+
+/**
+ * The certificates that the settings name; the files are read once.
+ * @throws InvalidSettingsError when a file cannot be read or used, or REDIS_URL does not ask for TLS
+ */
+export function readTlsOptions(settings: Settings): ConnectionOptions {
+  const { caFile, certFile, keyFile } = settings.of(REDIS_SETTINGS);
+  if ((caFile ?? certFile ?? keyFile) === undefined) {
+    return {};
+  }
+  if (settings.redisUrls[0]?.startsWith('rediss') === false) {
+    throw new InvalidSettingsError('REDIS_URL must begin with rediss, as its certificates have no effect without TLS.');
+  }
+  return {
+    ...(caFile !== undefined && { ca: readCertificate('REDIS_CA_FILE', caFile) }),
+    ...readClientCertificate(certFile, keyFile),
+  };
+}
+
+function readClientCertificate(certFile: string | undefined, keyFile: string | undefined): ConnectionOptions {
+  if (certFile === undefined && keyFile === undefined) {
+    return {};
+  }
+  if (certFile === undefined || keyFile === undefined) {
+    throw new InvalidSettingsError('REDIS_CERT_FILE and REDIS_KEY_FILE must be set together.');
+  }
+  const pair = { cert: readCertificate('REDIS_CERT_FILE', certFile), key: read('REDIS_KEY_FILE', keyFile) };
+  try {
+    createSecureContext(pair);
+  } catch (error) {
+    throw new InvalidSettingsError(
+      `REDIS_KEY_FILE must name the unencrypted PEM private key of the certificate in REDIS_CERT_FILE (${errorMessage(error)}).`,
+    );
+  }
+  return pair;
+}
+
+function readCertificate(variable: string, path: string): string {
+  const text = read(variable, path);
+  try {
+    new X509Certificate(text);
+  } catch {
+    throw new InvalidSettingsError(`${variable} names a file that is not a PEM certificate.`);
+  }
+  return text;
+}
+
+function read(variable: string, path: string): string {
+  try {
+    return readFileSync(path, 'utf8');
+  } catch (error) {
+    throw new InvalidSettingsError(
+      `${variable} names a file that cannot be read (${(error as NodeJS.ErrnoException).code}).`,
+    );
+  }
+}

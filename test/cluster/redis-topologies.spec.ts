@@ -1,0 +1,515 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { Logger } from '@nestjs/common';
+import { Redis } from 'ioredis';
+import { InvalidSettingsError, loadSettings } from '../../src/config/settings';
+import { hashSlot } from '../../src/rate-limiting/redis/hash-slot';
+import { RedisCounts } from '../../src/rate-limiting/redis/redis-counts';
+import { freePort, petstore, Program } from '../support/process';
+import { principalOf } from '../support/principal';
+import { type Certificate, CertificateAuthority } from './support/certificates';
+import { Client, concurrently, passed, type Reply } from './support/client';
+import { eventually, Replica } from './support/replica';
+import { Server } from './support/servers';
+import { Store } from './support/store';
+
+// Faults are expected here.
+Logger.overrideLogger(false);
+
+/** The users that docs/operating.md tells to create, on a server, on a node of a cluster, and on a sentinel. */
+const [LEAST_USER = '', LEAST_CLUSTER_USER = '', LEAST_SENTINEL_USER = ''] = [
+  ...readFileSync(join(__dirname, '../../docs/operating.md'), 'utf8').matchAll(/^ACL SETUSER (petstore .+)$/gm),
+].map(([, user = '']) => user.replace('>password', '>secret'));
+
+const open: RedisCounts[] = [];
+afterEach(() => {
+  open.splice(0).forEach((counts) => {
+    counts.close();
+  });
+});
+
+/** What a replica counts with, by its settings. */
+const countsOf = (env: Record<string, string>) => {
+  const counts = RedisCounts.of(
+    loadSettings({ APP_ENV: 'production', DATABASE_URL: 'postgres://127.0.0.1/none', ...env }),
+  );
+  open.push(counts);
+  return counts;
+};
+/** Everything that a replica does with Redis. */
+const useEverything = async (counts: RedisCounts, accounts = [1n]) => {
+  await counts.connect();
+  await counts.probe();
+  const admissions = await Promise.all(
+    accounts.map(async (id) => {
+      // More than the allowance: some are rejected, and the key is banned.
+      const [count] = await counts.countRequests([{ subject: principalOf(id, id, 3, 100), requests: 10 }]);
+      return count?.admissions;
+    }),
+  );
+  await counts.countAuthFailure('192.0.2.1', 1);
+  const minuteEndsAt = Date.now() + 60_000;
+  await counts.merge({
+    ...{ accountId: 1n, sequence: '1', from: 0, to: 1, acknowledge: () => undefined },
+    ...{ minuteEndsAt, minute: 1, dayEndsAt: minuteEndsAt, day: 1 },
+  });
+  return admissions;
+};
+const reasonOf = (env: Record<string, string>) =>
+  useEverything(countsOf(env)).then(
+    () => 'none',
+    (error: unknown) => String(error),
+  );
+
+const withAdmin = async <T>(url: string, use: (admin: Redis) => Promise<T>, options = {}): Promise<T> => {
+  const admin = new Redis(url, options);
+  return use(admin).finally(() => {
+    admin.disconnect();
+  });
+};
+const setUser = (admin: Redis, user: string) => admin.call('ACL', 'SETUSER', ...user.split(' '));
+
+describe('With Redis Sentinel', () => {
+  const ALLOWANCE = 50;
+  let postgres: Server;
+  let servers: Server[];
+  let sentinels: Server[];
+  let store: Store;
+  let replicas: Replica[];
+  let env: Record<string, string>;
+
+  beforeAll(async () => {
+    const access = [
+      '--requirepass',
+      'administrator',
+      '--masterauth',
+      'administrator',
+      '--user',
+      ...LEAST_USER.split(' '),
+    ];
+    const first = await Server.redis(...access);
+    postgres = await Server.postgres();
+    servers = [first, await Server.redis(...access, '--replicaof', '127.0.0.1', `${first.port}`)];
+    const directives = [
+      'sentinel auth-pass mymaster administrator',
+      'sentinel down-after-milliseconds mymaster 500',
+      'sentinel failover-timeout mymaster 1000',
+      'requirepass guard',
+      'sentinel sentinel-pass guard',
+      `user ${LEAST_SENTINEL_USER.replace('>secret', '>visitor')}`,
+    ];
+    sentinels = await Promise.all([1, 2, 3].map(() => Server.sentinel(first, ...directives)));
+    await eventually(20_000, async () => {
+      const views = await Promise.all(sentinels.map(({ url }) => viewOf(url)));
+      return views.every((view) => view.includes('status=ok') && view.includes('slaves=1,sentinels=3'));
+    });
+    const hosts = sentinels.map(({ port }) => `127.0.0.1:${port}`).join(',');
+    env = {
+      DATABASE_URL: postgres.url,
+      REDIS_URL: `redis+sentinel://petstore:secret@${hosts}/0?name=mymaster&sentinelUsername=petstore&sentinelPassword=visitor`,
+      // No ban stands in the way of what is counted here.
+      BAN_WINDOW_SECONDS: '1',
+      BAN_DURATIONS_SECONDS: '1',
+    };
+    store = await Store.open(postgres.url);
+    replicas = await Replica.startAll(2, env);
+  });
+  afterAll(async () => {
+    await Promise.all(replicas.map(({ program }) => program.kill('SIGKILL')));
+    await store.close();
+    await Promise.all([...sentinels, ...servers, postgres].map((server) => server.remove()));
+  });
+
+  const viewOf = (url: string) =>
+    withAdmin(url, (sentinel) => sentinel.info('sentinel'), { password: 'guard', enableReadyCheck: false });
+  const primary = async (): Promise<Server> => {
+    const [, port] = (await withAdmin(
+      sentinels[0]?.url ?? '',
+      (sentinel) => sentinel.call('SENTINEL', 'get-master-addr-by-name', 'mymaster'),
+      { password: 'guard', enableReadyCheck: false },
+    )) as string[];
+    const found = servers.find((server) => `${server.port}` === port);
+    if (found === undefined) {
+      throw new Error(`The sentinels name an unknown primary: ${port}`);
+    }
+    return found;
+  };
+  const infoOf = ({ url }: Server, section: string) =>
+    withAdmin(url, (admin) => admin.info(section), { password: 'administrator' });
+  const newKey = (perMinute = ALLOWANCE) => store.createKey('enterprise', { perMinute, perDay: 100_000 });
+  const send = async (key: string, requests: number): Promise<Reply[]> => {
+    const client = new Client(key);
+    const replies = await concurrently(20, requests, (index) => client.call(replicas[index % 2]?.port ?? 0));
+    client.close();
+    return replies;
+  };
+  /** Whether one request, of an allowance of one, passes at both replicas together. */
+  const isShared = async () => passed(await send(await newKey(1), 2)).length === 1;
+  const isDegraded = async ({ url }: Replica) =>
+    /^petstore_redis_breaker_open 1$/m.test(await (await fetch(`${url}/metrics`)).text());
+
+  it.each<[string, (server: Server) => Promise<void> | void, (server: Server) => Promise<void> | void]>([
+    ['killed', (server) => server.stop(), (server) => server.start()],
+    [
+      'frozen',
+      (server) => {
+        server.freeze();
+      },
+      (server) => {
+        server.thaw();
+      },
+    ],
+  ])(
+    'the limits are shared again on the new primary when the primary is %s; no replica admits more than the allowance',
+    async (_fault, begin, end) => {
+      await eventually(10_000, isShared);
+      const key = await newKey();
+      const old = await primary();
+      const before = await send(key, 20);
+      await begin(old);
+      const startedAt = performance.now();
+      const during: Reply[] = [];
+      await eventually(3_000, async () => {
+        during.push(...(await send(key, 20)));
+        return (await Promise.all(replicas.map(isDegraded))).every(Boolean);
+      });
+      await eventually(15_000, async () => {
+        during.push(...(await send(key, 20)));
+        return (await isShared()) && !(await Promise.all(replicas.map(isDegraded))).some(Boolean);
+      });
+      const outageMs = performance.now() - startedAt;
+      const current = await primary();
+      expect(current.port).not.toBe(old.port);
+      const after = await send(key, 200);
+      expect(passed(await send(await newKey(), 400))).toHaveLength(ALLOWANCE);
+      await end(old);
+      await eventually(20_000, async () => (await infoOf(old, 'replication')).includes('master_link_status:up'));
+      expect(passed(await send(await newKey(), 400))).toHaveLength(ALLOWANCE);
+      expect(await primary()).toBe(current);
+
+      expect(before.map(({ status }) => status)).toEqual(Array(20).fill(200));
+      const all = [...before, ...during, ...after];
+      expect(all.filter(({ status }) => status !== 200 && status !== 429)).toEqual([]);
+      for (const replica of replicas) {
+        expect(passed(all).filter(({ port }) => port === replica.port).length).toBeLessThanOrEqual(ALLOWANCE);
+      }
+      expect(outageMs).toBeLessThan(15_000);
+    },
+  );
+
+  it('a sentinel that is down or frozen is passed over', async () => {
+    await sentinels[0]?.stop();
+    sentinels[1]?.freeze();
+    try {
+      const another = await Replica.start(env);
+      const degraded = () => isDegraded(another).then((is) => !is);
+      await eventually(10_000, degraded);
+      await another.program.kill('SIGKILL');
+    } finally {
+      sentinels[1]?.thaw();
+      await sentinels[0]?.start();
+    }
+  });
+
+  it('says which password is wrong, and when the sentinels do not know the primary', async () => {
+    const url = env.REDIS_URL ?? '';
+    expect(await reasonOf({ REDIS_URL: url.replace('visitor', 'wrong') })).toMatch(
+      /failed to connect to sentinel .*WRONGPASS/,
+    );
+    expect(await reasonOf({ REDIS_URL: url.replace('secret', 'wrong') })).toContain('WRONGPASS');
+    expect(await reasonOf({ REDIS_URL: url.replace('mymaster', 'other') })).toBe(
+      'Error: the sentinels know no primary of the name in REDIS_URL',
+    );
+  });
+});
+
+/** A limiter's settings for a Redis with TLS, and the authority that signed its certificate. */
+const createCertificates = async () => {
+  const authority = await CertificateAuthority.create();
+  const server = authority.issue('redis', ['DNS:localhost']);
+  const client = authority.issue('petstore');
+  const tlsServer = ({ certFile, keyFile }: Certificate) => [
+    ...['--tls-ca-cert-file', authority.file, '--tls-cert-file', certFile, '--tls-key-file', keyFile],
+    ...['--tls-auth-clients', 'yes'],
+  ];
+  const env = {
+    REDIS_CA_FILE: authority.file,
+    REDIS_CERT_FILE: client.certFile,
+    REDIS_KEY_FILE: client.keyFile,
+  };
+  return { authority, serverOptions: tlsServer(server), env };
+};
+
+describe('With TLS', () => {
+  let certificates: Awaited<ReturnType<typeof createCertificates>>;
+  let server: Server;
+  let env: Record<string, string>;
+
+  beforeAll(async () => {
+    certificates = await createCertificates();
+    const port = await freePort();
+    server = await Server.redis('--tls-port', port, ...certificates.serverOptions);
+    env = { REDIS_URL: `rediss://localhost:${port}`, ...certificates.env };
+  });
+  afterAll(async () => {
+    await Promise.all([server.remove(), certificates.authority.remove()]);
+  });
+  const without = (...names: string[]) =>
+    Object.fromEntries(Object.entries(env).filter(([name]) => !names.includes(name)));
+
+  it('the limits are shared over a connection on which both sides show their certificates', async () => {
+    expect(await useEverything(countsOf(env))).toEqual([3]);
+  });
+
+  it('says why there is no connection: an unknown authority, another host name, no certificate of the service', async () => {
+    expect(await reasonOf(without('REDIS_CA_FILE'))).toContain('self-signed certificate in certificate chain');
+    expect(await reasonOf({ ...env, REDIS_URL: (env.REDIS_URL ?? '').replace('localhost', '127.0.0.1') })).toContain(
+      "IP: 127.0.0.1 is not in the cert's list",
+    );
+    expect(await reasonOf(without('REDIS_CERT_FILE', 'REDIS_KEY_FILE'))).toContain('certificate required');
+  });
+
+  it.each<[string, () => Record<string, string>, RegExp]>([
+    [
+      'a file of something else for the authorities',
+      () => ({ ...env, REDIS_CA_FILE: __filename }),
+      /^REDIS_CA_FILE names a file that is not a PEM certificate\.$/,
+    ],
+    [
+      'a file of something else for the certificate',
+      () => ({ ...env, REDIS_CERT_FILE: __filename }),
+      /^REDIS_CERT_FILE names a file that is not a PEM certificate\.$/,
+    ],
+    [
+      'a file of something else for the key',
+      () => ({ ...env, REDIS_KEY_FILE: __filename }),
+      /^REDIS_KEY_FILE must name the unencrypted PEM private key of the certificate in REDIS_CERT_FILE \(.+\)\.$/,
+    ],
+    [
+      'the certificate without its key',
+      () => without('REDIS_KEY_FILE'),
+      /^REDIS_CERT_FILE and REDIS_KEY_FILE must be set together\.$/,
+    ],
+    [
+      'a URL without TLS',
+      () => ({ ...env, REDIS_URL: 'redis://localhost' }),
+      /^REDIS_URL must begin with rediss, as its certificates have no effect without TLS\.$/,
+    ],
+  ])('%s is a mistake that is named', (_mistake, mistaken, message) => {
+    expect(() => countsOf(mistaken())).toThrow(InvalidSettingsError);
+    expect(() => countsOf(mistaken())).toThrow(message);
+  });
+
+  it('a missing certificate file stops the start, with one line', async () => {
+    const { code, stdout, stderr } = await new Program('main.js', [], {
+      ...{ APP_ENV: 'production', DATABASE_URL: 'postgres://127.0.0.1/none', PORT: await freePort() },
+      ...{ ...env, REDIS_CA_FILE: '/none.pem' },
+    }).exit;
+    expect([code, stderr]).toEqual([1, '']);
+    const lines = stdout
+      .trimEnd()
+      .split('\n')
+      .map((line) => JSON.parse(line) as Record<string, unknown>);
+    expect(lines.filter(({ event }) => event !== 'stopped')).toEqual([
+      {
+        ...{ level: 'fatal', time: expect.any(String) as string, event: 'start_failed' },
+        msg: 'REDIS_CA_FILE names a file that cannot be read (ENOENT).',
+      },
+    ]);
+  });
+
+  it('the sentinels and the primary are both reached by TLS', async () => {
+    const port = await freePort();
+    const directives = certificates.serverOptions
+      .join(' ')
+      .split(' --')
+      .map((option) => option.replace(/^--/, ''));
+    const sentinel = await Server.sentinel(
+      server,
+      ...directives,
+      `tls-port ${port}`,
+      'sentinel resolve-hostnames yes',
+      'sentinel announce-hostnames yes',
+      `sentinel monitor tls localhost ${new URL(env.REDIS_URL ?? '').port} 1`,
+      'tls-replication yes',
+    );
+    const url = `rediss+sentinel://localhost:${port}?name=tls`;
+    await eventually(10_000, async () => (await reasonOf({ ...env, REDIS_URL: url })) === 'none');
+    expect(await reasonOf({ ...without('REDIS_CERT_FILE', 'REDIS_KEY_FILE'), REDIS_URL: url })).toContain(
+      'failed to connect to sentinel localhost',
+    );
+    await sentinel.remove();
+  });
+});
+
+describe('In Redis Cluster, over TLS and by host name', () => {
+  const PREFIX = 'shop.eu:pets:';
+  let certificates: Awaited<ReturnType<typeof createCertificates>>;
+  let nodes: Server[];
+  let env: Record<string, string>;
+
+  beforeAll(async () => {
+    certificates = await createCertificates();
+    const ports = await Promise.all([1, 2, 3].map(async () => ({ tls: await freePort(), bus: await freePort() })));
+    nodes = await Promise.all(
+      ports.map(({ tls, bus }) =>
+        Server.redis(
+          ...['--cluster-enabled', 'yes', '--cluster-port', bus, '--tls-port', tls, '--tls-cluster', 'yes'],
+          ...['--cluster-announce-hostname', 'localhost', '--cluster-preferred-endpoint-type', 'hostname'],
+          ...certificates.serverOptions,
+          ...['--user', ...LEAST_CLUSTER_USER.replace('petstore:production:', PREFIX).split(' ')],
+        ),
+      ),
+    );
+    await Promise.all(
+      nodes.map(({ url }, index) =>
+        withAdmin(url, (node) =>
+          node.call(
+            'CLUSTER',
+            'ADDSLOTSRANGE',
+            Math.ceil((16_384 / 3) * index),
+            Math.ceil((16_384 / 3) * (index + 1)) - 1,
+          ),
+        ),
+      ),
+    );
+    await withAdmin(nodes[0]?.url ?? '', async (node) => {
+      for (const { tls, bus } of ports) {
+        await node.call('CLUSTER', 'MEET', '127.0.0.1', tls, bus);
+      }
+    });
+    await eventually(20_000, async () => {
+      const views = await Promise.all(
+        nodes.map(({ url }) =>
+          withAdmin(url, async (node) => `${await node.cluster('INFO')}${JSON.stringify(await node.cluster('SLOTS'))}`),
+        ),
+      );
+      return views.every(
+        (view) => /cluster_state:ok[^]*cluster_slots_ok:16384/.test(view) && view.split('"localhost"').length === 4,
+      );
+    });
+    env = {
+      ...certificates.env,
+      REDIS_URL: `rediss+cluster://petstore:secret@localhost:${ports[0]?.tls}`,
+      REDIS_KEY_PREFIX: PREFIX,
+    };
+  });
+  afterAll(async () => {
+    await Promise.all([...nodes.map((node) => node.remove()), certificates.authority.remove()]);
+  });
+
+  it('one endpoint is enough: limits are shared on all nodes, with the least permissions and a prefix of its own', async () => {
+    const accounts = Array.from({ length: 20 }, (_, index) => BigInt(index + 1));
+    const replicas = [countsOf(env), countsOf(env)];
+    await Promise.all(replicas.map((counts) => counts.connect()));
+    const admitted = await Promise.all(
+      replicas.flatMap((counts) =>
+        accounts.map(async (id) => {
+          const [count] = await counts.countRequests([{ subject: principalOf(id, id, 10, 100), requests: 7 }]);
+          return { id, admissions: count?.admissions ?? 0 };
+        }),
+      ),
+    );
+    const total = (account: bigint) =>
+      admitted.filter(({ id }) => id === account).reduce((sum, { admissions }) => sum + admissions, 0);
+    expect(accounts.map(total)).toEqual(accounts.map(() => 10));
+    const keys = await Promise.all(nodes.map(({ url }) => withAdmin(url, (node) => node.keys('*'))));
+    expect(Math.min(...keys.map(({ length }) => length))).toBeGreaterThan(0);
+    expect(keys.flat().filter((key) => !key.startsWith(PREFIX))).toEqual([]);
+    await useEverything(countsOf(env), accounts);
+  });
+
+  it('knows the slot of each key that has the prefix', async () => {
+    const [counts] = [countsOf(env)];
+    await counts.connect();
+    await withAdmin(nodes[0]?.url ?? '', async (node) => {
+      for (const tag of ['7', '9223372036854775807', '2001:db8:0:0::/64']) {
+        expect(await node.cluster('KEYSLOT', `${PREFIX}{${tag}}:windows`)).toBe(hashSlot(tag));
+      }
+    });
+    expect(new Set(['1', '2', '3', '4', '5', '6', '7', '8', '9'].map((tag) => counts.nodeOf(tag))).size).toBe(3);
+    expect(counts.nodeOf('1')).toMatch(/^localhost:\d+$/);
+  });
+
+  it('says what to grant when the user may not find the other nodes', async () => {
+    await Promise.all(nodes.map(({ url }) => withAdmin(url, (node) => setUser(node, 'petstore -cluster|slots'))));
+    expect(await reasonOf(env)).toMatch(
+      /^Error: NOPERM .+ACL SETUSER petstore ~shop\.eu:pets:\* \+eval .+ \+cluster\|slots$/,
+    );
+    await Promise.all(nodes.map(({ url }) => withAdmin(url, (node) => setUser(node, 'petstore +cluster|slots'))));
+  });
+});
+
+describe('A user with the permissions that the documentation lists', () => {
+  let server: Server;
+  let postgres: Server;
+  let env: Record<string, string>;
+
+  beforeAll(async () => {
+    [server, postgres] = await Promise.all([Server.redis('--user', ...LEAST_USER.split(' ')), Server.postgres()]);
+    env = { REDIS_URL: `redis://petstore:secret@127.0.0.1:${server.port}` };
+  });
+  afterAll(async () => {
+    await Promise.all([server.remove(), postgres.remove()]);
+  });
+  const PERMISSIONS = LEAST_USER.split(' ').filter((word) => /^[+~]/.test(word));
+  const grantAll = (admin: Redis) => setUser(admin, LEAST_USER);
+
+  it('is enough for a replica, and for the command line', async () => {
+    await withAdmin(server.url, grantAll);
+    const replica = await Replica.start({ ...env, DATABASE_URL: postgres.url });
+    const store = await Store.open(postgres.url);
+    const client = new Client(await store.createKey('free'));
+    const [reply] = await concurrently(10, 70, () => client.call(replica.port));
+    client.close();
+    expect(reply?.status).toBe(200);
+    const { stdout } = await petstore(['accounts', 'show', '1'], {
+      ...{ ...env, APP_ENV: 'production', DATABASE_URL: postgres.url },
+    });
+    expect(stdout).toContain('used: 60, limit: 60');
+    const { stdout: log, stderr } = await replica.program.kill('SIGTERM');
+    expect(stderr).toBe('');
+    expect(log).not.toContain('breaker_opened');
+    await store.close();
+    expect(await withAdmin(server.url, (admin) => admin.call('ACL', 'LOG'))).toEqual([]);
+  });
+
+  it.each(PERMISSIONS.filter((permission) => permission !== '+info'))(
+    'is not enough without %s, and says what to grant',
+    async (permission) => {
+      await withAdmin(server.url, async (admin) => {
+        await grantAll(admin);
+        await setUser(admin, permission.startsWith('~') ? 'petstore resetkeys' : `petstore -${permission.slice(1)}`);
+        await admin.script('FLUSH');
+        expect(await reasonOf(env)).toMatch(
+          /^Error: .+; grant what it needs: ACL SETUSER petstore ~petstore:production:\* \+eval .+ \+info$/,
+        );
+        await grantAll(admin);
+      });
+      expect(await reasonOf(env)).toBe('none');
+    },
+  );
+
+  it('is used as soon as it has the permission that it lacked, without a restart', async () => {
+    await withAdmin(server.url, async (admin) => {
+      await setUser(admin, 'petstore -hset');
+      const replica = await Replica.start({ ...env, DATABASE_URL: postgres.url });
+      await replica.program.prints('grant what it needs: ACL SETUSER petstore');
+      await grantAll(admin);
+      await replica.program.prints('breaker_closed');
+      await replica.program.kill('SIGTERM');
+    });
+  });
+
+  it('without +info, works, and a warning says at each connection what is missing', async () => {
+    await withAdmin(server.url, async (admin) => {
+      await grantAll(admin);
+      await setUser(admin, 'petstore -info');
+    });
+    const replica = await Replica.start({ ...env, DATABASE_URL: postgres.url });
+    const { stdout, stderr } = await replica.program.kill('SIGTERM');
+    expect(stdout).toContain('"counts":"redis"');
+    expect(stderr).toContain("has no permissions to run the 'info' command");
+    await withAdmin(server.url, grantAll);
+  });
+});
