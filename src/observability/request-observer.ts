@@ -9,10 +9,10 @@ const METHODS = new Set(['DELETE', 'GET', 'HEAD', 'OPTIONS', 'PATCH', 'POST', 'P
 const CATCH_ALL = /^(\/v1\/?)?\*?$/;
 const UNMATCHED = 'unmatched';
 /** As in nginx: the client closed the connection before the response. */
-const CLIENT_GONE = 499;
+const CLIENT_CLOSED_REQUEST = 499;
 
 /** A finished request as logged; never its headers, query or body. */
-interface Answered {
+interface FinishedRequest {
   readonly id: string;
   /** Undefined for input that never became a request. */
   readonly method?: string;
@@ -71,7 +71,7 @@ export class RequestObserver {
     const route = CATCH_ALL.test(url) ? UNMATCHED : url;
     const status = reply.raw.writableFinished
       ? reply.statusCode
-      : (this.failures.get(request.raw.socket) ?? CLIENT_GONE);
+      : (this.failures.get(request.raw.socket) ?? CLIENT_CLOSED_REQUEST);
     const { isProbe } = config;
     this.record({ id, method, route, status, durationMs, principal, rateOutcome, traceId, fields, isProbe });
     if (principal !== undefined && reply.hasHeader('deprecation')) {
@@ -79,8 +79,8 @@ export class RequestObserver {
     }
   }
 
-  private record(answered: Answered): void {
-    const { id, method, route, status, durationMs, principal, rateOutcome, traceId, fields, isProbe } = answered;
+  private record(finished: FinishedRequest): void {
+    const { id, method, route, status, durationMs, principal, rateOutcome, traceId, fields, isProbe } = finished;
     const knownMethod = method !== undefined && METHODS.has(method) ? method : 'other';
     this.metrics.requests.observe({ method: knownMethod, route, status }, durationMs / 1_000);
     if (rateOutcome !== undefined) {

@@ -7,7 +7,7 @@ export interface IdempotentRequest {
 }
 
 /** The stored part of the response to an executed request. */
-export interface StoredAnswer {
+export interface StoredResponse {
   /** The body, as JSON text. */
   readonly body: string;
   readonly location: string | null;
@@ -24,8 +24,8 @@ export abstract class IdempotencyRecords {
    */
   abstract once(
     request: IdempotentRequest,
-    execute: () => Promise<StoredAnswer>,
-  ): Promise<{ readonly answer: StoredAnswer; readonly isReplay: boolean }>;
+    execute: () => Promise<StoredResponse>,
+  ): Promise<{ readonly response: StoredResponse; readonly isReplay: boolean }>;
 
   /**
    * Deletes a batch of expired records, unless another replica is doing so.

@@ -4,7 +4,7 @@ import type { FastifyReply, FastifyRequest } from 'fastify';
 import { from, lastValueFrom, type Observable } from 'rxjs';
 import { JsonText, stringifyJson } from '../../shared/json/json';
 import type { RequestBody } from '../../shared/http/server/request-body';
-import { principalOf } from '../../shared/http/access/principal-of';
+import { requirePrincipal } from '../../shared/http/access/request-principal';
 import { parseIdempotencyKey } from '../domain/idempotency-key';
 import { IdempotencyRecords } from '../domain/idempotency-records';
 
@@ -26,12 +26,12 @@ export class IdempotencyInterceptor implements NestInterceptor {
 
   private async once(sent: string, request: RequestWithBody, reply: FastifyReply, next: CallHandler): Promise<unknown> {
     const key = parseIdempotencyKey(sent);
-    const { accountId } = principalOf(request);
+    const { accountId } = requirePrincipal(request);
     // Read before the transaction begins, which must not wait for a slow client.
     const body = await request.body.text();
     const [path] = request.url.split('?', 1);
     const fingerprint = hash('sha256', `${request.method} ${path}\n${body}`, 'buffer');
-    const { answer, isReplay } = await this.records.once({ accountId, key, fingerprint }, async () => {
+    const { response, isReplay } = await this.records.once({ accountId, key, fingerprint }, async () => {
       const created: unknown = await lastValueFrom(next.handle());
       const location = reply.getHeader('location');
       // A 204 has no body.
@@ -40,10 +40,10 @@ export class IdempotencyInterceptor implements NestInterceptor {
     });
     if (isReplay) {
       reply.header('idempotent-replayed', 'true');
-      if (answer.location !== null) {
-        reply.header('location', answer.location);
+      if (response.location !== null) {
+        reply.header('location', response.location);
       }
     }
-    return answer.body === '' ? undefined : new JsonText(answer.body);
+    return response.body === '' ? undefined : new JsonText(response.body);
   }
 }

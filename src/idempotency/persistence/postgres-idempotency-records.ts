@@ -4,7 +4,7 @@ import { withoutSecrets } from '../../auth';
 import { TypeOrmUnitOfWork } from '../../shared/persistence/typeorm-unit-of-work';
 import { orUnavailable } from '../../shared/persistence/unavailable';
 import { IdempotencyKeyError } from '../domain/idempotency-errors';
-import { IdempotencyRecords, type IdempotentRequest, type StoredAnswer } from '../domain/idempotency-records';
+import { IdempotencyRecords, type IdempotentRequest, type StoredResponse } from '../domain/idempotency-records';
 
 /** By PostgreSQL's clock, which all replicas share. */
 const EXPIRED = `created_at <= now() - interval '24 hours'`;
@@ -20,8 +20,8 @@ export class PostgresIdempotencyRecords extends IdempotencyRecords {
 
   once(
     { accountId, key, fingerprint }: IdempotentRequest,
-    execute: () => Promise<StoredAnswer>,
-  ): Promise<{ answer: StoredAnswer; isReplay: boolean }> {
+    execute: () => Promise<StoredResponse>,
+  ): Promise<{ response: StoredResponse; isReplay: boolean }> {
     // If an API key is sent as Idempotency-Key by mistake, it must not be in the database or its backups.
     const id = [`${accountId}`, withoutSecrets(key) === key ? key : hash('sha256', key)];
     return this.unitOfWork.run(async () => {
@@ -35,7 +35,7 @@ export class PostgresIdempotencyRecords extends IdempotencyRecords {
         [...id, fingerprint],
       );
       if (claimed.length === 0) {
-        const [record]: (StoredAnswer & { isSame: boolean })[] = await manager.query(
+        const [record]: (StoredResponse & { isSame: boolean })[] = await manager.query(
           `SELECT fingerprint = $3 AS "isSame", body, location FROM idempotency_records
            WHERE account_id = $1 AND key = $2`,
           [...id, fingerprint],
@@ -43,14 +43,14 @@ export class PostgresIdempotencyRecords extends IdempotencyRecords {
         if (record?.isSame !== true) {
           throw new IdempotencyKeyError('idempotency_key_reused');
         }
-        return { answer: { body: record.body, location: record.location }, isReplay: true };
+        return { response: { body: record.body, location: record.location }, isReplay: true };
       }
-      const answer = await execute();
+      const response = await execute();
       await manager.query(
         'UPDATE idempotency_records SET body = $3, location = $4 WHERE account_id = $1 AND key = $2',
-        [...id, answer.body, answer.location],
+        [...id, response.body, response.location],
       );
-      return { answer, isReplay: false };
+      return { response, isReplay: false };
     });
   }
 

@@ -12,7 +12,7 @@ import { int64Schema } from '../../shared/openapi/int64-schema';
 import { decodePageCursor, serializeFilters, setNextLink } from '../../shared/http/pagination/pagination';
 import { RequireScope } from '../../shared/http/access/require-scope';
 import { ParseInt64Pipe } from '../../shared/http/validation/parse-int64.pipe';
-import { AccountId } from '../../shared/http/access/principal-of';
+import { AccountId } from '../../shared/http/access/request-principal';
 import { Stability } from '../../versioning';
 import { OrderNotFoundError } from '../domain/order-errors';
 import { OrdersService } from '../orders.service';

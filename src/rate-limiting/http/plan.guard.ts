@@ -9,7 +9,7 @@ import {
   type ThrottlerStorage,
 } from '@nestjs/throttler';
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import { principalOf } from '../../shared/http/access/principal-of';
+import { requirePrincipal } from '../../shared/http/access/request-principal';
 import { isPublic } from '../../shared/http/access/public';
 import { ApiErrors } from '../../shared/openapi/api-errors';
 import { RateLimiter } from '../domain/rate-limiter';
@@ -37,7 +37,7 @@ export class PlanGuard extends ThrottlerGuard {
 
   protected override async handleRequest({ context }: ThrottlerRequest): Promise<boolean> {
     const http = context.switchToHttp();
-    const principal = principalOf(http.getRequest<FastifyRequest>());
+    const principal = requirePrincipal(http.getRequest<FastifyRequest>());
     applyRateDecision(http.getResponse<FastifyReply>(), await this.limiter.countRequest(principal));
     return true;
   }

@@ -2,7 +2,7 @@ import { Controller, Get, Req, Res } from '@nestjs/common';
 import { ApiOkResponse, ApiOperation } from '@nestjs/swagger';
 import { SkipThrottle } from '@nestjs/throttler';
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import { principalOf } from '../../shared/http/access/principal-of';
+import { requirePrincipal } from '../../shared/http/access/request-principal';
 import { OmitApiErrors } from '../../shared/openapi/api-errors';
 import { ApiGroup } from '../../shared/openapi/api-group.decorator';
 import { Stability } from '../../versioning';
@@ -30,7 +30,7 @@ export class RateLimitController {
     @Req() request: FastifyRequest,
     @Res({ passthrough: true }) reply: FastifyReply,
   ): Promise<RateLimitDto> {
-    const principal = principalOf(request);
+    const principal = requirePrincipal(request);
     const usage = await this.limiter.readUsage(principal);
     setUsageHeaders(reply, principal, usage);
     return new RateLimitDto(usage);

@@ -11,7 +11,7 @@ import { urlProblem } from '../server/url-check';
 /** The challenge of every 401 (RFC 6750 section 3). */
 export const BEARER_CHALLENGE = 'Bearer realm="petstore"';
 
-const NOTHING_SERVED = 'No operation has this URL. All operations are under /v1.';
+const UNKNOWN_URL = 'No operation has this URL. All operations are under /v1.';
 
 /** The `Retry-After` of a 503, in seconds. */
 const UNAVAILABLE_RETRY_SECONDS = 1;
@@ -67,7 +67,7 @@ export class ErrorFilter implements ExceptionFilter {
     const reply = host.switchToHttp().getResponse<FastifyReply>();
     const { id, is404, raw } = reply.request;
     // If no route matches, Nest's router throws an exception with its own message.
-    const error = is404 ? (urlProblem(raw) ?? new PetStoreError('route_not_found', NOTHING_SERVED)) : thrown;
+    const error = is404 ? (urlProblem(raw) ?? new PetStoreError('route_not_found', UNKNOWN_URL)) : thrown;
     const response = toErrorResponse(error, id, this.catalog);
     if (response.code === 'service_unavailable') {
       reply.header('retry-after', UNAVAILABLE_RETRY_SECONDS);
@@ -111,11 +111,11 @@ export function toErrorResponse(thrown: unknown, requestId: string, catalog: Err
 function fromHttpException(exception: HttpException, catalog: ErrorCatalog): ErrorDto {
   const status = exception.getStatus();
   const code = GENERIC_CODES[status] ?? (status < 500 ? 'bad_request' : 'internal_error');
-  return new ErrorDto(code, status < 500 ? messageOf(exception) : catalog.get(code).message, status);
+  return new ErrorDto(code, status < 500 ? getMessage(exception) : catalog.get(code).message, status);
 }
 
 /** Nest's ValidationPipe throws a list of messages. */
-function messageOf(exception: HttpException): string {
+function getMessage(exception: HttpException): string {
   const response = exception.getResponse();
   const { message } = (typeof response === 'object' ? response : {}) as { readonly message?: unknown };
   return Array.isArray(message) ? `${message.join('; ')}.` : exception.message;

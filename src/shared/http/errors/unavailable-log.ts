@@ -18,7 +18,7 @@ export class UnavailableLog {
     }
     this.unlogged.set(reason, 0);
     this.logger.warn(
-      { event: 'service_unavailable', id: requestId, reason, code: codeOf(cause) },
+      { event: 'service_unavailable', id: requestId, reason, code: getErrorCode(cause) },
       `A request got 503 (${reason}).`,
     );
     const timer = setInterval(() => {
@@ -37,6 +37,6 @@ export class UnavailableLog {
   }
 }
 
-function codeOf(cause: unknown): string | undefined {
+function getErrorCode(cause: unknown): string | undefined {
   return (cause as { readonly code?: string } | undefined)?.code;
 }

@@ -17,7 +17,7 @@ export class UnmatchedController {
 
   @All(['/', '*'])
   @RequireScope('read')
-  refuse(@Req() request: FastifyRequest, @Res({ passthrough: true }) reply: FastifyReply): never {
+  reject(@Req() request: FastifyRequest, @Res({ passthrough: true }) reply: FastifyReply): never {
     const problem = urlProblem(request.raw);
     if (problem !== undefined) {
       throw problem;

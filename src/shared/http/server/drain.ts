@@ -1,6 +1,6 @@
 import type { IncomingMessage, Server as HttpServer } from 'node:http';
 import { Server } from 'node:net';
-import { setImmediate as nextTurn, setTimeout as sleep } from 'node:timers/promises';
+import { setImmediate, setTimeout as sleep } from 'node:timers/promises';
 import { type BeforeApplicationShutdown, Injectable } from '@nestjs/common';
 import { HttpAdapterHost } from '@nestjs/core';
 import type { FastifyInstance } from 'fastify';
@@ -41,7 +41,7 @@ export class Drain implements BeforeApplicationShutdown {
   /** Registers the hooks that see every request. */
   observe(fastify: FastifyInstance): void {
     fastify.addHook('onRequest', (request, reply, done) => {
-      if (this.turnsAway(request.raw)) {
+      if (this.shouldDrop(request.raw)) {
         reply.hijack();
         request.raw.destroy();
         return;
@@ -57,7 +57,7 @@ export class Drain implements BeforeApplicationShutdown {
   }
 
   /** Whether a new request must be dropped without a response. */
-  private turnsAway({ method, headers }: Pick<IncomingMessage, 'method' | 'headers'>): boolean {
+  private shouldDrop({ method, headers }: Pick<IncomingMessage, 'method' | 'headers'>): boolean {
     if (this.phase !== 'ending') {
       return false;
     }
@@ -79,7 +79,7 @@ export class Drain implements BeforeApplicationShutdown {
       await sleep(POLL_MS);
     } while (performance.now() - this.lastRequestAt < QUIET_MS && performance.now() - startedAt < LAST_REQUESTS_MS);
     // The event loop has just accepted all waiting connections; open connections stay open.
-    await nextTurn();
+    await setImmediate();
     Server.prototype.close.call(server);
   }
 }

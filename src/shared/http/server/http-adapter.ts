@@ -9,7 +9,7 @@ import { limitPipelining } from './pipelining';
 import { MAX_URL_LENGTH, rewriteUrl } from './url-check';
 
 /** A request ID from a gateway is used if it is short, harmless in a log line, and not a misplaced API key. */
-const SANE_REQUEST_ID = /^(?!.*pets_(live|test)_)[A-Za-z0-9._~+/=:-]{1,128}$/;
+const SAFE_REQUEST_ID = /^(?!.*pets_(live|test)_)[A-Za-z0-9._~+/=:-]{1,128}$/;
 /** Timeouts for receiving the header fields, and the whole request. */
 const HEADERS_TIMEOUT_MS = 5_000;
 const REQUEST_TIMEOUT_MS = 10_000;
@@ -40,7 +40,7 @@ export function createHttpAdapter({ trustProxy }: Pick<Settings, 'trustProxy'>):
   deferBodies(fastify);
   limitPipelining(fastify.server);
   ignoreExpectations(fastify.server);
-  answerHalfClosed(fastify.server);
+  allowHalfOpenConnections(fastify.server);
   return adapter;
 }
 
@@ -55,7 +55,7 @@ function trustedProxies(trustProxy: Settings['trustProxy']) {
 
 function requestId({ headers }: Pick<IncomingMessage, 'headers'>): string {
   const sent = headers['x-request-id'];
-  return typeof sent === 'string' && SANE_REQUEST_ID.test(sent) ? sent : randomUUID();
+  return typeof sent === 'string' && SAFE_REQUEST_ID.test(sent) ? sent : randomUUID();
 }
 
 /** RFC 9110 section 10.1.1 allows ignoring an unknown expectation; Node would respond with 417 without a body. */
@@ -66,6 +66,6 @@ function ignoreExpectations(server: Server): void {
 }
 
 /** A client that closes its side after sending its request can still read the response. */
-function answerHalfClosed(server: Server): void {
+function allowHalfOpenConnections(server: Server): void {
   Object.assign(server, { httpAllowHalfOpen: true });
 }

@@ -12,7 +12,7 @@ import { isUnderV1, MAX_URL_LENGTH, originForm } from './url-check';
 type ProtocolFailure = Error & { readonly code?: string; readonly rawPacket?: unknown };
 
 /** Error codes of connections whose client has disconnected, whether or not it sent anything. */
-const CLIENT_GONE = new Set<string | undefined>(['ECONNRESET', 'EPIPE', 'HPE_INVALID_EOF_STATE']);
+const CLIENT_DISCONNECTED = new Set<string | undefined>(['ECONNRESET', 'EPIPE', 'HPE_INVALID_EOF_STATE']);
 
 export interface ProtocolErrorOptions {
   readonly toResponse: (error: PetStoreError) => ErrorDto;
@@ -54,7 +54,7 @@ async function endWithError(
   const broken = await connection.responses();
   if (broken?.headersSent !== true) {
     const [id, response] = [randomUUID(), toResponse(error)];
-    if (!CLIENT_GONE.has(failure?.code)) {
+    if (!CLIENT_DISCONNECTED.has(failure?.code)) {
       onResponse(id, response.status, socket);
     }
     const withBody = broken === undefined ? failure === undefined || !isHead(failure) : broken.req.method !== 'HEAD';

@@ -3,7 +3,7 @@ import type { FastifyRequest } from 'fastify';
 import type { Principal } from '../../domain/principal';
 
 /** The principal of a request, as set by the authentication guard. */
-export function principalOf({ principal }: FastifyRequest): Principal {
+export function requirePrincipal({ principal }: FastifyRequest): Principal {
   if (principal === undefined) {
     throw new Error('The request has no principal. Put an authentication guard before the code that needs one.');
   }
@@ -13,5 +13,5 @@ export function principalOf({ principal }: FastifyRequest): Principal {
 /** Injects the id of the principal's account as a parameter of a handler. */
 export const AccountId = createParamDecorator(
   (_: unknown, context: ExecutionContext): bigint =>
-    principalOf(context.switchToHttp().getRequest<FastifyRequest>()).accountId,
+    requirePrincipal(context.switchToHttp().getRequest<FastifyRequest>()).accountId,
 );
