@@ -1,0 +1,96 @@
+import { execFileSync } from 'node:child_process';
+import { join } from 'node:path';
+import ts from 'typescript';
+import { parseAllDocuments } from 'yaml';
+
+const PROJECT = join(__dirname, '../..');
+const DIRECTORY = join(PROJECT, 'deploy/kubernetes');
+
+export interface Resource {
+  readonly apiVersion: string;
+  readonly kind: string;
+  readonly metadata: { readonly name: string; readonly namespace?: string; readonly labels?: Record<string, string> };
+  readonly [field: string]: unknown;
+}
+
+/** The resources that `kubectl apply -k` creates. */
+export function render(overlay: string): Resource[] {
+  const output = kubectl('kustomize', join(DIRECTORY, 'overlays', overlay));
+  return parseAllDocuments(output).map((document) => document.toJS() as Resource);
+}
+
+function kubectl(...args: readonly string[]): string {
+  try {
+    return execFileSync('kubectl', args, { encoding: 'utf8' });
+  } catch (error) {
+    const isMissing = (error as NodeJS.ErrnoException).code === 'ENOENT';
+    throw isMissing ? new Error('Install kubectl 1.27 or later: https://kubernetes.io/docs/tasks/tools/') : error;
+  }
+}
+
+/**
+ * Compares resources with the types and the schemas that Kubernetes, the Gateway API and the Prometheus operator publish:
+ * the types know which fields there are, and the schemas which values they take.
+ * @returns what is wrong, in words
+ */
+export function validate(resources: readonly Resource[]): string[] {
+  return [...typeErrors(resources), ...schemaErrors(resources)];
+}
+
+/** The package with the types and schemas of a kind. */
+function packageOf({ apiVersion }: Resource): string {
+  const [group = ''] = apiVersion.split('/');
+  const crds = group.startsWith('gateway.') ? 'gateway-api' : 'prometheus-operator';
+  const isCrd = group.startsWith('gateway.') || group.startsWith('monitoring.');
+  return `${isCrd ? `@kubernetes-models/${crds}` : 'kubernetes-models'}/${apiVersion}`;
+}
+
+function typeErrors(resources: readonly Resource[]): string[] {
+  const file = join(PROJECT, 'manifests.ts');
+  const lines = resources.map((resource, index) => {
+    const type = `import('${packageOf(resource)}', { with: { 'resolution-mode': 'import' } }).I${resource.kind}`;
+    return `export const resource${index}: ${type} = ${JSON.stringify(resource)};`;
+  });
+  const options: ts.CompilerOptions = {
+    strict: true,
+    noEmit: true,
+    skipLibCheck: true,
+    types: [],
+    module: ts.ModuleKind.NodeNext,
+    moduleResolution: ts.ModuleResolutionKind.NodeNext,
+  };
+  const host = ts.createCompilerHost(options);
+  const program = ts.createProgram([file], options, {
+    ...host,
+    fileExists: (path) => path === file || host.fileExists(path),
+    getSourceFile: (path, version, ...rest) =>
+      path === file ? ts.createSourceFile(path, lines.join('\n'), version) : host.getSourceFile(path, version, ...rest),
+  });
+  return ts.getPreEmitDiagnostics(program).map(({ messageText, start = 0 }) => {
+    const index = lines.join('\n').slice(0, start).split('\n').length - 1;
+    return `${nameOf(resources[index])}: ${ts.flattenDiagnosticMessageText(messageText, ' ')}`;
+  });
+}
+
+/** In a process of its own, as the packages are modules that Jest cannot load. */
+function schemaErrors(resources: readonly Resource[]): string[] {
+  const script = `
+    const errors = [];
+    for (const { from, resource, name } of JSON.parse(process.argv[1])) {
+      const model = new (await import(from))[resource.kind](resource);
+      try {
+        model.validate();
+      } catch ({ message }) {
+        errors.push(name + ': ' + message);
+      }
+    }
+    process.stdout.write(JSON.stringify(errors));
+  `;
+  const input = resources.map((resource) => ({ from: packageOf(resource), resource, name: nameOf(resource) }));
+  const args = ['--input-type=module', '--eval', script, '--', JSON.stringify(input)];
+  return JSON.parse(execFileSync(process.execPath, args, { cwd: PROJECT, encoding: 'utf8' })) as string[];
+}
+
+function nameOf(resource: Resource | undefined): string {
+  return `${resource?.kind} ${resource?.metadata.name}`;
+}
