@@ -1,3 +1,4 @@
+import type { ClientBase } from 'pg';
 import type { DataSourceOptions } from 'typeorm';
 import { AccountSchema } from './auth/persistence/account.schema';
 import { AddKeyLastUse1795288800000 } from './auth/persistence/add-key-last-use.migration';
@@ -17,13 +18,20 @@ import { FixPetNameCheck1795320900000 } from './pets/persistence/fix-pet-name-ch
 import { PetSchema } from './pets/persistence/pet.schema';
 import { DATABASE_SETTINGS } from './shared/persistence/database-settings';
 import { embeddedDatabaseHost } from './shared/persistence/embedded/embedded-database';
-import { PostgresClient, requirePrimary } from './shared/persistence/postgres-client';
+import { openSession, PostgresClient } from './shared/persistence/postgres-client';
 import { serverConnection } from './shared/persistence/server-connection';
 
 /** How TypeORM reaches the database, the schemas it maps, and the migrations, in the order they run. */
 export function typeOrmConfig(settings: Pick<Settings, 'databaseUrl' | 'dataDir' | 'of'>): DataSourceOptions {
   const { databaseUrl, dataDir } = settings;
-  const { poolMax, statementTimeoutMs } = settings.of(DATABASE_SETTINGS);
+  const { poolMax, poolerMode, statementTimeoutMs } = settings.of(DATABASE_SETTINGS);
+  // In transaction mode, they would be set on connections of the server that others use too: there, the role has them.
+  const timeouts = {
+    statement_timeout: statementTimeoutMs,
+    lock_timeout: Math.floor(statementTimeoutMs / 2),
+    // What a replica that vanished in a transaction had locked is free again after this.
+    idle_in_transaction_session_timeout: 3_000,
+  };
   return {
     type: 'postgres',
     entities: [
@@ -62,14 +70,10 @@ export function typeOrmConfig(settings: Pick<Settings, 'databaseUrl' | 'dataDir'
       pipeline: true,
       Client: PostgresClient,
       ...(databaseUrl !== undefined && {
-        statement_timeout: statementTimeoutMs,
-        lock_timeout: Math.floor(statementTimeoutMs / 2),
         query_timeout: statementTimeoutMs + 100,
-        // What a replica that vanished in a transaction had locked is free again after this.
-        idle_in_transaction_session_timeout: 3_000,
         keepAlive: true,
         keepAliveInitialDelayMillis: 10_000,
-        onConnect: requirePrimary,
+        onConnect: (client: ClientBase) => openSession(client, poolerMode === 'session' ? timeouts : {}),
       }),
     },
   };

@@ -5,6 +5,7 @@ import { AccountsModule, AccountsService, AuditTrail, KeysService } from '../aut
 import { loadSettings, type Settings } from '../config/settings';
 import { Clock, SystemClock } from '../shared/domain/clock';
 import { migrate } from '../shared/persistence/migrate';
+import { migrationOptions } from '../shared/persistence/server-connection';
 import { MigrationLockedError } from '../shared/persistence/startup-errors';
 import { SharedModule } from '../shared/shared.module';
 import { typeOrmConfig } from '../typeorm.config';
@@ -78,7 +79,7 @@ export async function withDatabase<T>(
   const settings = loadSettings(env);
   const embedded = settings.databaseUrl === undefined ? await openUnlessInUse(settings.dataDir) : undefined;
   try {
-    return await work(typeOrmConfig(settings));
+    return await work(migrationOptions(typeOrmConfig(settings), settings));
   } finally {
     await embedded?.close();
   }

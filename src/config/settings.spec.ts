@@ -5,6 +5,9 @@ import { version } from '../../package.json';
 // Every module declares its settings when it is loaded.
 import '../app.module';
 import { RATE_LIMIT_SETTINGS } from '../rate-limiting';
+import { DATABASE_SETTINGS } from '../shared/persistence/database-settings';
+import { migrationOptions } from '../shared/persistence/server-connection';
+import { typeOrmConfig } from '../typeorm.config';
 import { integer } from './formats';
 import { declareSettings, InvalidSettingsError, loadSettings, SETTINGS } from './settings';
 import { VERSION } from './version';
@@ -126,6 +129,10 @@ describe('Settings', () => {
     expect(loadSettings({ REDIS_URL_FILE: path }).redisUrls).toEqual(['redis://:secret@h']);
     await writeFile(path, 'postgres://u:secret@h/d\n');
     expect(loadSettings({ DATABASE_URL_FILE: path }).databaseUrl).toBe('postgres://u:secret@h/d');
+    const settings = loadSettings({ DATABASE_MIGRATION_URL_FILE: path });
+    expect(settings.of(DATABASE_SETTINGS).migrationUrl).toBe('postgres://u:secret@h/d');
+    const missing = () => migrationOptions(typeOrmConfig(settings), settings);
+    expect(missing).toThrow('DATABASE_MIGRATION_URL has no effect without DATABASE_URL: set both.');
     await rm(dirname(path), { recursive: true });
   });
 

@@ -1,4 +1,5 @@
 import { DataSource } from 'typeorm';
+import { loadSettings } from '../../src/config/settings';
 import { statementsOf } from '../../src/shared/persistence/migration-plan';
 import { typeOrmConfig } from '../../src/typeorm.config';
 import { brokenRules } from '../support/migration-rules';
@@ -11,10 +12,12 @@ const EXCEPTIONS: Readonly<Record<string, string>> = {
 };
 
 describe('The migrations', () => {
-  const databaseUrl = process.env[`WORKER_${process.env.JEST_WORKER_ID ?? '1'}_DATABASE_URL`];
+  const settings = loadSettings({
+    DATABASE_URL: process.env[`WORKER_${process.env.JEST_WORKER_ID ?? '1'}_DATABASE_URL`],
+  });
 
   it('let old replicas work while they run and afterwards, by the rules of docs/extending.md', async () => {
-    const dataSource = await new DataSource(typeOrmConfig({ databaseUrl, dataDir: '' })).initialize();
+    const dataSource = await new DataSource(typeOrmConfig(settings)).initialize();
     const runner = dataSource.createQueryRunner();
     const broken = new Map<string, string[]>();
     for (const migrationClass of migrationClasses()) {

@@ -1,46 +1,20 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import type { OpenAPIObject, OperationObject, RequestBodyObject } from '@nestjs/swagger';
 import { DataSource } from 'typeorm';
 import { AccountsService, KeysService } from '../../src/auth';
-import { dereference } from '../openapi/dereference.cjs';
 import { type Examples, loadExamples } from '../support/examples';
+import { type Operation, OPERATIONS, success } from '../support/operations';
 import { type Answer, codeOf, rate, TestService } from '../support/service';
 
 const read = (path: string) => readFileSync(join(__dirname, '../..', path), 'utf8');
-const DOCUMENT = dereference(JSON.parse(read('openapi.json')) as OpenAPIObject);
-
-interface Operation extends OperationObject {
-  readonly operationId: string;
-  readonly method: string;
-  /** With the examples of the document for its parameters. */
-  readonly path: string;
-  readonly body: object | undefined;
-  readonly 'x-stability'?: string;
-}
 
 /** Nothing here names an operation: whatever the document has is held to what the service promises of all. */
-const OPERATIONS = Object.entries(DOCUMENT.paths).flatMap(([path, item]) =>
-  Object.entries(item as Record<string, OperationObject>).map(
-    ([method, operation]) =>
-      ({
-        ...operation,
-        method: method.toUpperCase(),
-        path: `/v1${path.replace(/\{\w+\}/g, '1')}`,
-        body: (operation.requestBody as RequestBodyObject | undefined)?.content['application/json']?.example as
-          object | undefined,
-      }) as Operation,
-  ),
-);
-
 const operations = (isOne: (operation: Operation) => boolean = () => true) =>
   OPERATIONS.filter(isOne).map((operation) => [operation.operationId, operation] as const);
 const hasBody = ({ body }: Operation) => body !== undefined;
 const isCreation = ({ responses }: Operation) => '201' in responses;
 /** Whether its document says that it may exceed the plan. */
 const isCounted = ({ responses }: Operation) => JSON.stringify(responses['429']).includes('rate_limit_exceeded');
-/** The status of a success. */
-const success = ({ responses }: Operation) => Number(Object.keys(responses).find((status) => status.startsWith('2')));
 const isIdempotent = ({ parameters = [] }: Operation) =>
   parameters.some((parameter) => 'name' in parameter && parameter.name === 'Idempotency-Key');
 

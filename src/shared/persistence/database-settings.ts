@@ -1,4 +1,4 @@
-import { integer, matching } from '../../config/formats';
+import { integer, matching, oneOf, postgresUrl } from '../../config/formats';
 import { declareSettings } from '../../config/settings';
 
 const path = matching(/./, 'be the path of a file');
@@ -10,6 +10,10 @@ export const DATABASE_SETTINGS = declareSettings({
   /** The certificate that this process presents to the server, and its private key. */
   certFile: ['DATABASE_CERT_FILE', path, undefined],
   keyFile: ['DATABASE_KEY_FILE', path, undefined],
+  /** Where migrations connect to, if not to `DATABASE_URL`. */
+  migrationUrl: ['DATABASE_MIGRATION_URL', postgresUrl(), undefined],
+  /** For how long a pooler in between leaves a connection of the server to this process. */
+  poolerMode: ['DATABASE_POOLER_MODE', oneOf('session', 'transaction'), 'session'],
   /** The connections of this process: enough for the pipelines of two tables, half of them for writing. */
   poolMax: ['DATABASE_POOL_MAX', integer(5, 200), 10],
   /** How long a statement may take, in ms: not less than a migration may hold up statements. */

@@ -1,12 +1,13 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Injectable, Logger, type OnApplicationShutdown, type OnModuleInit } from '@nestjs/common';
 import { DataSource } from 'typeorm';
-import { Settings } from '../../config/settings';
+import { InvalidSettingsError, Settings } from '../../config/settings';
 import { ServiceUnavailableError } from '../domain/pet-store-error';
 import { errorMessage } from '../domain/error-message';
 import { EmbeddedDatabase } from './embedded/embedded-database';
 import { checkSchema, migrate } from './migrate';
 import { getPool, getPoolMax } from './postgres-client';
+import { migrationOptions } from './server-connection';
 import { DatabaseSetupError, mayHeal } from './startup-errors';
 import { PreparedStatements } from './statements/prepared-statements';
 
@@ -48,7 +49,7 @@ export class Database implements OnModuleInit, OnApplicationShutdown {
       await this.open();
     } catch (error) {
       if (this.settings.environment === 'development' || !mayHeal(error)) {
-        throw asSetupError(error);
+        throw error instanceof InvalidSettingsError ? error : asSetupError(error);
       }
       this.opening = this.openLater(error);
     }
@@ -91,7 +92,7 @@ export class Database implements OnModuleInit, OnApplicationShutdown {
   private async open(): Promise<void> {
     const { options } = this.dataSource;
     if (this.settings.migrateOnStart) {
-      const migrations = await migrate(options);
+      const migrations = await migrate(migrationOptions(options, this.settings));
       if (migrations.length > 0) {
         migrations.forEach((migration) => {
           this.logger.debug({ event: 'migration_applied', migration }, 'A migration was applied.');

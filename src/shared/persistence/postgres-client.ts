@@ -31,10 +31,13 @@ export class PostgresClient extends Client {
 
 /**
  * Lets a new connection into the pool only if it leads to a primary: after a failover, a name may point to a standby.
+ * @param parameters of the session, set here because poolers such as PgBouncer reject most of them in the startup message
  * @throws an error with the SQLSTATE of a read-only server
  */
-export async function requirePrimary(client: ClientBase): Promise<void> {
-  const { rows } = await client.query<[boolean]>({ text: 'SELECT pg_is_in_recovery()', rowMode: 'array' });
+export async function openSession(client: ClientBase, parameters: Readonly<Record<string, number>>): Promise<void> {
+  const settings = Object.entries(parameters).map(([name, value]) => `, set_config('${name}', '${value}', false)`);
+  const text = `SELECT pg_is_in_recovery()${settings.join('')}`;
+  const { rows } = await client.query<[boolean]>({ text, rowMode: 'array' });
   if (rows[0]?.[0] === true) {
     throw Object.assign(new Error('The server is a standby, which cannot be written to'), { code: READ_ONLY });
   }

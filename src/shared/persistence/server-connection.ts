@@ -1,6 +1,7 @@
 import { X509Certificate } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { type ConnectionOptions, createSecureContext } from 'node:tls';
+import type { DataSourceOptions } from 'typeorm';
 import { InvalidSettingsError, type Settings } from '../../config/settings';
 import { errorMessage } from '../domain/error-message';
 import { DATABASE_SETTINGS } from './database-settings';
@@ -15,7 +16,8 @@ type TlsOptions = Pick<ConnectionOptions, 'ca' | 'cert' | 'key' | 'rejectUnautho
 /** How TypeORM reaches a PostgreSQL server. */
 export interface ServerConnection {
   readonly url: string;
-  readonly ssl?: TlsOptions | false;
+  /** Undefined leaves it to the environment of `pg`. */
+  readonly ssl: TlsOptions | false | undefined;
 }
 
 /** A file of a setting, or of the parameter of a URL that takes its place. */
@@ -30,7 +32,7 @@ interface TlsFile {
  * @throws InvalidSettingsError
  */
 export function serverConnection(
-  variable: 'DATABASE_URL',
+  variable: 'DATABASE_URL' | 'DATABASE_MIGRATION_URL',
   text: string,
   settings: Pick<Settings, 'of'>,
 ): ServerConnection {
@@ -55,7 +57,7 @@ export function serverConnection(
         `${variable} must have sslmode=verify-full, verify-ca or require, as ${unused.label} has no effect without TLS.`,
       );
     }
-    return { url: text };
+    return { url: text, ssl: undefined };
   }
   // Elsewhere `pg` would give them its own meaning.
   TLS_PARAMETERS.forEach((name) => {
@@ -63,6 +65,25 @@ export function serverConnection(
   });
   const ssl = mode === undefined || mode === 'disable' || isSocket ? false : tlsOptions(variable, mode, ca, cert, key);
   return { url: url.href, ssl };
+}
+
+/**
+ * How migrations reach the database: by a URL of their own, as for a role that may change the schema, or as the service does.
+ * @throws InvalidSettingsError
+ */
+export function migrationOptions(
+  options: DataSourceOptions,
+  settings: Pick<Settings, 'databaseUrl' | 'of'>,
+): DataSourceOptions {
+  const { migrationUrl } = settings.of(DATABASE_SETTINGS);
+  if (migrationUrl === undefined) {
+    return options;
+  }
+  if (settings.databaseUrl === undefined) {
+    throw new InvalidSettingsError('DATABASE_MIGRATION_URL has no effect without DATABASE_URL: set both.');
+  }
+  const connection = serverConnection('DATABASE_MIGRATION_URL', migrationUrl, settings);
+  return { ...options, ...connection };
 }
 
 function readMode(variable: string, parameters: URLSearchParams): string | undefined {

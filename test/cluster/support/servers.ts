@@ -98,13 +98,20 @@ export class Server {
     return server;
   }
 
-  /** PgBouncer in transaction mode, in front of a PostgreSQL server. */
-  static async pgbouncer({ port: target }: Server): Promise<Server> {
+  /**
+   * PgBouncer in front of a PostgreSQL server, for the roles `postgres` and `app`.
+   * @param poolSize how many connections of the server it uses at most
+   */
+  static async pgbouncer(
+    { port: target }: Server,
+    poolMode: 'session' | 'transaction' = 'transaction',
+    poolSize = 20,
+  ): Promise<Server> {
     const binary = find('pgbouncer', ['/usr/sbin'], 'pgbouncer');
     const [directory, port] = await Promise.all([temporary(), freePort()]);
     const user = serverUser('postgres', directory);
     const configuration = join(directory, 'pgbouncer.ini');
-    await writeFile(join(directory, 'users.txt'), '"postgres" ""\n');
+    await writeFile(join(directory, 'users.txt'), '"postgres" ""\n"app" ""\n');
     await writeFile(
       configuration,
       `[databases]
@@ -115,7 +122,8 @@ listen_port = ${port}
 unix_socket_dir =
 auth_type = trust
 auth_file = ${join(directory, 'users.txt')}
-pool_mode = transaction
+pool_mode = ${poolMode}
+default_pool_size = ${poolSize}
 `,
     );
     const server = new Server(

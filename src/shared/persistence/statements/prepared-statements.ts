@@ -6,7 +6,7 @@ import { Settings } from '../../../config/settings';
 import { DATABASE_SETTINGS } from '../database-settings';
 import { getPool, getPoolMax } from '../postgres-client';
 import { ReadPipeline } from './read-pipeline';
-import { type Parameter, query, type ReadStatement, type Row, type Statement } from './statement';
+import { type Parameter, query, type QueryOptions, type ReadStatement, type Row, type Statement } from './statement';
 import { TypeOrmUnitOfWork } from '../typeorm-unit-of-work';
 import { notConnectedYet, orUnavailable } from '../unavailable';
 
@@ -14,12 +14,15 @@ import { notConnectedYet, orUnavailable } from '../unavailable';
 @Injectable()
 export class PreparedStatements {
   private readonly pipelines = new Map<string, ReadPipeline>();
+  private readonly options: QueryOptions;
 
   constructor(
     private readonly dataSource: DataSource,
     private readonly unitOfWork: TypeOrmUnitOfWork,
     private readonly settings: Settings,
-  ) {}
+  ) {
+    this.options = { isPrepared: settings.of(DATABASE_SETTINGS).poolerMode === 'session' };
+  }
 
   /**
    * Runs a statement that reads, in the transaction under way if there is one.
@@ -37,7 +40,7 @@ export class PreparedStatements {
     return this.run(statement, parameters, async (pool) => {
       const client = await pool.connect();
       try {
-        return await query(client, statement, parameters);
+        return await query(client, statement, parameters, this.options);
       } finally {
         client.release();
       }
@@ -59,7 +62,7 @@ export class PreparedStatements {
     return orUnavailable(async () => {
       const runner = this.unitOfWork.transaction?.queryRunner as PostgresQueryRunner | undefined;
       if (runner !== undefined) {
-        return query((await runner.connect()) as PoolClient, statement, parameters);
+        return query((await runner.connect()) as PoolClient, statement, parameters, this.options);
       }
       const pool = getPool(this.dataSource);
       if (pool === undefined) {
@@ -74,7 +77,8 @@ export class PreparedStatements {
     if (pipeline === undefined) {
       // Of two pipelines, so many that the pool stays usable.
       const maxConnections = Math.max(2, Math.floor(getPoolMax(this.dataSource) / 3));
-      pipeline = new ReadPipeline(pool, maxConnections, this.settings.of(DATABASE_SETTINGS).statementTimeoutMs);
+      const { statementTimeoutMs } = this.settings.of(DATABASE_SETTINGS);
+      pipeline = new ReadPipeline(pool, maxConnections, { ...this.options, statementTimeoutMs });
       this.pipelines.set(table, pipeline);
     }
     return pipeline;

@@ -2,7 +2,7 @@ import type { Socket } from 'node:net';
 import type { Pool, PoolClient } from 'pg';
 import { ServiceUnavailableError } from '../../domain/pet-store-error';
 import { sqlState } from '../postgres-client';
-import { type Parameter, query, type ReadStatement, type Row } from './statement';
+import { type Parameter, query, type QueryOptions, type ReadStatement, type Row } from './statement';
 import { isDatabaseUnavailable } from '../unavailable';
 
 const TICK_MS = 50;
@@ -104,16 +104,15 @@ export class ReadPipeline {
   private isClosed = false;
   private ticks = 0;
   private timer: NodeJS.Timeout | undefined;
-  private readonly timeouts: { readonly query_timeout: number };
+  private readonly options: QueryOptions;
   private readonly timeoutTicks: number;
 
-  /** @param statementTimeoutMs after which PostgreSQL ends a statement */
   constructor(
     private readonly pool: Pool,
     private readonly maxConnections: number,
-    statementTimeoutMs: number,
+    { isPrepared, statementTimeoutMs }: { readonly isPrepared: boolean; readonly statementTimeoutMs: number },
   ) {
-    this.timeouts = { query_timeout: statementTimeoutMs + QUERY_TIMEOUT_AFTER_TIMEOUT_MS };
+    this.options = { isPrepared, query_timeout: statementTimeoutMs + QUERY_TIMEOUT_AFTER_TIMEOUT_MS };
     this.timeoutTicks = Math.ceil(statementTimeoutMs / TICK_MS);
   }
 
@@ -150,7 +149,7 @@ export class ReadPipeline {
     read.connection = connection;
     connection.sent.add(read);
     connection.gather();
-    query(connection.client, read.statement, read.parameters, this.timeouts).then(
+    query(connection.client, read.statement, read.parameters, this.options).then(
       (rows) => {
         if (read.connection === connection) {
           read.resolve(rows);

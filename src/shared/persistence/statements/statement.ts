@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
-import type { PoolClient } from 'pg';
+import type { PoolClient, QueryArrayConfig } from 'pg';
 
-/** An SQL statement that a connection plans once, under its name. */
+/** An SQL statement that a connection plans once, under its name, unless a pooler shares connections by the transaction. */
 export interface Statement {
   readonly name: string;
   readonly text: string;
@@ -22,24 +22,35 @@ export type Parameter = string | number | bigint | Buffer | null | readonly (str
 /** What makes names unique to a connection: those of PGlite share one session, where each name can be given once. */
 const suffixes = new WeakMap<PoolClient, string>();
 
-/** @param timeouts a `query_timeout` in the place of the connection's own */
+export interface QueryOptions {
+  /** Whether the connection keeps the statement, planned, for the next time. */
+  readonly isPrepared: boolean;
+  /** In the place of the connection's own. */
+  readonly query_timeout?: number | undefined;
+}
+
 export async function query(
   client: PoolClient,
   { name, text }: Statement,
   values: Parameter[],
-  timeouts?: { readonly query_timeout: number },
+  { isPrepared, query_timeout }: QueryOptions,
 ): Promise<Row[]> {
+  // `pg` takes a `query_timeout`, which its types do not know.
+  const config: QueryArrayConfig & Partial<Pick<QueryOptions, 'query_timeout'>> = {
+    name: isPrepared ? uniqueName(client, name) : undefined,
+    text,
+    values,
+    rowMode: 'array',
+    query_timeout,
+  };
+  return (await client.query<unknown[]>(config)).rows;
+}
+
+function uniqueName(client: PoolClient, name: string): string {
   let suffix = suffixes.get(client);
   if (suffix === undefined) {
     suffix = randomBytes(6).toString('hex');
     suffixes.set(client, suffix);
   }
-  const { rows } = await client.query<unknown[]>({
-    name: `${name}_${suffix}`,
-    text,
-    values,
-    rowMode: 'array',
-    ...timeouts,
-  });
-  return rows;
+  return `${name}_${suffix}`;
 }

@@ -1,0 +1,144 @@
+import pg from 'pg';
+import { DataSource } from 'typeorm';
+import { AccountsService, KeysService } from '../../src/auth';
+import { loadExamples } from '../support/examples';
+import { OPERATIONS, success } from '../support/operations';
+import { petstore } from '../support/process';
+import { Client, concurrently } from './support/client';
+import { eventually, Replica } from './support/replica';
+import { Server } from './support/servers';
+import { Store } from './support/store';
+
+const REPLICAS = 3;
+/** Within this time what an operator does is in force everywhere. */
+const WITHIN_MS = 1_000;
+
+describe.each([
+  // The connections of all replicas and of a command: each has one of the server for itself.
+  { mode: 'session', poolSize: 40 },
+  // Far fewer than the replicas have: they share them.
+  { mode: 'transaction', poolSize: 6 },
+] as const)('Three replicas behind PgBouncer in $mode mode', ({ mode, poolSize }) => {
+  let [postgres, pooler] = [] as unknown as [Server, Server];
+  let store: Store;
+  let replicas: Replica[];
+  let client: Client;
+  let env: Record<string, string>;
+
+  beforeAll(async () => {
+    postgres = await Server.postgres();
+    pooler = await Server.pgbouncer(postgres, mode, poolSize);
+    env = {
+      APP_ENV: 'production',
+      DATABASE_URL: `${pooler.url}/petstore`,
+      DATABASE_MIGRATION_URL: `${postgres.url}/petstore`,
+      DATABASE_POOLER_MODE: mode,
+      DRAIN_SECONDS: '0',
+    };
+    const operator = new pg.Client(postgres.url);
+    await operator.connect();
+    await operator.query('CREATE DATABASE petstore');
+    if (mode === 'transaction') {
+      // As docs/operating.md says.
+      await operator.query(`
+        CREATE ROLE app LOGIN SUPERUSER;
+        ALTER ROLE app SET statement_timeout = '900ms';
+        ALTER ROLE app SET lock_timeout = '500ms';
+        ALTER ROLE app SET idle_in_transaction_session_timeout = '3s'`);
+      env.DATABASE_URL = `postgres://app@127.0.0.1:${pooler.port}/petstore`;
+    }
+    await operator.end();
+    replicas = await Replica.startAll(REPLICAS, env);
+    await eventually(20_000, async () => (await Promise.all(replicas.map((each) => each.isReady()))).every(Boolean));
+    store = await Store.open(`${postgres.url}/petstore`);
+    client = new Client(await store.createUnlimitedKey());
+  });
+  afterAll(async () => {
+    await Promise.all(replicas.map(({ program }) => program.kill('SIGKILL')));
+    client.close();
+    await store.close();
+    await Promise.all([pooler.remove(), postgres.remove()]);
+  });
+
+  it('serve every operation, again and again and side by side', async () => {
+    const insertExamples = await loadExamples();
+    const accountId = `${(await store.get(AccountsService).list()).at(-1)?.id}`;
+    const outcomes = [];
+    for (let round = 0; round < 3; round++) {
+      for (const { port } of replicas) {
+        for (const operation of OPERATIONS) {
+          await insertExamples(store.get(DataSource), accountId);
+          const { status } = await client.call(port, { ...operation, body: operation.body });
+          outcomes.push([operation.operationId, status]);
+        }
+      }
+    }
+    expect(outcomes).toEqual(
+      Array(3 * REPLICAS)
+        .fill(OPERATIONS.map((operation) => [operation.operationId, success(operation)]))
+        .flat(),
+    );
+    const replies = await concurrently(24, 480, (index) => {
+      const port = replicas[index % REPLICAS]?.port ?? 0;
+      const path = ['/v1/pets', '/v1/pets/1', '/v1/pets?status=sold', '/v1/store/orders'][index % 4] ?? '';
+      return index % 5 === 0 ? client.add(port, `Rex ${index}`) : client.call(port, { path });
+    });
+    expect([...new Set(replies.map(({ status }) => status))].sort()).toEqual([200, 201]);
+  });
+
+  it('carry out a creation once for an Idempotency-Key that all of them get', async () => {
+    const replies = await Promise.all(
+      replicas.map(({ port }) => client.add(port, 'Rex', { 'idempotency-key': 'once' })),
+    );
+    expect(replies.map(({ status }) => status)).toEqual([201, 201, 201]);
+    expect(new Set(replies.map(({ body }) => body)).size).toBe(1);
+  });
+
+  it('reject a revoked key within a second', async () => {
+    const { id } = await store.get(AccountsService).create('Test', 'business');
+    const { secret, key } = await store.get(KeysService).create(id);
+    const own = new Client(secret);
+    const statuses = async () =>
+      (await Promise.all(replicas.map(({ port }) => own.call(port)))).map(({ status }) => status);
+    expect(await statuses()).toEqual([200, 200, 200]);
+    await store.get(KeysService).revoke(key.id);
+    const tookMs = await eventually(10_000, async () => (await statuses()).every((status) => status === 401));
+    expect(tookMs).toBeLessThan(WITHIN_MS);
+    own.close();
+  });
+
+  it('end a statement that takes too long, also on the server', async () => {
+    await store.query(
+      `CREATE FUNCTION take_time() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN PERFORM pg_sleep(30); RETURN NEW; END $$;
+       CREATE TRIGGER take_time BEFORE INSERT ON pets FOR EACH ROW EXECUTE FUNCTION take_time()`,
+    );
+    const reply = await client.add(replicas[0]?.port ?? 0, 'Rex');
+    await store.query('DROP TRIGGER take_time ON pets; DROP FUNCTION take_time');
+    expect(reply.status).toBe(503);
+    const running = `SELECT FROM pg_stat_activity WHERE state = 'active' AND query LIKE '%INSERT INTO pets%' AND pid <> pg_backend_pid()`;
+    await eventually(5_000, async () => (await store.query<unknown[]>(running)).length === 0);
+  });
+
+  it('leave no session lock, no prepared statement and no setting to others who share the connections', async () => {
+    const locks = await store.query(`SELECT FROM pg_locks WHERE locktype = 'advisory'`);
+    expect(locks).toEqual([]);
+    if (mode === 'transaction') {
+      const shared = new pg.Client(env.DATABASE_URL);
+      await shared.connect();
+      const left = await shared.query(
+        `SELECT current_setting('statement_timeout') AS timeout, (SELECT count(*)::int FROM pg_prepared_statements) AS statements`,
+      );
+      await shared.end();
+      expect(left.rows).toEqual([{ timeout: '900ms', statements: 0 }]);
+    }
+  });
+
+  it('have a command line that works through it, too', async () => {
+    const run = (line: string) => petstore(line.split(' '), env);
+    const created = await run('accounts create --name Acme --plan pro --json');
+    const { id } = JSON.parse(created.stdout) as { id: number };
+    for (const line of [`keys create ${id}`, `keys list ${id}`, `accounts show ${id}`, 'audit', 'migrate']) {
+      expect([line, (await run(line)).code]).toEqual([line, 0]);
+    }
+  });
+});

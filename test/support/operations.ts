@@ -1,0 +1,35 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import type { OpenAPIObject, OperationObject, RequestBodyObject } from '@nestjs/swagger';
+import { dereference } from '../openapi/dereference.cjs';
+
+const DOCUMENT = dereference(JSON.parse(readFileSync(join(__dirname, '../../openapi.json'), 'utf8')) as OpenAPIObject);
+
+/** An operation of the document. */
+export interface Operation extends OperationObject {
+  readonly operationId: string;
+  readonly method: string;
+  /** With the examples of the document for its parameters. */
+  readonly path: string;
+  readonly body: object | undefined;
+  readonly 'x-stability'?: string;
+}
+
+/** All operations of the document, with what a successful request needs. */
+export const OPERATIONS = Object.entries(DOCUMENT.paths).flatMap(([path, item]) =>
+  Object.entries(item as Record<string, OperationObject>).map(
+    ([method, operation]) =>
+      ({
+        ...operation,
+        method: method.toUpperCase(),
+        path: `/v1${path.replace(/\{\w+\}/g, '1')}`,
+        body: (operation.requestBody as RequestBodyObject | undefined)?.content['application/json']?.example as
+          object | undefined,
+      }) as Operation,
+  ),
+);
+
+/** The status of a successful response. */
+export function success({ responses }: Operation): number {
+  return Number(Object.keys(responses).find((status) => status.startsWith('2')));
+}
