@@ -1,6 +1,6 @@
-import { type Command, Option } from 'commander';
+import type { Command } from 'commander';
 import { allowanceOf, type Plan, PLANS } from '../auth';
-import { type JsonOption, parseAllowance, parseId } from './arguments';
+import { type JsonOption, parseAllowance, parseId, RequiredOption } from './arguments';
 import { knownCounts } from './counts';
 import type { Printer } from './printer';
 import { accountView, accountWithKeysView, windowsView } from './views';
@@ -14,9 +14,8 @@ interface PlanOptions extends JsonOption {
 /** The commands for accounts. */
 export function addAccountCommands(program: Command, printer: Printer): void {
   const accounts = program.command('accounts').description('customers, each with one plan');
-  withPlanOptions(accounts.command('create'))
+  withPlanOptions(accounts.command('create').addOption(new RequiredOption('--name <name>', 'name of the customer')))
     .description('create an account')
-    .requiredOption('--name <name>', 'name of the customer')
     .action(({ name, plan, json, ...allowance }: PlanOptions & { readonly name: string }) =>
       printer.one(json, async (services) => accountView(await services.accounts.create(name, plan, allowance))),
     );
@@ -52,7 +51,7 @@ export function addAccountCommands(program: Command, printer: Printer): void {
 
 function withPlanOptions(command: Command): Command {
   return command
-    .addOption(new Option('--plan <plan>', 'plan of the account').choices(PLANS).makeOptionMandatory())
+    .addOption(new RequiredOption('--plan <plan>', 'plan of the account').choices(PLANS))
     .option('--per-minute <requests>', 'requests per minute, for the enterprise plan', parseAllowance)
     .option('--per-day <requests>', 'requests per day, for the enterprise plan', parseAllowance)
     .option('--json', 'print one JSON value');

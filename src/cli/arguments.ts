@@ -1,4 +1,4 @@
-import { InvalidArgumentError } from 'commander';
+import { type Command, InvalidArgumentError, Option } from 'commander';
 import { MAX_ALLOWANCE } from '../shared/domain/allowance';
 import { parseDateTime } from '../shared/domain/date-time';
 import { parsePositiveInt64 } from '../shared/domain/int64';
@@ -7,6 +7,20 @@ export const MAX_AUDIT_ENTRIES = 10_000;
 
 export interface JsonOption {
   readonly json?: true;
+}
+
+/** An option that a command does not run without. Commander's own mandatory options are reported one at a time. */
+export class RequiredOption extends Option {}
+
+/** Ends with the usage error that names all missing options. */
+export function requireOptions(command: Command): void {
+  const missing = command.options.filter(
+    (option) => option instanceof RequiredOption && command.getOptionValue(option.attributeName()) === undefined,
+  );
+  if (missing.length > 0) {
+    const flags = missing.map((option) => `'${option.flags}'`).join(' and ');
+    command.error(`error: required option${missing.length > 1 ? 's' : ''} ${flags} not specified`);
+  }
 }
 
 const UNIT_MS = { s: 1_000, m: 60_000, h: 3_600_000, d: 86_400_000 };

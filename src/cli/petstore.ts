@@ -8,7 +8,7 @@ import { EmbeddedDatabaseError } from '../shared/persistence/embedded/embedded-d
 import { migrationStatus, planMigrations } from '../shared/persistence/migration-plan';
 import { isDatabaseUnavailable, isTlsFailure } from '../shared/persistence/unavailable';
 import { addAccountCommands } from './account-commands';
-import { type JsonOption, MAX_AUDIT_ENTRIES, parseLimit } from './arguments';
+import { type JsonOption, MAX_AUDIT_ENTRIES, parseLimit, requireOptions } from './arguments';
 import { addKeyCommands } from './key-commands';
 import { Printer } from './printer';
 import { runMigrations, withDatabase } from './services';
@@ -44,6 +44,9 @@ function buildProgram(env: NodeJS.ProcessEnv, terminal: Terminal): Command {
     .version(VERSION)
     .configureHelp({ showGlobalOptions: true })
     .showHelpAfterError('(run with --help for the usage)')
+    .hook('preAction', (_, command) => {
+      requireOptions(command);
+    })
     .configureOutput({
       writeOut: (text) => {
         terminal.write(text);
