@@ -1,4 +1,5 @@
 import { Module } from '@nestjs/common';
+import { DemoPets } from './demo-pets';
 import { PetRepository } from './domain/pet.repository';
 import { PetsController } from './http/pets.controller';
 import { PostgresPetListing } from './persistence/postgres-pet-listing';
@@ -10,6 +11,7 @@ import { PetsService } from './pets.service';
   controllers: [PetsController],
   providers: [
     PetsService,
+    DemoPets,
     { provide: PetRepository, useClass: TypeOrmPetRepository },
     { provide: PetListing, useClass: PostgresPetListing },
   ],

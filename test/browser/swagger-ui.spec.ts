@@ -102,7 +102,7 @@ describe('Swagger UI in a browser', () => {
     const created = await execute(await open('createPet'), 201);
     expect(created).toMatch(/"name": "Rex"/);
     expect(created).toMatch(/x-ratelimit-remaining: \d+/);
-    expect(created).toMatch(/location: http:\S+\/v1\/pets\/1\b/);
+    expect(created).toMatch(/location: http:\S+\/v1\/pets\/4\b/);
     if (process.env.SCREENSHOT) {
       await page.evaluate(
         `document.querySelector('#operations-pets-createPet .live-responses-table').scrollIntoView()`,

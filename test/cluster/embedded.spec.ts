@@ -57,7 +57,7 @@ describe('A server on the embedded database', () => {
 
     env.DATA_DIR = small.path;
     const server = await start();
-    expect((await add('Rex', server.key)).status).toBe(201);
+    expect((await add('Bella', server.key)).status).toBe(201);
     const client = new pg.Client({ host: small.path, user: 'postgres', database: 'postgres' });
     client.on('error', () => undefined);
     await client.connect();
@@ -73,7 +73,7 @@ describe('A server on the embedded database', () => {
     expect(ended.stdout).toMatch(/FATAL The embedded database crashed: .*No space left on device/);
     small.grow(200);
     const again = await start();
-    expect(await (await pets('', again.key)).json()).toMatchObject([{ id: 1, name: 'Rex' }]);
+    expect(await (await pets('', again.key)).json()).toContainEqual(expect.objectContaining({ id: 4, name: 'Bella' }));
   });
 
   it('stops once on the two SIGINT that Ctrl-C under npm sends, also while it starts', async () => {

@@ -41,17 +41,26 @@ describe('npm start', () => {
     expect(server.stderr).toBe('');
   });
 
+  it('has three animals to begin with, and adds no more when it is started again', async () => {
+    const names = async ({ key }: { key: string }) =>
+      ((await (await pets('', key)).json()) as { name: string }[]).map(({ name }) => name);
+    const first = await start();
+    expect(await names(first)).toEqual(['Rex', 'Mia', 'Tom']);
+    await first.kill('SIGTERM');
+    expect(await names(await start())).toEqual(['Rex', 'Mia', 'Tom']);
+  });
+
   it('loses no animal in restarts, shows the demo key again, and creates another if it is damaged', async () => {
     const first = await start();
     const file = join(env.DATA_DIR ?? '', 'demo-key');
     expect((await stat(file)).mode & 0o777).toBe(0o600);
     expect((await stat(env.DATA_DIR ?? '')).mode & 0o777).toBe(0o700);
     expect((await readFile(file, 'utf8')).trim()).toBe(first.key);
-    expect((await add('Rex', first.key)).status).toBe(201);
+    expect((await add('Bella', first.key)).status).toBe(201);
     expect((await first.kill('SIGTERM')).code).toBe(0);
     const second = await start();
     expect(second.key).toBe(first.key);
-    expect(await (await pets('', second.key)).json()).toMatchObject([{ id: 1, name: 'Rex' }]);
+    expect(await (await pets('', second.key)).json()).toContainEqual(expect.objectContaining({ id: 4, name: 'Bella' }));
     await second.kill('SIGTERM');
     await writeFile(file, 'damaged');
     const third = await start();

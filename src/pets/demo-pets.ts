@@ -1,0 +1,28 @@
+import { Injectable, type OnApplicationBootstrap } from '@nestjs/common';
+import { Settings } from '../config/settings';
+import { PetsService } from './pets.service';
+
+const NAMES = ['Rex', 'Mia', 'Tom'];
+
+/** Gives a newcomer some animals to list: in development, when the embedded database has none. */
+@Injectable()
+export class DemoPets implements OnApplicationBootstrap {
+  constructor(
+    private readonly settings: Settings,
+    private readonly pets: PetsService,
+  ) {}
+
+  async onApplicationBootstrap(): Promise<void> {
+    const { environment, databaseUrl } = this.settings;
+    if (environment !== 'development' || databaseUrl !== undefined) {
+      return;
+    }
+    const { json } = await this.pets.page({ status: undefined, after: 0n, limit: 1 });
+    if (json !== '[]') {
+      return;
+    }
+    for (const name of NAMES) {
+      await this.pets.add({ name, categoryId: 3n, status: 'available' });
+    }
+  }
+}
