@@ -25,8 +25,8 @@ module.exports = {
         pathNot: [
           ENTRY_POINTS,
           '\\.spec\\.ts$',
-          // A browser loads it.
-          '^src/documentation/page/',
+          // The build renders the site of it, which a browser loads.
+          '^src/documentation/(page|site)/',
           // Building blocks: a module may take them up, or no longer need them.
           '^src/shared/(http/validation/|persistence/(statements/|violation\\.ts$))',
           // Adds to the types of Fastify.

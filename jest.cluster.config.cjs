@@ -1,6 +1,6 @@
 /**
  * The experiments with several replicas on real servers (`npm run test:cluster`), the image (`npm run test:image`), and
- * Swagger UI in a browser (`npm run test:browser`).
+ * the documentation in a browser (`npm run test:browser`).
  *
  * @type {import('jest').Config}
  */

@@ -65,7 +65,7 @@ export function configureApp<App extends INestApplication>(app: App, settings: S
   });
   app.get(MetricsEndpoint).serveOn(fastify);
   if (settings.docsEnabled) {
-    serveDocumentation(fastify, () => createOpenApiDocument(app, settings));
+    serveDocumentation(fastify, () => createOpenApiDocument(app, settings), settings.environment === 'development');
   }
   return app;
 }

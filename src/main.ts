@@ -126,11 +126,11 @@ function logStart(log: Log, settings: Settings, counts: 'memory' | 'redis'): voi
 
 function welcome(settings: Settings, counts: 'memory' | 'redis', key: string): string {
   const address = localOrigin(settings);
-  const swaggerUi = settings.docsEnabled ? `\n  Swagger UI  ${address}/docs` : '';
+  const docs = settings.docsEnabled ? `\n  Docs        ${address}/docs` : '';
   const memory = settings.redisUrls.length === 0 ? 'memory, for a single replica' : 'memory until Redis is available';
   return `
   Pet store, listening on ${address}
-${swaggerUi}
+${docs}
   Demo key    ${key}
   Limits      counted in ${counts === 'redis' ? 'Redis, across all replicas' : memory}
   Try         curl -i ${address}/v1/pets -H 'Authorization: Bearer ${key}'

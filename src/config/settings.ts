@@ -27,7 +27,7 @@ export abstract class Settings {
   abstract readonly trustProxy: false | number | string[];
   /** How long a replica that is to stop still takes new connections, in seconds. */
   abstract readonly drainSeconds: number;
-  /** Whether Swagger UI and the OpenAPI document are served. */
+  /** Whether the guides, Swagger UI and the OpenAPI document are served. */
   abstract readonly docsEnabled: boolean;
   abstract readonly logLevel: LogLevel;
   /** Where metrics are served, alone; without one, at `/metrics` of `port`. */

@@ -25,9 +25,11 @@ interface Usage {
  */
 export function addExamples(operation: OperationObject, schemas: Readonly<Record<string, unknown>>): void {
   for (const parameter of (operation.parameters ?? []) as ParameterObject[]) {
-    const { example, ...schema } = (parameter.schema ?? {}) as SchemaObject;
+    const { example, ...schema } = (parameter.schema ?? {}) as Omit<SchemaObject, 'example'> & {
+      readonly example?: unknown;
+    };
     if (example !== undefined) {
-      Object.assign(parameter, { schema, example: example as unknown });
+      Object.assign(parameter, { schema, example });
     }
   }
   const bodies = [operation.requestBody, ...Object.values(operation.responses)] as (

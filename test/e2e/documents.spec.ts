@@ -11,7 +11,7 @@ describe('Outside /v1', () => {
   });
   afterAll(() => service.close());
 
-  it.each(['/healthz', '/readyz', '/docs', '/docs/swagger-ui.css', '/openapi.json'])(
+  it.each(['/healthz', '/readyz', '/docs', '/docs/errors', '/docs/reference', '/docs/swagger-ui.css', '/openapi.json'])(
     '%s needs no key and has no rate limit',
     async (path) => {
       const answer = await service.get(path);

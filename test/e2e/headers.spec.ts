@@ -85,8 +85,10 @@ describe('Headers', () => {
   });
 
   it('let caches store the assets of Swagger UI, whose URLs contain its version', async () => {
-    const { text } = await service.get('/docs');
-    const assets = [...text.matchAll(/(?:href|src)="(docs\/[^"]+)"/g)].map(([, path = '']) => path);
+    const { text } = await service.get('/docs/reference');
+    const assets = [...text.matchAll(/<(?:link|script) .*?(?:href|src)="([^"]+)"/g)].map(
+      ([, path = '']) => `docs/${path}`,
+    );
     expect(assets.length).toBeGreaterThanOrEqual(4);
     for (const asset of assets) {
       const { status, headers } = await service.get(`/${asset}`);
@@ -98,7 +100,7 @@ describe('Headers', () => {
   });
 
   it('let the page of Swagger UI load only its own files, and call only the servers of the document', async () => {
-    const { 'content-security-policy': policy = '', ...headers } = (await service.get('/docs')).headers;
+    const { 'content-security-policy': policy = '', ...headers } = (await service.get('/docs/reference')).headers;
     expect(headers).toMatchObject({ 'x-frame-options': 'DENY', 'x-content-type-options': 'nosniff' });
     const directives = Object.fromEntries(
       policy.split('; ').map((directive) => {
@@ -122,12 +124,20 @@ describe('Headers', () => {
 });
 
 describe('The documentation', () => {
-  it('is a single page: /docs/ redirects to it, and no other file of its packages is served', async () => {
+  it('starts at /docs, to which /docs/ redirects, and serves no other file of its packages', async () => {
     const service = await TestService.start();
     try {
       const { status, headers } = await service.get('/docs/');
       expect([status, headers.location]).toEqual([308, '../docs']);
-      for (const path of ['/docs/package.json', '/docs/swagger-ui.js', '/docs/../package.json', '/docs/page']) {
+      for (const path of [
+        '/docs/package.json',
+        '/docs/swagger-ui.js',
+        '/docs/../package.json',
+        '/docs/page',
+        '/docs/index',
+        '/docs/errors.html',
+        '/docs/guide.css.br',
+      ]) {
         expect([path, codeOf(await service.get(path))]).toEqual([path, 'route_not_found']);
       }
     } finally {
@@ -153,15 +163,25 @@ describe('The documentation', () => {
   it('is not served with DOCS_ENABLED=false, while the operations are', async () => {
     const service = await TestService.start({ DOCS_ENABLED: 'false' });
     try {
-      for (const path of ['/docs', '/docs/', '/docs/swagger-ui.css', '/openapi.json']) {
+      for (const path of [
+        '/',
+        '/docs',
+        '/docs/',
+        '/docs/errors',
+        '/docs/reference',
+        '/docs/swagger-ui.css',
+        '/openapi.json',
+      ]) {
         const answer = await service.get(path);
         expect([path, answer.status, codeOf(answer)]).toEqual([path, 404, 'route_not_found']);
       }
       const key = await service.createKey();
       expect((await service.get('/v1/pets', { key })).status).toBe(200);
+      // No link leads to a page that is not served.
       expect((await service.get('/v1/pets/1', { key })).headers.link).toBe(
         '<https://api.example.com/v1/pets>; rel="successor-version"',
       );
+      expect((await service.get('/v1/pets')).headers.link).toBeUndefined();
     } finally {
       await service.close();
     }

@@ -31,10 +31,10 @@ describe('npm start', () => {
     pets('', key, { method: 'POST', body: JSON.stringify({ name, categoryId: 1 }) });
   const fails = async (changes: Record<string, string>) => new Program('main.js', [], { ...env, ...changes }).exit;
 
-  it('prints the URL of Swagger UI, a key, and a curl command that works', async () => {
+  it('prints the URL of the documentation, a key, and a curl command that works', async () => {
     const server = await start();
     const address = `http://127.0.0.1:${env.PORT}`;
-    expect(server.stdout).toContain(`Swagger UI  ${address}/docs`);
+    expect(server.stdout).toContain(`Docs        ${address}/docs`);
     expect(server.stdout).toContain('Limits      counted in memory, for a single replica');
     expect(server.stdout).toContain(`curl -i ${address}/v1/pets -H 'Authorization: Bearer ${server.key}'`);
     expect((await pets('', server.key)).headers.get('x-ratelimit-limit')).toBe('300');

@@ -1,17 +1,20 @@
+import { execFile } from 'node:child_process';
 import { existsSync } from 'node:fs';
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
+import { promisify } from 'node:util';
 import type { OpenAPIObject } from '@nestjs/swagger';
 import { type Browser, type BrowserContext, chromium, type Locator, type Page } from 'playwright-core';
 import { freePort, petstore, type Program, startServer, temporaryDirectory } from '../support/process';
 
 const CHROMIUM = process.env.CHROMIUM_PATH ?? '/usr/bin/chromium';
-const SCREENSHOT = join(__dirname, '../../docs/swagger-ui.png');
+/** Of the pictures in the README. */
+const PICTURES = join(__dirname, '../../docs');
 /** What the browser itself reports about an answer that is an error, which the tests provoke. */
 const ERROR_STATUS = /^Failed to load resource: the server responded with a status of 4\d\d /;
 
-describe('Swagger UI in a browser', () => {
+describe('The documentation in a browser', () => {
   let directory: Awaited<ReturnType<typeof temporaryDirectory>>;
   let env: Record<string, string>;
   let server: Program & { key: string };
@@ -73,7 +76,7 @@ describe('Swagger UI in a browser', () => {
   });
 
   const authorise = async (key: string) => {
-    await page.goto(`${address}/docs`);
+    await page.goto(`${address}/docs/reference`);
     await page.locator('.auth-wrapper .authorize').first().click();
     const dialog = page.locator('.dialog-ux');
     await dialog.locator('input').fill(key);
@@ -104,10 +107,10 @@ describe('Swagger UI in a browser', () => {
     expect(created).toMatch(/x-ratelimit-remaining: \d+/);
     expect(created).toMatch(/location: http:\S+\/v1\/pets\/4\b/);
     if (process.env.SCREENSHOT) {
-      await page.evaluate(
-        `document.querySelector('#operations-pets-createPet .live-responses-table').scrollIntoView()`,
-      );
-      await page.screenshot({ path: SCREENSHOT });
+      await page.emulateMedia({ colorScheme: 'dark' });
+      await page.evaluate(`document.querySelector('#operations-pets-createPet .request-url').scrollIntoView()`);
+      await page.screenshot({ path: join(PICTURES, 'reference-dark.png') });
+      await page.emulateMedia({ colorScheme: 'light' });
     }
     const get = await open('getPet');
     expect(await execute(get, 200)).toMatch(/"id": 1,[^]+sunset: Thu, ?05 Dec 2030/);
@@ -132,7 +135,7 @@ describe('Swagger UI in a browser', () => {
   });
 
   it('shows what is wrong with a request: 400 for a parameter or a body, 401 without a key', async () => {
-    await page.goto(`${address}/docs`);
+    await page.goto(`${address}/docs/reference`);
     expect(await execute(await open('listPets'), 401)).toContain('"missing_api_key"');
     await authorise(server.key);
     const list = await open('listPets');
@@ -177,7 +180,7 @@ describe('Swagger UI in a browser', () => {
       Object.assign(document.paths['/pets']?.get ?? {}, { 'x-stability': 'beta' });
       await route.fulfill({ response, json: document });
     });
-    await page.goto(`${address}/docs`);
+    await page.goto(`${address}/docs/reference`);
     await page.locator('#operations-pets-listPets .stability').waitFor();
     expect(await page.locator('#operations-pets-listPets .stability').innerText()).toBe('beta');
     expect(await page.locator('#operations-pets-createPet .stability').count()).toBe(0);
@@ -188,14 +191,88 @@ describe('Swagger UI in a browser', () => {
     const levels = Object.values(document.paths)
       .flatMap((item) => Object.values(item as object) as { readonly 'x-stability'?: string }[])
       .flatMap(({ 'x-stability': level }) => level ?? []);
-    await page.goto(`${address}/docs`);
+    await page.goto(`${address}/docs/reference`);
     await page.locator('#operations-pets-listPets').waitFor();
     expect((await page.locator('.stability').allInnerTexts()).sort()).toEqual(levels.sort());
   });
 
-  it('works at /docs/ too', async () => {
-    await page.goto(`${address}/docs/#/pets/listPets`);
+  it.each(['/docs', '/docs/'])('opens an operation that is named at %s', async (path) => {
+    await page.goto(`${address}${path}#/pets/listPets`);
     await page.locator('#operations-pets-listPets.is-open').waitFor();
+  });
+
+  it('shows animals before orders, and the bounds of int64 to the last digit', async () => {
+    await page.goto(`${address}/docs/reference#/pets/createPet`);
+    const operation = page.locator('#operations-pets-createPet.is-open');
+    await operation.getByRole('tab', { name: 'Schema' }).first().click();
+    await operation.getByText('[-9223372036854775808, 9223372036854775807]').first().waitFor();
+    const tags = await page.evaluate(`[...document.querySelectorAll('.opblock-tag')].map((tag) => tag.dataset.tag)`);
+    expect(tags).toEqual(['pets', 'orders']);
+  });
+
+  it.each([
+    ['JavaScript', 'node', ['--input-type=module', '-e']],
+    ['Python', 'python3', ['-c']],
+    ['curl', 'bash', ['-c']],
+  ])('shows the request that was sent in %s, which runs as it stands', async (language, program, options) => {
+    await authorise(server.key);
+    const operation = await open('createPet');
+    await operation
+      .locator('.body-param__text')
+      .fill('{ "name": "O\'Malley \\"🐈\\"", "categoryId": 9223372036854775807 }');
+    await execute(operation, 201);
+    await operation
+      .locator('.request-snippets h4')
+      .getByText(language)
+      .or(operation.locator('.request-snippets').getByRole('button', { name: language }))
+      .first()
+      .click();
+    const code = await operation.locator('.request-snippets pre code').first().textContent();
+    const { stdout } = await promisify(execFile)(program, [...options, code ?? '']);
+    expect(stdout).toContain('"name":"O\'Malley \\"🐈\\"","categoryId":9223372036854775807');
+  });
+
+  it('keeps each operation usable on a phone, where nothing is wider than the screen', async () => {
+    await page.setViewportSize({ width: 375, height: 740 });
+    await authorise(server.key);
+    const operation = await open('createPet');
+    await execute(operation, 201);
+    expect(await page.evaluate('document.documentElement.scrollWidth')).toBe(375);
+    const { x = -1, width = 0 } = (await operation.locator('.execute').boundingBox()) ?? {};
+    expect(x).toBeGreaterThanOrEqual(0);
+    expect(x + width).toBeLessThanOrEqual(375);
+  });
+
+  it.each(['/docs', '/docs/reference'])('follows the colours of the system at %s', async (path) => {
+    const background = () =>
+      page.evaluate(
+        `getComputedStyle(document.querySelector('.swagger-ui .wrapper, article')).color + getComputedStyle(document.body).backgroundColor`,
+      );
+    await page.goto(`${address}${path}`);
+    await page.locator('.swagger-ui .info, article h1').first().waitFor();
+    const light = await background();
+    await page.emulateMedia({ colorScheme: 'dark' });
+    expect(await background()).not.toBe(light);
+  });
+
+  it('finds a section of the guides, and goes to it', async () => {
+    await page.goto(`${address}/docs`);
+    const search = page.getByRole('searchbox');
+    await search.fill('idempotency key reused');
+    await page.locator('.results a').first().waitFor();
+    await search.press('Enter');
+    await page.waitForURL(`${address}/docs/errors#idempotency_key_reused`);
+    await page.getByRole('link', { name: 'Limits', exact: true }).click();
+    expect(await page.locator('h1').innerText()).toMatch(/limits/);
+  });
+
+  it('shows the examples of the guides with the URL of this service', async () => {
+    await page.goto(`${address}/docs`);
+    expect(await page.locator('pre').first().innerText()).toContain(`curl -i ${address}/v1/pets`);
+    if (process.env.SCREENSHOT) {
+      await page.setViewportSize({ width: 1_200, height: 800 });
+      await page.screenshot({ path: join(PICTURES, 'home-light.png') });
+    }
   });
 
   describe('beside it, a page of another origin', () => {

@@ -1,0 +1,197 @@
+// Renders the documentation into src/documentation/site: the guides, their search index, Swagger UI and the files that the
+// pages load, each also compressed.
+import { Buffer } from 'node:buffer';
+import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { createRequire } from 'node:module';
+import { dirname, join, posix } from 'node:path';
+import process from 'node:process';
+import { fileURLToPath } from 'node:url';
+import { brotliCompressSync, constants, gzipSync } from 'node:zlib';
+import MarkdownIt from 'markdown-it';
+import MiniSearch from 'minisearch';
+import { FIELDS } from './search.mjs';
+
+const PAGE = dirname(fileURLToPath(import.meta.url));
+const SITE = join(PAGE, '../site');
+const ROOT = join(PAGE, '../../..');
+const require = createRequire(import.meta.url);
+const { repository } = JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8'));
+const { version } = require('swagger-ui-dist/package.json');
+
+/** The guides by the names of their pages, in the order of the navigation. */
+const GUIDES = [
+  { name: 'index', label: 'Home', source: 'docs/index.md' },
+  { name: 'getting-started', label: 'Getting started', source: 'docs/getting-started.md' },
+  { name: 'api', label: 'API', source: 'docs/api.md' },
+  { name: 'errors', label: 'Errors', source: 'docs/errors.md' },
+  { name: 'limits', label: 'Limits', source: 'docs/limits.md' },
+  { name: 'versioning', label: 'Versions', source: 'docs/versioning.md' },
+  { name: 'changelog', label: 'Changelog', source: 'CHANGELOG.md' },
+];
+const REFERENCE = { name: 'reference', label: 'API reference' };
+
+const LOCAL = 'http://127.0.0.1:3000';
+const PLAIN_TEXT = new Set(['html', 'css', 'mjs', 'js', 'json']);
+
+/** Home is at `/docs`, its files and the other pages one level below. Links are relative: a gateway may add a path. */
+const prefix = ({ name }) => (name === 'index' ? 'docs/' : '');
+const origin = ({ name }) => (name === 'index' ? '' : '../');
+const link = (page, { name }) => (name === 'index' ? `${origin(page)}docs` : `${prefix(page)}${name}`);
+const escapeHtml = (text) => text.replace(/[&<>"]/g, (character) => `&#${character.charCodeAt(0)};`);
+
+const markdown = new MarkdownIt({ linkify: false });
+const { rules } = markdown.renderer;
+rules.table_open = () => '<div class="table"><table>\n';
+rules.table_close = () => '</table></div>\n';
+for (const cell of ['th', 'td']) {
+  // Markdown-it aligns cells by inline styles, which the Content-Security-Policy does not let through.
+  rules[`${cell}_open`] = () => `<${cell}>`;
+}
+rules.heading_open = (tokens, index) => `<${tokens[index].tag} id="${escapeHtml(tokens[index].meta.anchor)}">`;
+rules.heading_close = (tokens, index) => {
+  const { anchor } = tokens[index].meta;
+  return ` <a class="anchor" href="#${escapeHtml(anchor)}" aria-label="Link to this section">#</a></${tokens[index].tag}>\n`;
+};
+
+/** The anchor of a heading: the code of an error, otherwise as GitHub makes it. */
+function anchorOf(title, taken) {
+  const [, code] = /^(\w+) \(\d{3}\)$/.exec(title) ?? [];
+  const base = code ?? slug(title);
+  const count = taken.get(base) ?? 0;
+  taken.set(base, count + 1);
+  return count === 0 ? base : `${base}-${count}`;
+}
+
+function slug(title) {
+  return title
+    .toLowerCase()
+    .replace(/[^\p{L}\p{N}\s_-]/gu, '')
+    .replace(/\s/g, '-');
+}
+
+/** Where a link in a guide leads: to another guide, or to the file in the repository. */
+function resolveLink(guide, href) {
+  if (href === `${LOCAL}/docs/reference`) {
+    return `${prefix(guide)}reference`;
+  }
+  if (/^([a-z]+:|#)/i.test(href)) {
+    return href;
+  }
+  const [path, fragment] = href.split('#', 2);
+  const hash = fragment === undefined ? '' : `#${fragment}`;
+  const file = posix.join(dirname(guide.source), path);
+  const target = GUIDES.find(({ source }) => source === file);
+  if (file === 'openapi.json') {
+    return `${origin(guide)}openapi.json`;
+  }
+  if (target === undefined) {
+    return `${repository.url}/blob/main/${file}${hash}`;
+  }
+  return `${link(guide, target)}${hash}`;
+}
+
+/** Reads a guide: its tokens, with anchors and links resolved, and its sections, for the search. */
+function read(guide) {
+  // Comments tell a test which file a listing comes from.
+  const text = readFileSync(join(ROOT, guide.source), 'utf8').replace(/^<!--.*-->\n/gm, '');
+  const tokens = markdown.parse(text, {});
+  const taken = new Map();
+  const sections = [];
+  tokens.forEach((token, index) => {
+    if (token.type === 'heading_open') {
+      const title = plainText(tokens[index + 1]);
+      const meta = { anchor: anchorOf(title, taken) };
+      token.meta = meta;
+      tokens[index + 2].meta = meta;
+      sections.push({ title, level: Number(token.tag.slice(1)), anchor: meta.anchor, text: [] });
+    } else if (token.type === 'inline' && tokens[index - 1].type !== 'heading_open') {
+      sections.at(-1)?.text.push(plainText(token));
+    } else if (token.type === 'fence') {
+      sections.at(-1)?.text.push(token.content);
+    }
+    for (const child of token.children ?? []) {
+      if (child.type === 'link_open') {
+        child.attrSet('href', resolveLink(guide, child.attrGet('href')));
+      }
+    }
+  });
+  return { ...guide, html: markdown.renderer.render(tokens, markdown.options, {}), sections };
+}
+
+function plainText({ children }) {
+  return children
+    .filter(({ type }) => ['text', 'code_inline', 'softbreak'].includes(type))
+    .map(({ type, content }) => (type === 'softbreak' ? ' ' : content))
+    .join('');
+}
+
+function navigation(page) {
+  const item = ({ name, label }) => {
+    const current = name === page.name ? ' aria-current="page"' : '';
+    return `<li><a href="${link(page, { name })}"${current}>${label}</a></li>`;
+  };
+  return [...GUIDES.slice(0, 1), REFERENCE, ...GUIDES.slice(1)].map(item).join('\n        ');
+}
+
+function contents({ sections }) {
+  const items = sections.filter(({ level }) => level === 2);
+  const links = items.map(({ anchor, title }) => `<li><a href="#${escapeHtml(anchor)}">${escapeHtml(title)}</a></li>`);
+  return links.length < 2 ? '' : `<nav class="contents" aria-label="On this page"><ul>${links.join('')}</ul></nav>`;
+}
+
+function fill(template, page, values) {
+  const all = { prefix: prefix(page), home: link(page, GUIDES[0]), navigation: navigation(page), version, ...values };
+  return template.replace(/\{(\w+)\}/g, (placeholder, name) => all[name] ?? placeholder);
+}
+
+/** Writes a file of the site, and its compressed forms. */
+function write(name, content) {
+  const body = Buffer.from(content);
+  writeFileSync(join(SITE, name), body);
+  if (PLAIN_TEXT.has(name.split('.').at(-1))) {
+    writeFileSync(join(SITE, `${name}.gz`), gzipSync(body, { level: 9 }));
+    // The highest quality takes seconds for Swagger UI, and makes it 3% smaller.
+    const quality = body.length > 500_000 ? 9 : 11;
+    writeFileSync(
+      join(SITE, `${name}.br`),
+      brotliCompressSync(body, { params: { [constants.BROTLI_PARAM_QUALITY]: quality } }),
+    );
+  }
+}
+
+rmSync(SITE, { recursive: true, force: true });
+mkdirSync(SITE);
+const guides = GUIDES.map(read);
+const source = (name) => readFileSync(join(PAGE, name), 'utf8');
+for (const guide of guides) {
+  const [{ title }] = guide.sections;
+  write(
+    `${guide.name}.html`,
+    fill(source('guide.html'), guide, { title: escapeHtml(title), contents: contents(guide), body: guide.html }),
+  );
+}
+write('reference.html', fill(source('reference.html'), REFERENCE, {}));
+['guide.css', 'guide.mjs', 'search.mjs', 'reference.css', 'reference.mjs'].forEach((name) => {
+  write(name, source(name));
+});
+
+const index = new MiniSearch(FIELDS);
+index.addAll(
+  guides.flatMap(({ name, label, sections }) =>
+    sections.map(({ title, anchor, text }, position) => ({
+      id: `${name}#${anchor}`,
+      page: name,
+      label,
+      title,
+      anchor: position === 0 ? '' : anchor,
+      text: text.join(' '),
+    })),
+  ),
+);
+write('search.json', JSON.stringify(index));
+write('minisearch.mjs', readFileSync(fileURLToPath(import.meta.resolve('minisearch'))));
+const swaggerUi = dirname(require.resolve('swagger-ui-dist/package.json'));
+for (const name of ['swagger-ui-bundle.js', 'swagger-ui.css', 'favicon-32x32.png']) {
+  write(name, readFileSync(join(swaggerUi, name)));
+}
+process.stdout.write(`Rendered ${guides.length} guides and Swagger UI ${version}.\n`);

@@ -1,0 +1,88 @@
+/* global document, fetch, location, navigator, URL */
+import { FIELDS } from './search.mjs';
+
+/** The directory of the pages and their files, with a slash at the end. */
+const DOCS = new URL('./', import.meta.url);
+const LOCAL = 'http://127.0.0.1:3000';
+const MAX_RESULTS = 8;
+
+// Links to operations were once links to the home page.
+if (location.hash.startsWith('#/') && !document.getElementById('swagger-ui')) {
+  location.replace(new URL(`reference${location.hash}`, DOCS));
+}
+
+/** Shows the examples with the URL of this service, and a button that copies each. */
+function completeExamples() {
+  const here = new URL('..', DOCS).href.replace(/\/$/, '');
+  for (const code of document.querySelectorAll('article pre code')) {
+    code.textContent = code.textContent.replaceAll(LOCAL, here);
+    const button = document.createElement('button');
+    button.type = 'button';
+    button.className = 'copy';
+    button.textContent = 'Copy';
+    button.addEventListener('click', async () => {
+      await navigator.clipboard.writeText(code.textContent);
+      button.textContent = 'Copied';
+    });
+    code.parentElement.append(button);
+  }
+}
+
+let loading;
+/** Loads the search when it is first used. */
+function loadSearch() {
+  loading ??= Promise.all([
+    import('./minisearch.mjs'),
+    fetch(new URL('search.json', DOCS)).then((response) => response.text()),
+  ]).then(([{ default: MiniSearch }, json]) => MiniSearch.loadJSON(json, FIELDS));
+  return loading;
+}
+
+function connectSearch() {
+  const form = document.querySelector('.search');
+  const [input, list] = [form.querySelector('input'), form.querySelector('.results')];
+  const show = async () => {
+    const query = input.value.trim();
+    const index = await loadSearch();
+    // The reader may have typed on while the index was loaded.
+    if (query !== input.value.trim()) {
+      return;
+    }
+    const results = query === '' ? [] : index.search(query).slice(0, MAX_RESULTS);
+    list.replaceChildren(...results.map(resultItem));
+    if (query !== '' && results.length === 0) {
+      const item = document.createElement('li');
+      item.textContent = 'Nothing found.';
+      list.append(item);
+    }
+    list.hidden = query === '';
+  };
+  input.addEventListener('focus', loadSearch);
+  input.addEventListener('input', show);
+  form.addEventListener('submit', async (event) => {
+    event.preventDefault();
+    await show();
+    list.querySelector('a')?.click();
+  });
+  document.addEventListener('click', ({ target }) => {
+    list.hidden ||= !form.contains(target) || target.closest('a') !== null;
+  });
+  document.addEventListener('keydown', ({ key }) => {
+    list.hidden ||= key === 'Escape';
+  });
+}
+
+function resultItem({ page, label, title, anchor }) {
+  const link = document.createElement('a');
+  link.href = new URL(`${page === 'index' ? '../docs' : page}${anchor && `#${anchor}`}`, DOCS);
+  const [name, place] = [document.createElement('strong'), document.createElement('span')];
+  name.textContent = title;
+  place.textContent = label;
+  link.append(name, place);
+  const item = document.createElement('li');
+  item.append(link);
+  return item;
+}
+
+completeExamples();
+connectSearch();

@@ -1,0 +1,198 @@
+/* global document, matchMedia, SwaggerUIBundle, URL */
+
+/** Shows how stable an operation is, next to its path, where it is not stable yet. */
+const stabilityBadge = {
+  wrapComponents: {
+    OperationSummaryPath:
+      (Original, { React: { createElement, Fragment }, specSelectors }) =>
+      (props) => {
+        const { path, method } = props.operationProps.toObject();
+        const stability = specSelectors.specJson().getIn(['paths', path, method, 'x-stability']);
+        const badge = stability && createElement('span', { className: 'stability' }, stability);
+        return createElement(Fragment, null, createElement(Original, props), badge);
+      },
+  },
+};
+
+/** Shows the integers of a response as they came: Swagger UI itself would round those beyond 2^53. */
+const exactIntegers = {
+  wrapComponents: {
+    responseBody: (Original, { React: { createElement }, getComponent }) => {
+      const HighlightCode = getComponent('HighlightCode', true);
+      return (props) => {
+        const text = exactJson(props);
+        if (text === undefined) {
+          return createElement(Original, props);
+        }
+        const code = { language: 'json', fileName: 'response.json', downloadable: true, canCopy: true };
+        return createElement(
+          'div',
+          null,
+          createElement('h5', null, 'Response body'),
+          createElement(HighlightCode, code, text),
+        );
+      };
+    },
+    // The document's bounds of int64 are exact, but Swagger UI reads them as doubles.
+    JSONSchema202012KeywordConstraint:
+      (Original, { React: { createElement } }) =>
+      ({ constraint }) => {
+        const value = constraint.value.replace(/-?\d{16,}/g, (rounded) => exactBounds.get(rounded) ?? rounded);
+        return createElement(Original, { constraint: { ...constraint, value } });
+      },
+  },
+};
+
+/** The integers of the document that a double does not hold, by how a double shows them. */
+const exactBounds = new Map();
+
+/** The response with line breaks; undefined when it is not JSON. Nothing but white space changes. */
+function exactJson({ content, contentType }) {
+  if (typeof content !== 'string' || !/json/.test(contentType)) {
+    return undefined;
+  }
+  try {
+    JSON.parse(content);
+  } catch {
+    return undefined;
+  }
+  let depth = 0;
+  const line = (change) => `\n${'  '.repeat((depth += change))}`;
+  const pretty = (token) => {
+    switch (token[0]) {
+      case '{':
+      case '[':
+        return token.length > 1 ? token : token + line(1);
+      case '}':
+      case ']':
+        return line(-1) + token;
+      case ',':
+        return token + line(0);
+      case ':':
+        return ': ';
+      default:
+        return token;
+    }
+  };
+  const tokens = content.match(/"(?:\\.|[^"\\])*"|\{\s*\}|\[\s*\]|[{}[\],:]|[^\s{}[\],:"]+/g);
+  return tokens.map(pretty).join('');
+}
+
+/**
+ * Fills in no Idempotency-Key: the second, different animal that is tried would be rejected for using it again. Fills in no
+ * X-Request-Id either: each request has its own.
+ */
+const noFixedIds = {
+  statePlugins: {
+    spec: {
+      wrapActions: {
+        updateSpec: (original) => (text) => {
+          for (const [digits] of text.matchAll(/-?\d{16,}/g)) {
+            exactBounds.set(String(Number(digits)), digits);
+          }
+          return original(text);
+        },
+        updateJsonSpec: (original) => (document) => {
+          const operations = Object.values(document.paths).flatMap(Object.values);
+          const shared = Object.values(document.components?.parameters ?? {});
+          for (const parameter of [...shared, ...operations.flatMap(({ parameters = [] }) => parameters)]) {
+            if (['Idempotency-Key', 'X-Request-Id'].includes(parameter.name)) {
+              delete parameter.example;
+            }
+          }
+          return original(document);
+        },
+      },
+    },
+  },
+};
+
+/** Below the curl command of a request that was sent, the same request in JavaScript and Python. */
+const samples = {
+  fn: {
+    requestSnippetGenerator_javascript: (request) => {
+      const { url, method, headers, body } = parts(request);
+      const options = [`  method: ${quote(method)},`, `  headers: ${indent(object(headers))},`];
+      if (body !== undefined) {
+        options.push(`  body: ${quote(body)},`);
+      }
+      return [
+        `const response = await fetch(${quote(url)}, {`,
+        ...options,
+        '});',
+        'console.log(response.status, await response.text());',
+      ].join('\n');
+    },
+    requestSnippetGenerator_python: (request) => {
+      const { url, method, headers, body } = parts(request);
+      return [
+        'import urllib.error',
+        'import urllib.request',
+        '',
+        'request = urllib.request.Request(',
+        `    ${quote(url)},`,
+        `    method=${quote(method)},`,
+        `    headers=${indent(object(headers), 4)},`,
+        ...(body === undefined ? [] : [`    data=${quote(body)}.encode(),`]),
+        ')',
+        'try:',
+        '    with urllib.request.urlopen(request) as response:',
+        '        print(response.status, response.read().decode())',
+        'except urllib.error.HTTPError as error:',
+        '    print(error.code, error.read().decode())',
+      ].join('\n');
+    },
+  },
+};
+
+function parts(request) {
+  const body = request.get('body');
+  return {
+    url: request.get('url'),
+    method: request.get('method').toUpperCase(),
+    headers: request.get('headers').toObject(),
+    body: body === undefined || body === '' ? undefined : String(body),
+  };
+}
+
+/** A string literal, which JavaScript and Python read alike. */
+function quote(text) {
+  return JSON.stringify(text);
+}
+
+function object(fields) {
+  const lines = Object.entries(fields).map(([name, value]) => `  ${quote(name)}: ${quote(value)},`);
+  return `{\n${lines.join('\n')}\n}`;
+}
+
+function indent(text, spaces = 2) {
+  return text.replaceAll('\n', `\n${' '.repeat(spaces)}`);
+}
+
+/** Swagger UI has a dark theme, which a class switches on. */
+const dark = matchMedia('(prefers-color-scheme: dark)');
+const followSystem = () => document.documentElement.classList.toggle('dark-mode', dark.matches);
+dark.addEventListener('change', followSystem);
+followSystem();
+
+SwaggerUIBundle({
+  url: new URL('../openapi.json', import.meta.url).href,
+  dom_id: '#swagger-ui',
+  deepLinking: true,
+  persistAuthorization: true,
+  tryItOutEnabled: true,
+  displayRequestDuration: true,
+  showExtensions: true,
+  validatorUrl: null,
+  requestSnippetsEnabled: true,
+  requestSnippets: {
+    generators: {
+      curl_bash: { title: 'curl', syntax: 'bash' },
+      javascript: { title: 'JavaScript', syntax: 'javascript' },
+      python: { title: 'Python', syntax: 'python' },
+    },
+    defaultExpanded: true,
+    languages: ['curl_bash', 'javascript', 'python'],
+  },
+  plugins: [stabilityBadge, exactIntegers, noFixedIds, samples],
+});
