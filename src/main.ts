@@ -18,6 +18,8 @@ import { DatabaseSetupError } from './shared/persistence/startup-errors';
 const BACKLOG = 4_096;
 /** How long a drained replica may take to exit, even if something hangs. */
 const STOP_LIMIT_MS = 6_000;
+/** The log level that SIGUSR2 turns on and off. */
+const DETAILED = 'debug';
 /** How long writing the last log lines may take. */
 const LOG_LIMIT_MS = 1_000;
 
@@ -39,13 +41,16 @@ class Run {
         void this.stop(1);
       });
     }
+    process.on('SIGUSR2', () => {
+      this.toggleLogLevel();
+    });
     this.started = this.start();
     this.started.catch((error: unknown) => {
       writeStartFailure(error, this.settings.environment);
       void this.stop(1);
     });
     onStopSignal((signal) => {
-      this.log.info({ event: 'stopping', signal }, 'Stopping.');
+      this.log.info({ 'event.action': 'stopping', petstore: { signal } }, 'Stopping.');
       void this.stop(0);
     });
   }
@@ -54,7 +59,7 @@ class Run {
     const { settings, log } = this;
     const app = (this.app = await createApp(settings, { log }));
     void app.get(Database).failure.then((error) => {
-      log.fatal({ event: 'database_failed' }, error.message);
+      log.fatal({ 'event.action': 'database_failed' }, error.message);
       void this.stop(1);
     });
     tracing?.traceRequests(app.getHttpAdapter().getInstance());
@@ -72,6 +77,17 @@ class Run {
     } else {
       process.stdout.write(welcome(settings, counts, key));
     }
+  }
+
+  /** Logs requests and details, or no longer, without a restart. */
+  private toggleLogLevel(): void {
+    const level = this.log.level === DETAILED ? this.settings.logLevel : DETAILED;
+    this.log.level = DETAILED;
+    this.log.info(
+      { 'event.action': 'log_level_changed', petstore: { level } },
+      `The log level is ${level} from now on.`,
+    );
+    this.log.level = level;
   }
 
   /** Takes the replica out of service, finishes the requests in flight, then closes Redis and the database. */
@@ -92,7 +108,7 @@ class Run {
     try {
       await this.app?.close();
       await tracing?.stop();
-      this.log.info({ event: 'stopped' }, 'Stopped.');
+      this.log.info({ 'event.action': 'stopped' }, 'Stopped.');
     } catch (error) {
       this.exitCode = 1;
       this.logUnhandled(error);
@@ -108,7 +124,10 @@ class Run {
 
   private logUnhandled(error: unknown): void {
     const stack = error instanceof Error ? error.stack : String(error);
-    this.log.fatal({ event: 'unhandled_error', stack }, 'The process ends because of an unexpected error.');
+    this.log.fatal(
+      { 'event.action': 'unhandled_error', 'error.stack_trace': stack },
+      'The process ends because of an unexpected error.',
+    );
   }
 }
 
@@ -119,7 +138,11 @@ function logStart(log: Log, settings: Settings, counts: 'memory' | 'redis'): voi
       ? ' Requests are counted in memory, which is exact for a single replica only. Set REDIS_URL to run several.'
       : ' Requests are counted in memory until Redis is available.';
   log.info(
-    { event: 'started', version: VERSION, node: process.versions.node, environment, host, port, metricsPort, counts },
+    {
+      'event.action': 'started',
+      'service.version': VERSION,
+      petstore: { node: process.versions.node, environment, host, port, metricsPort, counts },
+    },
     `Listening on ${host}:${port}.${counts === 'memory' ? hint : ''}`,
   );
 }
@@ -147,7 +170,7 @@ function writeStartFailure(error: unknown, environment: Settings['environment'])
   // Independent of LOG_LEVEL: nothing else tells why the process ends.
   const log = createLog({ environment, logLevel: 'fatal' });
   message.split('\n').forEach((line) => {
-    log.fatal({ event: 'start_failed', stack }, line);
+    log.fatal({ 'event.action': 'start_failed', 'error.stack_trace': stack }, line);
   });
 }
 

@@ -22,7 +22,10 @@ const FRAMEWORK = new Set<unknown>([
   'RouterExplorer',
 ]);
 
-/** The log: one JSON object per line, to standard output; in development, readable lines. */
+/** Elastic Common Schema, whose names for requests and traces are also those of OpenTelemetry's semantic conventions. */
+const SCHEMA_VERSION = '8.11.0';
+
+/** The log: one JSON object per line on standard output, in Elastic Common Schema; in development a line for people. */
 export type Log = pino.Logger;
 
 export function createLog({ environment, logLevel }: Pick<Settings, 'environment' | 'logLevel'>, sink?: LineSink): Log {
@@ -30,9 +33,10 @@ export function createLog({ environment, logLevel }: Pick<Settings, 'environment
     {
       level: logLevel,
       // No process ID or host name: whoever collects the logs of several replicas adds their source.
-      base: null,
+      base: { 'ecs.version': SCHEMA_VERSION, 'service.name': 'petstore' },
+      messageKey: 'message',
       timestamp: timeField(),
-      formatters: { level: (level) => ({ level }) },
+      formatters: { level: (level) => ({ 'log.level': level }) },
     },
     environment === 'development'
       ? { write: (line) => (sink ?? process.stdout).write(readable(line)) }
@@ -57,20 +61,55 @@ function timeField(): () => string {
   return () => {
     const now = Date.now();
     if (now !== last) {
-      [last, field] = [now, `,"time":"${new Date(now).toISOString()}"`];
+      [last, field] = [now, `,"@timestamp":"${new Date(now).toISOString()}"`];
     }
     return field;
   };
 }
 
+/** A line of the log. Fields that the schema does not have are in `petstore`. */
+interface Line extends Readonly<Record<string, unknown>> {
+  readonly 'log.level': string;
+  readonly '@timestamp': string;
+  readonly 'event.action'?: string;
+  /** In nanoseconds. */
+  readonly 'event.duration'?: number;
+  readonly message?: string;
+  readonly 'error.stack_trace'?: string;
+  readonly petstore?: object;
+}
+
+/** What people know already, or read in the message. */
+const SKIPPED = /^(ecs|service|http\.(route|response|request\.method))\b/;
+
 function readable(line: string): string {
-  const { level, time, event, msg, stack, ...fields } = JSON.parse(line) as Record<'level' | 'time', string> &
-    Record<string, unknown>;
-  const pairs = Object.entries(fields).map(
-    ([name, value]) => `${name}=${typeof value === 'string' ? value : JSON.stringify(value)}`,
+  const {
+    'log.level': level,
+    '@timestamp': time,
+    'event.action': action,
+    'event.duration': duration,
+    'error.stack_trace': stack,
+    message,
+    petstore,
+    ...fields
+  } = JSON.parse(line) as Line;
+  const pairs = Object.entries({
+    ...fields,
+    ...(duration !== undefined && { ms: duration / 1_000_000 }),
+    ...petstore,
+  }).flatMap(([name, value]) =>
+    SKIPPED.test(name) ? [] : `${name.split('.').at(-1)}=${typeof value === 'string' ? value : JSON.stringify(value)}`,
   );
-  const words = [time.slice(11, 23), level.toUpperCase().padEnd(5), msg ?? event, ...pairs];
-  return `${words.join(' ')}\n${typeof stack === 'string' ? `${stack}\n` : ''}`;
+  const words = [time.slice(11, 23), level.toUpperCase().padEnd(5), message ?? action, ...pairs];
+  return `${words.join(' ')}\n${stack === undefined ? '' : `${stack}\n`}`;
+}
+
+/** What the service gives Nest's logger beside a sentence. */
+interface Fields extends Readonly<Record<string, unknown>> {
+  readonly event?: string;
+  /** Of the request. */
+  readonly id?: string;
+  readonly stack?: string;
 }
 
 /** Nest's logger, writing to the log: fields as an object, then a message and, at the end, the context. */
@@ -104,16 +143,25 @@ export class NestLogger implements LoggerService {
 
   private write(level: pino.Level, message: unknown, params: readonly unknown[]): void {
     const [context, ...details] = [params.at(-1), ...params.slice(0, -1)];
+    const text = details.length > 0 ? details.map(String).join(' ') : undefined;
+    const source = { 'log.logger': context };
     if (message instanceof Error) {
-      this.logger[level]({ context, stack: message.stack }, message.message);
+      this.logger[level]({ ...source, 'error.stack_trace': message.stack }, message.message);
     } else if (typeof message === 'object') {
-      this.logger[level]({ context, ...message }, details.map(String).join(' ') || undefined);
+      const { event, id, stack, ...petstore } = message as Fields;
+      this.logger[level](
+        {
+          'event.action': event,
+          ...source,
+          'http.request.id': id,
+          'error.stack_trace': stack,
+          ...(Object.keys(petstore).length > 0 && { petstore }),
+        },
+        text,
+      );
     } else {
       // Nest passes a stack after the message of an error.
-      this.logger[level](
-        { context, ...(details.length > 0 && { stack: details.map(String).join(' ') }) },
-        message as string,
-      );
+      this.logger[level]({ ...source, 'error.stack_trace': text }, message as string);
     }
   }
 }

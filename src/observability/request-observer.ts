@@ -28,15 +28,12 @@ interface FinishedRequest {
 
 /** Writes one log line for each request, and counts it. */
 export class RequestObserver {
-  private readonly log: Log;
   private readonly failures = new WeakMap<Socket, number>();
 
   constructor(
-    log: Log,
+    private readonly log: Log,
     private readonly metrics: Metrics,
-  ) {
-    this.log = log.child({ event: 'request' });
-  }
+  ) {}
 
   /** Registers the hook that sees every request. */
   observe(fastify: FastifyInstance): void {
@@ -87,19 +84,25 @@ export class RequestObserver {
       this.metrics.rateDecisions.inc({ plan: principal?.plan ?? 'none', outcome: rateOutcome });
     }
     if (this.log.isLevelEnabled('info') && !(isProbe && status < 400)) {
-      this.log.info({
-        id,
-        method,
-        route,
-        status,
-        durationMs: Math.round(durationMs * 100) / 100,
-        // A bigint would cost more than the rest of the line. Ids are assigned sequentially, so this one is exact.
-        accountId: principal && Number(principal.accountId),
-        key: principal?.keyFirstCharacters,
-        rate: rateOutcome,
-        traceId,
-        fields,
-      });
+      this.log.info(
+        {
+          'event.action': 'request',
+          'http.request.id': id,
+          'http.request.method': method,
+          'http.route': route,
+          'http.response.status_code': status,
+          'event.duration': Math.round(durationMs * 100) * 10_000,
+          'trace.id': traceId,
+          petstore: {
+            ...fields,
+            // A bigint would cost more than the rest of the line. Ids are assigned sequentially, so this one is exact.
+            accountId: principal && Number(principal.accountId),
+            key: principal?.keyFirstCharacters,
+            rate: rateOutcome,
+          },
+        },
+        `${knownMethod} ${route} ${status}`,
+      );
     }
   }
 }

@@ -181,8 +181,11 @@ hostssl all holder all cert
       const [server, command] = await Promise.all([new Program('main.js', [], all).exit, petstore(['audit'], all)]);
       const lines = server.stdout.split('\n').filter((line) => line.includes('start_failed'));
       expect([server.code, lines.length]).toEqual([1, 1]);
-      const msg = expect.stringContaining(message) as string;
-      expect(JSON.parse(lines[0] ?? '')).toMatchObject({ event: 'start_failed', level: 'fatal', msg });
+      expect(JSON.parse(lines[0] ?? '')).toMatchObject({
+        'event.action': 'start_failed',
+        'log.level': 'fatal',
+        message: expect.stringContaining(message) as string,
+      });
       expect(command.stderr.startsWith(`error: ${message}`)).toBe(true);
     }
   });

@@ -45,9 +45,11 @@ describe('A replica that starts', () => {
       .filter(Boolean)
       .map((line) => JSON.parse(line) as Record<string, unknown>);
   const eventOf = (program: { readonly stdout: string }, name: string) =>
-    events(program).find(({ event }) => event === name);
+    events(program).find((line) => line['event.action'] === name);
   const reasons = ({ program }: Replica) =>
-    events(program).flatMap(({ event, reason }) => (event === 'database_unavailable' ? [String(reason)] : []));
+    events(program).flatMap((line) =>
+      line['event.action'] === 'database_unavailable' ? [(line.petstore as { reason: string }).reason] : [],
+    );
   const urlOf = (user: string, database: string) => `postgres://${user}@127.0.0.1:${postgres.port}/${database}`;
 
   /** Takes back the newest migration, and holds a lock on the table that it changes, as a backup does. */
@@ -81,7 +83,7 @@ describe('A replica that starts', () => {
     await operator.query('ALTER DATABASE later OWNER TO app');
     await eventually(10_000, () => replica.isReady());
     expect(reasons(replica)).toHaveLength(3);
-    await eventually(1_000, () => replica.program.stdout.includes('"event":"database_opened"'));
+    await eventually(1_000, () => replica.program.stdout.includes('"event.action":"database_opened"'));
 
     // A rotated password is met by the next connection.
     await operator.query(`ALTER ROLE app PASSWORD 'rotated'`);
@@ -101,18 +103,18 @@ describe('A replica that starts', () => {
 
   it('ends with 1 and the reason when the encoding of the database is not UTF8, also when it is found out later', async () => {
     const database = `ENCODING 'LATIN1' LC_COLLATE 'C' LC_CTYPE 'C' TEMPLATE template0`;
-    const msg = expect.stringMatching(
+    const message = expect.stringMatching(
       /^The database cannot be used: its encoding is LATIN1, and must be UTF8/,
     ) as string;
     await operator.query(`CREATE DATABASE latin ${database}`);
     const env = { APP_ENV: 'production', PORT: await freePort(), DATABASE_URL: urlOf('postgres', 'latin') };
     const ended = await new Program('main.js', [], env).exit;
-    expect([ended.code, eventOf(ended, 'start_failed')]).toMatchObject([1, { level: 'fatal', msg }]);
+    expect([ended.code, eventOf(ended, 'start_failed')]).toMatchObject([1, { 'log.level': 'fatal', message }]);
 
     const replica = await start({ DATABASE_URL: urlOf('postgres', 'later') });
     await operator.query(`CREATE DATABASE later ${database}`);
     const { code } = await replica.program.exit;
-    expect([code, eventOf(replica.program, 'database_failed')]).toMatchObject([1, { level: 'fatal', msg }]);
+    expect([code, eventOf(replica.program, 'database_failed')]).toMatchObject([1, { 'log.level': 'fatal', message }]);
   });
 
   it('with MIGRATE_ON_START=false, changes nothing, names what is missing, and becomes ready when it is there', async () => {
@@ -160,7 +162,7 @@ describe('A replica that starts', () => {
     const exit = once(child, 'exit') as Promise<[number]>;
     process.kill(inner, 'SIGTERM');
     expect(await exit).toEqual([0, null]);
-    expect(stdout).toContain('"event":"stopped"');
+    expect(stdout).toContain('"event.action":"stopped"');
     await backup.end();
   });
 

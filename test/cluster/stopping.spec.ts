@@ -84,7 +84,7 @@ describe('A replica that gets SIGTERM', () => {
     const again = setInterval(() => process.kill(replica.program.pid, 'SIGTERM'), 100);
     const { code, stdout } = await replica.program.exit;
     clearInterval(again);
-    expect([code, stdout.match(/"event":"stop\w+"/g)]).toEqual([143, ['"event":"stopping"']]);
+    expect([code, stdout.match(/"event.action":"stop\w+"/g)]).toEqual([143, ['"event.action":"stopping"']]);
   });
 
   it('logs an unhandled error as one line of JSON, fails readiness, drains, and ends with 1', async () => {
@@ -96,8 +96,25 @@ describe('A replica that gets SIGTERM', () => {
     expect([code, stderr]).toEqual([1, '']);
     const lines = stdout.split('\n').filter((line) => line.includes('unhandled_error'));
     expect(lines.map((line) => JSON.parse(line) as unknown)).toMatchObject([
-      { level: 'fatal', event: 'unhandled_error', stack: expect.stringMatching(/^Error: unexpected\n/) as string },
+      { 'log.level': 'fatal', 'error.stack_trace': expect.stringMatching(/^Error: unexpected\n/) as string },
     ]);
+  });
+
+  it('logs requests from SIGUSR2 to the next one, whatever LOG_LEVEL says', async () => {
+    const replica = await start({ LOG_LEVEL: 'warn' });
+    const toggle = async (level: string) => {
+      process.kill(replica.program.pid, 'SIGUSR2');
+      await eventually(2_000, () => replica.program.stdout.includes(`The log level is ${level} from now on.`));
+    };
+    await client.call(replica.port);
+    await toggle('debug');
+    await client.call(replica.port);
+    await toggle('warn');
+    await client.call(replica.port);
+    await stop(replica);
+    expect(replica.program.stdout.match(/"event.action":"\w+"/g)).toEqual(
+      ['log_level_changed', 'request', 'log_level_changed'].map((action) => `"event.action":"${action}"`),
+    );
   });
 
   it('ends within 10 s also when nobody reads its log any more', async () => {

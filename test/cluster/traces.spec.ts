@@ -92,8 +92,8 @@ describe('A replica', () => {
     expect(new Set(collector.spans.map(({ traceId }) => traceId))).toEqual(new Set([TRACE_ID]));
     expect(collector.received).not.toContain(key.slice(10, 20));
     expect(collector.received).not.toContain('Rex');
-    const requests = events(replica).filter(({ event }) => event === 'request');
-    expect(requests.map(({ status, traceId }) => [status, traceId])).toEqual([
+    const requests = events(replica).filter((line) => line['event.action'] === 'request');
+    expect(requests.map((line) => [line['http.response.status_code'], line['trace.id']])).toEqual([
       [201, TRACE_ID],
       [200, TRACE_ID],
       [400, TRACE_ID],
@@ -139,14 +139,25 @@ describe('A replica', () => {
     client.close();
     const { code, stderr } = await replica.program.kill('SIGTERM');
     expect([code, stderr]).toEqual([0, 'OpenTelemetry: 0 files\n']);
-    const logged = events(replica).filter(({ event }) => event !== 'request');
+    const logged = events(replica).filter((line) => line['event.action'] !== 'request');
     expect(logged).toMatchObject([
-      { event: 'migrated', count: expect.any(Number) as number },
-      { event: 'started', port: replica.port, environment: 'production', counts: 'redis', version: '1.0.0' },
-      { level: 'warn', event: 'breaker_opened', reason: expect.any(String) as string },
-      { level: 'warn', event: 'breaker_closed' },
-      { event: 'stopping', signal: 'SIGTERM' },
-      { event: 'stopped' },
+      {
+        'event.action': 'migrated',
+        petstore: { count: expect.any(Number) as number },
+      },
+      {
+        'event.action': 'started',
+        'service.version': '1.0.0',
+        petstore: { port: replica.port, environment: 'production', counts: 'redis' },
+      },
+      {
+        'log.level': 'warn',
+        'event.action': 'breaker_opened',
+        petstore: { reason: expect.any(String) as string },
+      },
+      { 'log.level': 'warn', 'event.action': 'breaker_closed' },
+      { 'event.action': 'stopping', petstore: { signal: 'SIGTERM' } },
+      { 'event.action': 'stopped' },
     ]);
   });
 });

@@ -20,7 +20,8 @@ describe('The log', () => {
     lines.length = 0;
   };
   const logged = () => lines.map((line) => JSON.parse(line) as Record<string, unknown>);
-  const requests = () => logged().filter(({ event }) => event === 'request');
+  const eventsOf = (action: string) => logged().filter((line) => line['event.action'] === action);
+  const requests = () => eventsOf('request');
 
   afterEach(() => service.close());
 
@@ -30,20 +31,26 @@ describe('The log', () => {
     expect(lines).toHaveLength(1);
     expect(logged()).toEqual([
       {
-        level: 'info',
-        time: expect.stringMatching(/^\d{4}-\d\d-\d\dT[\d:.]+Z$/) as string,
-        event: 'request',
-        id: 'abc',
-        method: 'GET',
-        route: '/v1/pets/:petId',
-        status: 404,
-        durationMs: expect.any(Number) as number,
-        accountId: 1,
-        key: key.slice('pets_live_'.length, 'pets_live_'.length + 4),
-        rate: 'admitted',
+        'log.level': 'info',
+        '@timestamp': expect.stringMatching(/^\d{4}-\d\d-\d\dT[\d:.]+Z$/) as string,
+        'ecs.version': '8.11.0',
+        'service.name': 'petstore',
+        'event.action': 'request',
+        'http.request.id': 'abc',
+        'http.request.method': 'GET',
+        'http.route': '/v1/pets/:petId',
+        'http.response.status_code': 404,
+        'event.duration': expect.any(Number) as number,
+        petstore: {
+          accountId: 1,
+          key: key.slice('pets_live_'.length, 'pets_live_'.length + 4),
+          rate: 'admitted',
+        },
+        message: 'GET /v1/pets/:petId 404',
       },
     ]);
-    expect(logged()[0]?.durationMs).toBeGreaterThan(0);
+    // In nanoseconds.
+    expect(logged()[0]?.['event.duration']).toBeGreaterThan(100_000);
   });
 
   it('gives the reason of a rejected request, and the request ID that the client got', async () => {
@@ -55,16 +62,20 @@ describe('The log', () => {
     for (let request = 0; request <= 60; request++) {
       answers.push(await service.get('/v1/nowhere', { key }));
     }
-    expect(requests().map(({ id, status }) => [id, status])).toEqual(
+    expect(requests().map((line) => [line['http.request.id'], line['http.response.status_code']])).toEqual(
       answers.map(({ headers, status }) => [headers['x-request-id'], status]),
     );
-    expect(requests().map(({ rate }) => rate)).toEqual([
+    expect(requests().map(({ petstore }) => (petstore as { rate: string }).rate)).toEqual([
       'unauthenticated',
       'too_many_auth_failures',
       ...Array<string>(60).fill('admitted'),
       'rate_limit_exceeded',
     ]);
-    expect(requests().at(-1)).toMatchObject({ route: 'unmatched', status: 429, accountId: 1 });
+    expect(requests().at(-1)).toMatchObject({
+      'http.route': 'unmatched',
+      'http.response.status_code': 429,
+      petstore: { accountId: 1 },
+    });
   });
 
   it('has no line for a successful probe, and one for a failed probe', async () => {
@@ -77,7 +88,7 @@ describe('The log', () => {
     expect(requests()).toEqual([]);
     jest.spyOn(service.app.get(Readiness), 'check').mockRejectedValue(new ServiceUnavailableError());
     await service.get('/readyz');
-    expect(requests()).toMatchObject([{ level: 'info', method: 'GET', route: '/readyz', status: 503 }]);
+    expect(requests()).toMatchObject([{ 'log.level': 'info', message: 'GET /readyz 503' }]);
   });
 
   it('has a line for input that never became a request', async () => {
@@ -85,8 +96,8 @@ describe('The log', () => {
     const answer = await service.raw('NONSENSE\r\n\r\n');
     await service.get('/docs/%zz');
     expect(requests()).toMatchObject([
-      { id: /x-request-id: (\S+)/.exec(answer)?.[1], route: 'unmatched', status: 400 },
-      { method: 'GET', route: 'unmatched', status: 400 },
+      { 'http.request.id': /x-request-id: (\S+)/.exec(answer)?.[1], message: 'other unmatched 400' },
+      { message: 'GET unmatched 400' },
     ]);
   });
 
@@ -107,7 +118,7 @@ describe('The log', () => {
     });
     await gone;
     await eventually(5_000, () => requests().length > 0);
-    expect(requests()).toMatchObject([{ method: 'POST', route: '/v1/pets', status: 499 }]);
+    expect(requests()).toMatchObject([{ message: 'POST /v1/pets 499' }]);
   });
 
   it('reports a ban once, with the key and the end of the ban', async () => {
@@ -118,14 +129,8 @@ describe('The log', () => {
     }
     expect(codes.filter((code) => code === 'key_temporarily_banned')).toHaveLength(5);
     const bannedUntil = new Date(service.clock.now() + 900_000).toISOString();
-    expect(logged().filter(({ event }) => event === 'key_banned')).toEqual([
-      expect.objectContaining({
-        level: 'warn',
-        keyId: 1,
-        accountId: 1,
-        key: expect.any(String) as string,
-        bannedUntil,
-      }),
+    expect(eventsOf('key_banned')).toMatchObject([
+      { 'log.level': 'warn', petstore: { keyId: 1, accountId: 1, key: expect.any(String) as string, bannedUntil } },
     ]);
   });
 
@@ -155,12 +160,12 @@ describe('The log', () => {
     const answers = await Promise.all([1, 2, 3].map(() => service.get('/v1/pets', { key })));
     query.mockRestore();
     expect(answers.map(({ status }) => status)).toEqual([503, 503, 503]);
-    const reasons = () => logged().filter(({ event }) => event === 'service_unavailable');
+    const reasons = () => eventsOf('service_unavailable');
     await eventually(5_000, () => reasons().length > 1);
     const [reason, code] = [failure.message, failure.code];
-    expect(reasons()).toEqual([
-      expect.objectContaining({ level: 'warn', id: expect.any(String) as string, reason, code }),
-      expect.objectContaining({ level: 'warn', reason, unlogged: 2 }),
+    expect(reasons()).toMatchObject([
+      { 'log.level': 'warn', 'http.request.id': expect.any(String) as string, petstore: { reason, code } },
+      { 'log.level': 'warn', petstore: { reason, unlogged: 2 } },
     ]);
   });
 
@@ -169,7 +174,7 @@ describe('The log', () => {
     await service.get('/v1/pets', { key });
     expect(lines).toEqual([
       expect.stringMatching(
-        /^\d\d:\d\d:\d\d\.\d{3} INFO {2}request id=\S+ method=GET route=\/v1\/pets status=200 .+\n$/,
+        /^\d\d:\d\d:\d\d\.\d{3} INFO {2}GET \/v1\/pets 200 id=\S+ ms=[\d.]+ accountId=1 key=\w{4} rate=admitted\n$/,
       ),
     ]);
   });

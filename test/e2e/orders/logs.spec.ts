@@ -10,9 +10,9 @@ describe('The log', () => {
     );
     const { id } = await (await Customer.of(service)).placeOne();
     await service.close();
-    const requests = lines.map((line) => JSON.parse(line) as { route?: string });
-    expect(requests.filter(({ route }) => route === '/v1/store/orders')).toMatchObject([
-      { status: 201, fields: { orderId: id } },
+    const requests = lines.map((line) => JSON.parse(line) as { 'http.route'?: string });
+    expect(requests.filter((line) => line['http.route'] === '/v1/store/orders')).toMatchObject([
+      { 'http.response.status_code': 201, petstore: { orderId: id } },
     ]);
   });
 });
