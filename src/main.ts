@@ -7,7 +7,7 @@ import type { NestFastifyApplication } from '@nestjs/platform-fastify';
 import { createApp } from './app.setup';
 import { InvalidSettingsError, loadSettings, localOrigin, type Settings } from './config/settings';
 import { VERSION } from './config/version';
-import { demoKey } from './auth';
+import { ensureDemoKey } from './auth';
 import { createLog, type Log } from './observability';
 import { RateLimiter } from './rate-limiting';
 import { Database } from './shared/persistence/database';
@@ -64,7 +64,7 @@ class Run {
     });
     tracing?.traceRequests(app.getHttpAdapter().getInstance());
     await app.init();
-    const key = settings.environment === 'development' ? await demoKey(app, settings.dataDir) : undefined;
+    const key = settings.environment === 'development' ? await ensureDemoKey(app, settings.dataDir) : undefined;
     if (this.exitCode !== undefined) {
       return;
     }

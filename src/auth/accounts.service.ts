@@ -2,7 +2,7 @@ import { Injectable } from '@nestjs/common';
 import type { Allowance } from '../shared/domain/allowance';
 import { Clock } from '../shared/domain/clock';
 import { UnitOfWork } from '../shared/domain/unit-of-work';
-import { type Account, allowanceOf, newAccount, type Plan, withPlan } from './domain/account';
+import { type Account, getAllowance, newAccount, type Plan, withPlan } from './domain/account';
 import { AccountRepository } from './domain/account.repository';
 import { AuditTrail } from './domain/audit-trail';
 import { NotFoundError } from './domain/not-found-error';
@@ -21,7 +21,7 @@ export class AccountsService {
   create(name: string, plan: Plan, allowance: Partial<Allowance> = {}): Promise<Account> {
     return this.unitOfWork.run(async () => {
       const account = await this.accounts.add(newAccount(name, plan, allowance, this.clock.now()));
-      const details = { name, plan, ...allowanceOf(account) };
+      const details = { name, plan, ...getAllowance(account) };
       await this.audit.record({ act: 'account_created', accountId: account.id, keyId: null, details });
       return account;
     });
@@ -30,13 +30,13 @@ export class AccountsService {
   /** Takes effect on every replica within a second. @throws NotFoundError, InvalidAccountError */
   setPlan(id: bigint, plan: Plan, allowance: Partial<Allowance> = {}): Promise<Account> {
     return this.unitOfWork.run(async () => {
-      const account = known(await this.accounts.findForChange(id), id);
+      const account = requireAccount(await this.accounts.findForChange(id), id);
       const changed = withPlan(account, plan, allowance);
       await this.accounts.save(changed);
-      const old = allowanceOf(account);
+      const old = getAllowance(account);
       const details = {
         ...{ oldPlan: account.plan, oldPerMinute: old.perMinute, oldPerDay: old.perDay },
-        ...{ plan, ...allowanceOf(changed) },
+        ...{ plan, ...getAllowance(changed) },
       };
       await this.audit.record({ act: 'plan_set', accountId: id, keyId: null, details });
       return changed;
@@ -45,7 +45,7 @@ export class AccountsService {
 
   /** @throws NotFoundError */
   async get(id: bigint): Promise<Account> {
-    return known(await this.accounts.find(id), id);
+    return requireAccount(await this.accounts.find(id), id);
   }
 
   list(): Promise<Account[]> {
@@ -53,7 +53,7 @@ export class AccountsService {
   }
 }
 
-function known(account: Account | null, id: bigint): Account {
+function requireAccount(account: Account | null, id: bigint): Account {
   if (account === null) {
     throw new NotFoundError(`No account has the id ${id}.`);
   }

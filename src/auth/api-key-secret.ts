@@ -42,7 +42,7 @@ export function firstCharacters(secret: string): string {
 }
 
 /** Removes API keys from a text, complete or damaged. */
-export function withoutSecrets(text: string): string {
+export function redactSecrets(text: string): string {
   return text.replace(ANYWHERE, '$1…');
 }
 

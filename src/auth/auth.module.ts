@@ -5,11 +5,11 @@ import { AccountsModule } from './accounts.module';
 import { Authenticator } from './authenticator';
 import { BearerStrategy } from './http/bearer.strategy';
 import { LastUsedTracker } from './last-used-tracker';
-import { RememberedKeys } from './remembered-keys';
+import { ApiKeyCache } from './api-key-cache';
 
 @Module({
   imports: [AccountsModule, PassportModule, RateLimitingModule],
-  providers: [Authenticator, BearerStrategy, LastUsedTracker, RememberedKeys],
+  providers: [Authenticator, BearerStrategy, LastUsedTracker, ApiKeyCache],
   exports: [AccountsModule, Authenticator],
 })
 export class AuthModule {}

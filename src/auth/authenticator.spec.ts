@@ -7,7 +7,7 @@ import { Authenticator } from './authenticator';
 import type { Plan } from './domain/account';
 import type { AccountChanges, ApiKeyRepository, ChangesPosition, KeysFound } from './domain/api-key.repository';
 import { LastUsedTracker } from './last-used-tracker';
-import { RememberedKeys } from './remembered-keys';
+import { ApiKeyCache } from './api-key-cache';
 
 const STEP_MS = 50;
 
@@ -71,8 +71,8 @@ class OneKey {
 describe('A valid key', () => {
   let clock: TestClock;
   let database: OneKey;
-  let uses: LastUsedTracker;
-  let remembered: RememberedKeys;
+  let lastUsed: LastUsedTracker;
+  let cache: ApiKeyCache;
   let authenticator: Authenticator;
 
   beforeEach(() => {
@@ -80,12 +80,12 @@ describe('A valid key', () => {
     clock = new TestClock();
     database = new OneKey();
     const repository = database as unknown as ApiKeyRepository;
-    uses = new LastUsedTracker(repository, clock);
-    remembered = new RememberedKeys(repository, clock);
-    authenticator = new Authenticator(repository, clock, loadSettings({}), uses, remembered);
+    lastUsed = new LastUsedTracker(repository, clock);
+    cache = new ApiKeyCache(repository, clock);
+    authenticator = new Authenticator(repository, clock, loadSettings({}), lastUsed, cache);
   });
   afterEach(() => {
-    remembered.onApplicationShutdown();
+    cache.onApplicationShutdown();
     jest.useRealTimers();
     jest.restoreAllMocks();
   });
@@ -94,7 +94,7 @@ describe('A valid key', () => {
   const use = async (): Promise<string> => {
     try {
       const principal =
-        authenticator.remembered(database.secret) ?? (await authenticator.authenticate(database.secret));
+        authenticator.findCached(database.secret) ?? (await authenticator.authenticate(database.secret));
       return principal.plan;
     } catch (error) {
       return (error as ServiceUnavailableError).code;
@@ -127,17 +127,17 @@ describe('A valid key', () => {
   });
 
   it('is looked up once for all requests of one event-loop tick', async () => {
-    const answers = await Promise.all([use(), use(), use()]);
-    expect(answers).toEqual(['free', 'free', 'free']);
+    const results = await Promise.all([use(), use(), use()]);
+    expect(results).toEqual(['free', 'free', 'free']);
     expect(database.lookUps).toBe(1);
   });
 
   it('is recorded as used on every look-up', async () => {
-    const noted = jest.spyOn(uses, 'record');
+    const recorded = jest.spyOn(lastUsed, 'record');
     await useFor(1_000);
-    noted.mockClear();
+    recorded.mockClear();
     await useFor(183_000);
-    expect(noted.mock.calls.length).toBeGreaterThanOrEqual(2);
+    expect(recorded.mock.calls.length).toBeGreaterThanOrEqual(2);
   });
 
   it.each([
@@ -204,16 +204,16 @@ describe('A valid key', () => {
 
   it('is not cached by a look-up that began before a change that has since arrived', async () => {
     await useFor(1_000);
-    remembered.onApplicationShutdown();
-    remembered = new RememberedKeys(database as unknown as ApiKeyRepository, clock);
+    cache.onApplicationShutdown();
+    cache = new ApiKeyCache(database as unknown as ApiKeyRepository, clock);
     authenticator = new Authenticator(
       database as unknown as ApiKeyRepository,
       clock,
       loadSettings({}),
-      uses,
-      remembered,
+      lastUsed,
+      cache,
     );
-    authenticator.remembered('another');
+    authenticator.findCached('another');
     await jest.advanceTimersByTimeAsync(0);
     const lookUp = hold();
     database.lookUpReply = lookUp.held;

@@ -3,11 +3,11 @@ import { Settings } from '../config/settings';
 import { Clock } from '../shared/domain/clock';
 import type { Principal } from '../shared/domain/principal';
 import { hashSecret, isWellFormedSecret } from './api-key-secret';
-import { allowanceOf } from './domain/account';
+import { getAllowance } from './domain/account';
 import { ApiKeyRepository, type KeyOfAccount } from './domain/api-key.repository';
 import { AuthenticationError } from './domain/auth-errors';
 import { LastUsedTracker } from './last-used-tracker';
-import { RememberedKeys, type ValidKey } from './remembered-keys';
+import { ApiKeyCache, type ValidKey } from './api-key-cache';
 
 interface Waiting {
   readonly resolve: (principal: Principal) => void;
@@ -27,13 +27,13 @@ export class Authenticator {
     private readonly keys: ApiKeyRepository,
     private readonly clock: Clock,
     private readonly settings: Settings,
-    private readonly uses: LastUsedTracker,
-    private readonly rememberedKeys: RememberedKeys,
+    private readonly lastUsed: LastUsedTracker,
+    private readonly cache: ApiKeyCache,
   ) {}
 
   /** The principal of a cached key, without a promise, a hash or a query. */
-  remembered(token: string): Principal | undefined {
-    return this.rememberedKeys.get(token);
+  findCached(token: string): Principal | undefined {
+    return this.cache.get(token);
   }
 
   /** @throws AuthenticationError; ServiceUnavailableError */
@@ -61,7 +61,7 @@ export class Authenticator {
   private async lookUpWaiting(): Promise<void> {
     const { waiting } = this;
     this.waiting = new Map();
-    const remember = this.rememberedKeys.beginLookUp();
+    const addToCache = this.cache.beginLookUp();
     const tokens = new Map([...waiting.keys()].map((token) => [token, hashSecret(token)]));
     try {
       const { keys, source } = await this.keys.findByHashes([...tokens.values()]);
@@ -69,7 +69,7 @@ export class Authenticator {
       tokens.forEach((hash, token) => {
         try {
           const valid = this.requireValid(found.get(hash.toString('latin1')));
-          remember(token, valid, source);
+          addToCache(token, valid, source);
           waiting.get(token)?.forEach(({ resolve }) => {
             resolve(valid.principal);
           });
@@ -96,14 +96,14 @@ export class Authenticator {
     if (keyExpiresAt <= this.clock.now()) {
       throw new AuthenticationError('expired_api_key');
     }
-    this.uses.record(key.id);
+    this.lastUsed.record(key.id);
     const principal = {
       keyId: key.id,
       keyFirstCharacters: key.firstCharacters,
       accountId: key.accountId,
       plan: account.plan,
       scope: key.scope,
-      allowance: allowanceOf(account),
+      allowance: getAllowance(account),
       unbanCount: key.unbanCount,
     };
     return { principal, keyExpiresAt };

@@ -12,7 +12,7 @@ const DEMO_ACCOUNT = 'demo';
  * Returns a working key for new users, of the account `demo` on plan `pro`. It is stored in the data directory, readable
  * only by its owner, and reused by later starts. For development only.
  */
-export async function demoKey(app: NestFastifyApplication, dataDir: string): Promise<string> {
+export async function ensureDemoKey(app: NestFastifyApplication, dataDir: string): Promise<string> {
   const file = join(dataDir, 'demo-key');
   const kept = existsSync(file) ? (await readFile(file, 'utf8')).trim() : '';
   if (await isValid(app.get(Authenticator), kept)) {

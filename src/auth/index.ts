@@ -2,20 +2,20 @@ export { AccountsModule } from './accounts.module';
 export { AccountsService } from './accounts.service';
 export { AuthModule } from './auth.module';
 export { Authenticator } from './authenticator';
-export { demoKey } from './demo-key';
-export { type Account, allowanceOf, InvalidAccountError, type Plan, PLANS } from './domain/account';
+export { ensureDemoKey } from './demo-key';
+export { type Account, getAllowance, InvalidAccountError, type Plan, PLANS } from './domain/account';
 export {
   type ApiKey,
   DEFAULT_GRACE_MS,
   InvalidKeyError,
   isValid,
   type KeyState,
-  stateOf,
+  getKeyState,
   KeyStateError,
 } from './domain/api-key';
 export { type AuditEntry, AuditTrail } from './domain/audit-trail';
 export { NotFoundError } from './domain/not-found-error';
-export { keyPrefix, withoutSecrets } from './api-key-secret';
+export { keyPrefix, redactSecrets } from './api-key-secret';
 export { AUTH_ERROR_ENTRIES } from './http/auth-error-entries';
 export { ApiKeyGuard } from './http/api-key.guard';
 export { ScopeGuard } from './http/scope.guard';

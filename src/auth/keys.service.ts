@@ -5,7 +5,7 @@ import type { Scope } from '../shared/domain/principal';
 import { UnitOfWork } from '../shared/domain/unit-of-work';
 import { AccountsService } from './accounts.service';
 import { firstCharacters, generateSecret, hashSecret } from './api-key-secret';
-import { type ApiKey, DEFAULT_GRACE_MS, endOfRotation, newApiKey, unbanned, withScope } from './domain/api-key';
+import { type ApiKey, DEFAULT_GRACE_MS, computeRotationEnd, newApiKey, unbanKey, withScope } from './domain/api-key';
 import { ApiKeyRepository } from './domain/api-key.repository';
 import { AuditTrail } from './domain/audit-trail';
 import { NotFoundError } from './domain/not-found-error';
@@ -55,7 +55,7 @@ export class KeysService {
   rotate(keyId: bigint, graceMs = DEFAULT_GRACE_MS, expiresAt: Date | null = null): Promise<RotatedKey> {
     return this.unitOfWork.run(async () => {
       const old = await this.findForChange(keyId);
-      const oldExpiresAt = endOfRotation(old, graceMs, this.clock.now());
+      const oldExpiresAt = computeRotationEnd(old, graceMs, this.clock.now());
       const issued = await this.issue(old.accountId, old.scope, expiresAt);
       await this.keys.save({ ...old, expiresAt: oldExpiresAt, replacedBy: issued.key.id });
       const details = { expiresAt: iso(oldExpiresAt), newKeyId: issued.key.id, newKeyExpiresAt: iso(expiresAt) };
@@ -67,7 +67,7 @@ export class KeysService {
   /** @throws NotFoundError */
   async list(accountId: bigint): Promise<ApiKey[]> {
     await this.accounts.get(accountId);
-    return this.keys.listOf(accountId);
+    return this.keys.listByAccount(accountId);
   }
 
   /** Takes effect on every replica within a second; a revoked key stays unchanged. @throws NotFoundError */
@@ -91,7 +91,7 @@ export class KeysService {
    */
   unban(keyId: bigint): Promise<ApiKey> {
     return this.unitOfWork.run(async () => {
-      const key = unbanned(await this.findForChange(keyId), this.clock.now());
+      const key = unbanKey(await this.findForChange(keyId), this.clock.now());
       await this.keys.save(key);
       await this.audit.record({ act: 'key_unbanned', accountId: key.accountId, keyId, details: {} });
       return key;

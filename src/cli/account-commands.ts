@@ -1,7 +1,7 @@
 import type { Command } from 'commander';
-import { allowanceOf, type Plan, PLANS } from '../auth';
+import { getAllowance, type Plan, PLANS } from '../auth';
 import { type JsonOption, parseAllowance, parseId, RequiredOption } from './arguments';
-import { knownCounts } from './counts';
+import { readUsage } from './usage';
 import type { Printer } from './printer';
 import { accountView, accountWithKeysView, windowsView } from './views';
 
@@ -35,8 +35,8 @@ export function addAccountCommands(program: Command, printer: Printer): void {
         const account = await services.accounts.get(id);
         const keys = await services.keys.list(id);
         // No key has id 0, so no ban applies: this reads the windows of the account only.
-        const anyKey = { accountId: id, keyId: 0n, allowance: allowanceOf(account), unbanCount: 0 };
-        const counts = await knownCounts(services, printer, { json }, 'The rate limit usage', [anyKey]);
+        const anyKey = { accountId: id, keyId: 0n, allowance: getAllowance(account), unbanCount: 0 };
+        const counts = await readUsage(services, printer, { json }, 'The rate limit usage', [anyKey]);
         return { ...accountWithKeysView(account, keys, services.clock.now()), ...windowsView(counts?.[0]) };
       }),
     );

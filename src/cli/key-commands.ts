@@ -1,8 +1,8 @@
 import { Argument, type Command, Option } from 'commander';
-import { allowanceOf, DEFAULT_GRACE_MS } from '../auth';
+import { getAllowance, DEFAULT_GRACE_MS } from '../auth';
 import { type Scope, SCOPES } from '../shared/domain/principal';
 import { type JsonOption, parseDuration, parseId, parseTime } from './arguments';
-import { knownCounts } from './counts';
+import { readUsage } from './usage';
 import type { Printer } from './printer';
 import { keyView } from './views';
 
@@ -27,7 +27,7 @@ export function addKeyCommands(program: Command, printer: Printer): void {
     .addOption(expiresOption())
     .action((argument: bigint | undefined, options: AccountOption & ExpiresOption & ScopeOption, command: Command) => {
       const { expires, scope, json } = options;
-      const id = accountOf(argument, options, command);
+      const id = parseAccount(argument, options, command);
       return printer.one(json, async (services) => {
         const { key, secret } = await services.keys.create(id, expires, scope);
         return { ...keyView(services, json, key), key: secret };
@@ -36,12 +36,12 @@ export function addKeyCommands(program: Command, printer: Printer): void {
   onAccount(keys.command('list'))
     .description('list the keys of an account, and their states')
     .action((argument: bigint | undefined, options: AccountOption, command: Command) => {
-      const id = accountOf(argument, options, command);
+      const id = parseAccount(argument, options, command);
       return printer.many(options.json, async (services) => {
         const keys = await services.keys.list(id);
-        const allowance = allowanceOf(await services.accounts.get(id));
+        const allowance = getAllowance(await services.accounts.get(id));
         const subjects = keys.map((key) => ({ accountId: id, keyId: key.id, allowance, unbanCount: key.unbanCount }));
-        const counts = await knownCounts(services, printer, options, 'The ban state of the keys', subjects);
+        const counts = await readUsage(services, printer, options, 'The ban state of the keys', subjects);
         return keys.map((key, index) => keyView(services, options.json, key, counts?.[index]));
       });
     });
@@ -99,7 +99,7 @@ function onAccount(command: Command): Command {
     .option('--json', 'print one JSON value');
 }
 
-function accountOf(argument: bigint | undefined, { account }: AccountOption, command: Command): bigint {
+function parseAccount(argument: bigint | undefined, { account }: AccountOption, command: Command): bigint {
   const [id, another] = [argument, account].filter((each) => each !== undefined);
   if (id === undefined || another !== undefined) {
     command.error('error: give the id of one account');

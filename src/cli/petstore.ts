@@ -1,5 +1,5 @@
 import { Command, CommanderError, Option } from 'commander';
-import { InvalidAccountError, InvalidKeyError, KeyStateError, NotFoundError, withoutSecrets } from '../auth';
+import { InvalidAccountError, InvalidKeyError, KeyStateError, NotFoundError, redactSecrets } from '../auth';
 import { InvalidSettingsError } from '../config/settings';
 import { VERSION } from '../config/version';
 import { errorMessage } from '../shared/domain/error-message';
@@ -53,7 +53,7 @@ function buildProgram(env: NodeJS.ProcessEnv, terminal: Terminal): Command {
       },
       writeErr: (text) => {
         // Commander repeats invalid input, which may be a key instead of its id.
-        terminal.writeError(withoutSecrets(text));
+        terminal.writeError(redactSecrets(text));
       },
     });
   addAccountCommands(program, printer);

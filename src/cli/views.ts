@@ -1,12 +1,12 @@
 import {
   type Account,
-  allowanceOf,
+  getAllowance,
   type ApiKey,
   type AuditEntry,
   isValid,
   keyPrefix,
   type KeyState,
-  stateOf,
+  getKeyState,
 } from '../auth';
 import type { RequestCount } from '../rate-limiting';
 import type { View } from './printer';
@@ -14,7 +14,7 @@ import type { Services } from './services';
 
 export function accountView(account: Account): View {
   const { id, name, plan, createdAt } = account;
-  return { id, name, plan, ...allowanceOf(account), createdAt: createdAt.toISOString() };
+  return { id, name, plan, ...getAllowance(account), createdAt: createdAt.toISOString() };
 }
 
 export function accountWithKeysView(account: Account, keys: readonly ApiKey[], now: number): View {
@@ -50,7 +50,7 @@ export function keyView(
   const now = clock.now();
   const bannedUntil = count !== undefined && count.bannedUntil > 0 ? new Date(count.bannedUntil) : null;
   const state: ShownState =
-    bannedUntil !== null && isValid(key, now) ? { name: 'banned', until: bannedUntil } : stateOf(key, now);
+    bannedUntil !== null && isValid(key, now) ? { name: 'banned', until: bannedUntil } : getKeyState(key, now);
   return {
     id,
     accountId,

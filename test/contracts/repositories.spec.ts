@@ -120,7 +120,7 @@ describe('The repositories, on the database of this run', () => {
       unbanCount: 2,
     };
     await keys.save({ ...ended, firstCharacters: 'stay' });
-    expect(await keys.listOf(account.id)).toEqual([ended, key]);
+    expect(await keys.listByAccount(account.id)).toEqual([ended, key]);
     expect(await service.app.get(UnitOfWork).run(() => keys.findForChange(old.id))).toEqual(ended);
   });
 
@@ -154,7 +154,7 @@ describe('The repositories, on the database of this run', () => {
     }
     const [first = 0n, second = 0n, unused = 0n] = ids;
     const use = (keyId: bigint, at: number) => ({ keyId, at: new Date(at) });
-    const lastUses = async () => (await keys.listOf(accountId)).map(({ lastUsedAt }) => lastUsedAt?.getTime());
+    const lastUses = async () => (await keys.listByAccount(accountId)).map(({ lastUsedAt }) => lastUsedAt?.getTime());
     await keys.recordLastUsed([]);
     expect(await lastUses()).toEqual([undefined, undefined, undefined]);
     await keys.recordLastUsed([use(second, 20_000), use(first, 10_000), use(unused + 1n, 0)]);

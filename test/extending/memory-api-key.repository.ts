@@ -41,7 +41,7 @@ export class MemoryApiKeyRepository extends ApiKeyRepository {
     return Promise.resolve({ accountIds: 'all', position: { source: 'memory', snapshot: '' } });
   }
 
-  listOf(accountId: bigint): Promise<ApiKey[]> {
+  listByAccount(accountId: bigint): Promise<ApiKey[]> {
     return Promise.resolve([...this.keys.values()].filter((key) => key.accountId === accountId));
   }
 

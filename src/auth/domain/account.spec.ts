@@ -1,11 +1,11 @@
-import { allowanceOf, InvalidAccountError, newAccount, withPlan } from './account';
+import { getAllowance, InvalidAccountError, newAccount, withPlan } from './account';
 
 describe('An account', () => {
   it('has the allowance of its plan', () => {
-    expect(allowanceOf(newAccount('A', 'free', {}, 0))).toEqual({ perMinute: 60, perDay: 1_000 });
-    expect(allowanceOf(newAccount('A', 'pro', {}, 0))).toEqual({ perMinute: 300, perDay: 10_000 });
-    expect(allowanceOf(newAccount('A', 'business', {}, 0))).toEqual({ perMinute: 1_000, perDay: 100_000 });
-    expect(allowanceOf(newAccount('A', 'enterprise', { perMinute: 5, perDay: 7 }, 0))).toEqual({
+    expect(getAllowance(newAccount('A', 'free', {}, 0))).toEqual({ perMinute: 60, perDay: 1_000 });
+    expect(getAllowance(newAccount('A', 'pro', {}, 0))).toEqual({ perMinute: 300, perDay: 10_000 });
+    expect(getAllowance(newAccount('A', 'business', {}, 0))).toEqual({ perMinute: 1_000, perDay: 100_000 });
+    expect(getAllowance(newAccount('A', 'enterprise', { perMinute: 5, perDay: 7 }, 0))).toEqual({
       perMinute: 5,
       perDay: 7,
     });

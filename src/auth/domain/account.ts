@@ -27,7 +27,7 @@ export class Account {
 export type NewAccount = Omit<Account, 'id'>;
 
 /** The request limits of the account. */
-export function allowanceOf({ plan, perMinute, perDay }: Pick<Account, 'plan' | 'perMinute' | 'perDay'>): Allowance {
+export function getAllowance({ plan, perMinute, perDay }: Pick<Account, 'plan' | 'perMinute' | 'perDay'>): Allowance {
   if (plan !== 'enterprise') {
     return PLAN_ALLOWANCES[plan];
   }
@@ -47,15 +47,15 @@ export function newAccount(name: string, plan: Plan, allowance: Partial<Allowanc
   if (!/\S/.test(name) || name.length > 100 || name.includes('\0')) {
     throw new InvalidAccountError('The name must be 1 to 100 characters long and not only white space.');
   }
-  return { name, ...termsOf(plan, allowance), createdAt: new Date(now) };
+  return { name, ...validateTerms(plan, allowance), createdAt: new Date(now) };
 }
 
 /** The account on another plan, by the same rules. @throws InvalidAccountError */
 export function withPlan(account: Account, plan: Plan, allowance: Partial<Allowance>): Account {
-  return { ...account, ...termsOf(plan, allowance) };
+  return { ...account, ...validateTerms(plan, allowance) };
 }
 
-function termsOf(plan: Plan, allowance: Partial<Allowance>): Pick<Account, 'plan' | 'perMinute' | 'perDay'> {
+function validateTerms(plan: Plan, allowance: Partial<Allowance>): Pick<Account, 'plan' | 'perMinute' | 'perDay'> {
   const { perMinute = null, perDay = null } = allowance;
   if (plan !== 'enterprise' && (perMinute !== null || perDay !== null)) {
     throw new InvalidAccountError(
@@ -63,6 +63,6 @@ function termsOf(plan: Plan, allowance: Partial<Allowance>): Pick<Account, 'plan
     );
   }
   const terms = { plan, perMinute, perDay };
-  allowanceOf(terms);
+  getAllowance(terms);
   return terms;
 }

@@ -46,7 +46,7 @@ export abstract class ApiKeyRepository {
   /** Stores when keys were last used, each at most once a minute. Keys locked by another change are skipped. */
   abstract recordLastUsed(uses: readonly KeyUse[]): Promise<void>;
   /** All keys of an account by ascending id. */
-  abstract listOf(accountId: bigint): Promise<ApiKey[]>;
+  abstract listByAccount(accountId: bigint): Promise<ApiKey[]>;
   /** The key, locked until the end of the transaction. */
   abstract findForChange(id: bigint): Promise<ApiKey | null>;
   /** Stores the key's expiry, revocation, replacement, scope and unban count. */

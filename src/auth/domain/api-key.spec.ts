@@ -1,11 +1,11 @@
 import {
   ApiKey,
-  endOfRotation,
+  computeRotationEnd,
   InvalidKeyError,
   isValid,
   newApiKey,
-  stateOf,
-  unbanned,
+  getKeyState,
+  unbanKey,
   KeyStateError,
 } from './api-key';
 
@@ -19,7 +19,7 @@ const key = ({ expiresAt = null, revokedAt = null, replacedBy = null }: Partial<
   new ApiKey(3n, 2n, Buffer.alloc(32), 'abcd', 'write', new Date(0), expiresAt, revokedAt, replacedBy, null, 0);
 
 describe('An API key', () => {
-  it.each<[string, ApiKey, ReturnType<typeof stateOf>, boolean]>([
+  it.each<[string, ApiKey, ReturnType<typeof getKeyState>, boolean]>([
     ['without an expiry', key(), { name: 'active' }, true],
     ['with an expiry', key({ expiresAt: inMs(1) }), { name: 'expiring', until: inMs(1) }, true],
     ['at its expiry', key({ expiresAt: inMs(0) }), { name: 'expired' }, false],
@@ -33,7 +33,7 @@ describe('An API key', () => {
       false,
     ],
   ])('%s has the state that says so', (_, each, state, valid) => {
-    expect(stateOf(each, NOW)).toEqual(state);
+    expect(getKeyState(each, NOW)).toEqual(state);
     expect(isValid(each, NOW)).toBe(valid);
   });
 
@@ -54,11 +54,11 @@ describe('An API key', () => {
     ['at its own expiry if that is earlier', { expiresAt: inMs(HOUR_MS) }, DAY_MS, HOUR_MS],
     ['before its own expiry', { expiresAt: inMs(DAY_MS) }, HOUR_MS, HOUR_MS],
   ])('that is rotated expires %s', (_, properties, graceMs, endMs) => {
-    expect(endOfRotation(key(properties), graceMs, NOW)).toEqual(inMs(endMs));
+    expect(computeRotationEnd(key(properties), graceMs, NOW)).toEqual(inMs(endMs));
   });
 
   it.each([-1, 7 * DAY_MS + 1])('cannot be rotated with a grace period of %d ms', (graceMs) => {
-    expect(() => endOfRotation(key(), graceMs, NOW)).toThrow(
+    expect(() => computeRotationEnd(key(), graceMs, NOW)).toThrow(
       new InvalidKeyError('The grace period must be from 0 to 7 days.'),
     );
   });
@@ -81,7 +81,7 @@ describe('An API key', () => {
         'To end it now, revoke it.',
     ],
   ])('cannot be rotated when it is %s', (_, properties, message) => {
-    expect(() => endOfRotation(key(properties), 0, NOW)).toThrow(new KeyStateError(message));
+    expect(() => computeRotationEnd(key(properties), 0, NOW)).toThrow(new KeyStateError(message));
   });
 
   it.each<[string, Partial<ApiKey>]>([
@@ -89,16 +89,16 @@ describe('An API key', () => {
     ['expiring', { expiresAt: inMs(1) }],
     ['rotating', { expiresAt: inMs(1), replacedBy: 4n }],
   ])('that is %s can be unbanned, which changes nothing else', (_, properties) => {
-    const once = unbanned(key(properties), NOW);
+    const once = unbanKey(key(properties), NOW);
     expect(once).toEqual({ ...key(properties), unbanCount: 1 });
-    expect(unbanned(once, NOW).unbanCount).toBe(2);
+    expect(unbanKey(once, NOW).unbanCount).toBe(2);
   });
 
   it.each<[string, Partial<ApiKey>]>([
     ['revoked', { revokedAt: inMs(-1) }],
     ['expired', { expiresAt: inMs(0) }],
   ])('cannot be unbanned when it is %s', (state, properties) => {
-    expect(() => unbanned(key(properties), NOW)).toThrow(
+    expect(() => unbanKey(key(properties), NOW)).toThrow(
       new KeyStateError(`Key 3 is ${state}, so it cannot be unbanned. Create a key for account 2 instead.`),
     );
   });

@@ -54,7 +54,7 @@ export function newApiKey(
   return { accountId, ...secret, scope, createdAt: new Date(now), expiresAt };
 }
 
-export function stateOf({ expiresAt, revokedAt, replacedBy }: ApiKey, now: number): KeyState {
+export function getKeyState({ expiresAt, revokedAt, replacedBy }: ApiKey, now: number): KeyState {
   if (revokedAt !== null) {
     return { name: 'revoked' };
   }
@@ -69,22 +69,22 @@ export function stateOf({ expiresAt, revokedAt, replacedBy }: ApiKey, now: numbe
 
 /** Whether requests with the key are authenticated. */
 export function isValid(key: ApiKey, now: number): boolean {
-  return !['expired', 'revoked'].includes(stateOf(key, now).name);
+  return !['expired', 'revoked'].includes(getKeyState(key, now).name);
 }
 
 /**
  * When the key expires if it is replaced now: after the grace period, in ms, but never later than its own expiry.
  * @throws InvalidKeyError, KeyStateError
  */
-export function endOfRotation(key: ApiKey, graceMs: number, now: number): Date {
+export function computeRotationEnd(key: ApiKey, graceMs: number, now: number): Date {
   if (graceMs < 0 || graceMs > MAX_GRACE_MS) {
     throw new InvalidKeyError('The grace period must be from 0 to 7 days.');
   }
-  const state = stateOf(key, now);
+  const state = getKeyState(key, now);
   switch (state.name) {
     case 'expired':
     case 'revoked':
-      throw ended(key, state.name, 'it cannot be rotated');
+      throw createStateError(key, state.name, 'it cannot be rotated');
     case 'rotating':
       throw new KeyStateError(
         `Key ${key.id} is already being rotated: key ${key.replacedBy} replaces it, and it expires at ` +
@@ -97,7 +97,7 @@ export function endOfRotation(key: ApiKey, graceMs: number, now: number): Date {
 }
 
 /** The key with its ban lifted. @throws KeyStateError if the key is expired or revoked */
-export function unbanned(key: ApiKey, now: number): ApiKey {
+export function unbanKey(key: ApiKey, now: number): ApiKey {
   requireValid(key, now, 'it cannot be unbanned');
   return { ...key, unbanCount: key.unbanCount + 1 };
 }
@@ -109,12 +109,12 @@ export function withScope(key: ApiKey, scope: Scope, now: number): ApiKey {
 }
 
 function requireValid(key: ApiKey, now: number, consequence: string): void {
-  const { name } = stateOf(key, now);
+  const { name } = getKeyState(key, now);
   if (name === 'expired' || name === 'revoked') {
-    throw ended(key, name, consequence);
+    throw createStateError(key, name, consequence);
   }
 }
 
-function ended({ id, accountId }: ApiKey, state: string, consequence: string): KeyStateError {
+function createStateError({ id, accountId }: ApiKey, state: string, consequence: string): KeyStateError {
   return new KeyStateError(`Key ${id} is ${state}, so ${consequence}. Create a key for account ${accountId} instead.`);
 }

@@ -16,7 +16,7 @@ import { SuspectQueue } from './suspect-queue';
 const BEARER_CREDENTIALS = /^bearer +([A-Za-z0-9._~+/-]+=*)$/i;
 const BEARER_SCHEME = /^bearer( |$)/i;
 /** A client IP address with fewer failures than this in the current minute is not slowed down. */
-const UNSUSPICIOUS_FAILURES = 5;
+const SUSPICIOUS_FAILURES = 5;
 
 /**
  * Requires a valid API key on every route that is not `@Public()`. Each failure counts against the client IP address; past
@@ -40,8 +40,8 @@ export class ApiKeyGuard extends AuthGuard('bearer') {
       return true;
     }
     const request = context.switchToHttp().getRequest<FastifyRequest>();
-    const token = bearerTokenOf(request);
-    request.principal = token === undefined ? undefined : this.authenticator.remembered(token);
+    const token = parseBearerToken(request);
+    request.principal = token === undefined ? undefined : this.authenticator.findCached(token);
     return request.principal !== undefined || this.authenticate(context);
   }
 
@@ -51,7 +51,7 @@ export class ApiKeyGuard extends AuthGuard('bearer') {
       return (await super.canActivate(context)) as boolean;
     } catch (error) {
       if (error instanceof AuthenticationError) {
-        await this.refuse(context, error);
+        await this.countFailure(context, error);
       }
       throw error;
     }
@@ -62,7 +62,7 @@ export class ApiKeyGuard extends AuthGuard('bearer') {
     const http = context.switchToHttp();
     const decision = await this.limiter.countAuthFailure(clientAddress(http.getRequest<FastifyRequest>()), 0);
     const { limit, remaining } = decision;
-    if (remaining > 0 && limit - remaining < UNSUSPICIOUS_FAILURES) {
+    if (remaining > 0 && limit - remaining < SUSPICIOUS_FAILURES) {
       return;
     }
     if (!this.suspects.isFull) {
@@ -77,7 +77,7 @@ export class ApiKeyGuard extends AuthGuard('bearer') {
    * `access_token` from the query or the body.
    */
   override getRequest(context: ExecutionContext): object {
-    const token = bearerTokenOf(context.switchToHttp().getRequest<FastifyRequest>());
+    const token = parseBearerToken(context.switchToHttp().getRequest<FastifyRequest>());
     return { headers: { authorization: token && `Bearer ${token}` } };
   }
 
@@ -93,7 +93,7 @@ export class ApiKeyGuard extends AuthGuard('bearer') {
     return user;
   }
 
-  private async refuse(context: ExecutionContext, error: AuthenticationError): Promise<void> {
+  private async countFailure(context: ExecutionContext, error: AuthenticationError): Promise<void> {
     const http = context.switchToHttp();
     const request = http.getRequest<FastifyRequest>();
     const reply = http.getResponse<FastifyReply>();
@@ -104,19 +104,19 @@ export class ApiKeyGuard extends AuthGuard('bearer') {
 }
 
 /** Node keeps only the first of two `Authorization` headers. It is unknown which one was meant, so both are rejected. */
-function authorizationsOf(request: FastifyRequest): readonly string[] {
+function getAuthorizations(request: FastifyRequest): readonly string[] {
   const { rawHeaders } = request.raw;
   // headersDistinct would copy all headers of the request.
   return rawHeaders.filter((_, index) => index % 2 === 1 && rawHeaders[index - 1]?.toLowerCase() === 'authorization');
 }
 
-function bearerTokenOf(request: FastifyRequest): string | undefined {
-  const [authorization = '', ...others] = authorizationsOf(request);
+function parseBearerToken(request: FastifyRequest): string | undefined {
+  const [authorization = '', ...others] = getAuthorizations(request);
   return others.length > 0 ? undefined : BEARER_CREDENTIALS.exec(authorization)?.[1];
 }
 
 function sendsBearerToken(request: FastifyRequest): boolean {
-  return authorizationsOf(request).some(
+  return getAuthorizations(request).some(
     (authorization) => BEARER_SCHEME.test(authorization) && authorization.includes(' '),
   );
 }

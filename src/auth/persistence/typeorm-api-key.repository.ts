@@ -125,7 +125,7 @@ export class TypeOrmApiKeyRepository extends ApiKeyRepository {
     };
   }
 
-  listOf(accountId: bigint): Promise<ApiKey[]> {
+  listByAccount(accountId: bigint): Promise<ApiKey[]> {
     return orUnavailable(() => this.keys.find({ where: { accountId }, order: { id: 'ASC' } }));
   }
 

@@ -1,6 +1,6 @@
 import { hash } from 'node:crypto';
 import { Injectable } from '@nestjs/common';
-import { withoutSecrets } from '../../auth';
+import { redactSecrets } from '../../auth';
 import { TypeOrmUnitOfWork } from '../../shared/persistence/typeorm-unit-of-work';
 import { orUnavailable } from '../../shared/persistence/unavailable';
 import { IdempotencyKeyError } from '../domain/idempotency-errors';
@@ -23,7 +23,7 @@ export class PostgresIdempotencyRecords extends IdempotencyRecords {
     execute: () => Promise<StoredResponse>,
   ): Promise<{ response: StoredResponse; isReplay: boolean }> {
     // If an API key is sent as Idempotency-Key by mistake, it must not be in the database or its backups.
-    const id = [`${accountId}`, withoutSecrets(key) === key ? key : hash('sha256', key)];
+    const id = [`${accountId}`, redactSecrets(key) === key ? key : hash('sha256', key)];
     return this.unitOfWork.run(async () => {
       const { manager } = this.unitOfWork;
       // Waits for a concurrent transaction with the same key.

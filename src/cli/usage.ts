@@ -9,7 +9,7 @@ import type { Services } from './services';
  * @param what the information that is missing without it, for a note to the user
  * @returns undefined if it is unknown: the command continues without it
  */
-export async function knownCounts(
+export async function readUsage(
   { settings }: Services,
   printer: Printer,
   { json }: JsonOption,

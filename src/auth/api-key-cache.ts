@@ -16,9 +16,9 @@ const TRUST_MS = 900;
 /** After this long without a request, polling stops: with fewer requests than polls, look-ups are cheaper. */
 const IDLE_MS = 1_000;
 /** Slightly more than the minute after which last-used tracking stores the next use, which it learns of from a look-up. */
-const REMEMBER_MS = 61_000;
+const CACHE_TTL_MS = 61_000;
 /** About 60 MB. */
-const REMEMBERED_KEYS = 100_000;
+const CACHE_CAPACITY = 100_000;
 
 /** A key that a look-up found valid. */
 export interface ValidKey {
@@ -27,7 +27,7 @@ export interface ValidKey {
   readonly keyExpiresAt: number;
 }
 
-interface RememberedKey extends ValidKey {
+interface CachedKey extends ValidKey {
   /** By the monotonic clock. */
   readonly expiresAt: number;
 }
@@ -38,9 +38,9 @@ interface RememberedKey extends ValidKey {
  * every key is looked up, until the changes since the last successful poll have arrived.
  */
 @Injectable()
-export class RememberedKeys implements OnApplicationShutdown {
-  private readonly logger = new Logger(RememberedKeys.name);
-  private readonly keys = new ExpiringMap<string, RememberedKey>(REMEMBERED_KEYS);
+export class ApiKeyCache implements OnApplicationShutdown {
+  private readonly logger = new Logger(ApiKeyCache.name);
+  private readonly keys = new ExpiringMap<string, CachedKey>(CACHE_CAPACITY);
   private position: ChangesPosition | undefined;
   /** Incremented by each poll that brings changes: look-ups that began earlier may not know them. */
   private generation = 0;
@@ -71,10 +71,10 @@ export class RememberedKeys implements OnApplicationShutdown {
     if (now - this.confirmedAt >= TRUST_MS) {
       return undefined;
     }
-    const known = this.keys.get(token, now);
-    return known === undefined || (known.keyExpiresAt !== Infinity && known.keyExpiresAt <= this.clock.now())
+    const cached = this.keys.get(token, now);
+    return cached === undefined || (cached.keyExpiresAt !== Infinity && cached.keyExpiresAt <= this.clock.now())
       ? undefined
-      : known.principal;
+      : cached.principal;
   }
 
   /**
@@ -87,7 +87,7 @@ export class RememberedKeys implements OnApplicationShutdown {
     const now = this.clock.monotonic();
     return (token, key, source) => {
       if (generation === this.generation && source === this.position?.source) {
-        this.keys.set(token, { ...key, expiresAt: now + REMEMBER_MS }, now);
+        this.keys.set(token, { ...key, expiresAt: now + CACHE_TTL_MS }, now);
       }
     };
   }
