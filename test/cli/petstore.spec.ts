@@ -95,7 +95,7 @@ describe('petstore, the command line', () => {
       const { id, key } = await json<{ id: number; key: string }>(`keys create ${accountId}`);
       return { accountId, id, key };
     };
-    const graceOf = ({ oldKeyExpiresAt }: Rotated) => Date.parse(oldKeyExpiresAt) - Date.now();
+    const getGrace = ({ oldKeyExpiresAt }: Rotated) => Date.parse(oldKeyExpiresAt) - Date.now();
 
     it('with a replacement that is shown once; the old key stays valid for a day', async () => {
       const old = await createKey();
@@ -103,8 +103,8 @@ describe('petstore, the command line', () => {
       expect(rotated).toMatchObject({ ...{ accountId: old.accountId, state: 'active', oldKeyId: old.id }, ...NO_END });
       expect(rotated.key).toMatch(/^pets_test_\w{49}$/);
       expect(rotated.key).not.toBe(old.key);
-      expect(graceOf(rotated)).toBeGreaterThan(23.9 * HOUR_MS);
-      expect(graceOf(rotated)).toBeLessThanOrEqual(24 * HOUR_MS);
+      expect(getGrace(rotated)).toBeGreaterThan(23.9 * HOUR_MS);
+      expect(getGrace(rotated)).toBeLessThanOrEqual(24 * HOUR_MS);
       const { oldKeyExpiresAt: expiresAt } = rotated;
       const keys = await json(`keys list ${old.accountId}`);
       expect(keys).toMatchObject([
@@ -132,7 +132,7 @@ describe('petstore, the command line', () => {
       ['7d', 7 * 24 * HOUR_MS],
     ])('with a grace period of %s', async (grace, ms) => {
       const old = await createKey();
-      const left = graceOf(await json<Rotated>(`keys rotate ${old.id} --grace ${grace}`));
+      const left = getGrace(await json<Rotated>(`keys rotate ${old.id} --grace ${grace}`));
       expect(left).toBeLessThanOrEqual(ms);
       expect(left).toBeGreaterThan(ms - 20_000);
     });
@@ -146,20 +146,20 @@ describe('petstore, the command line', () => {
 
     it('but not with a grace period of more than 7 days, nor if it is already rotated, expired or revoked', async () => {
       const { accountId, ...old } = await createKey();
-      const refusal = async (options = '') => {
+      const getRejection = async (options = '') => {
         const { code, stdout, stderr } = await command(`keys rotate ${old.id}${options}`);
         expect(stdout).toBe('');
         return `${code} ${stderr}`;
       };
-      expect(await refusal(' --grace 8d')).toBe('2 error: The grace period must be from 0 to 7 days.\n');
+      expect(await getRejection(' --grace 8d')).toBe('2 error: The grace period must be from 0 to 7 days.\n');
       await command(`keys rotate ${old.id} --grace 1h`);
       const [, { id } = { id: 0 }] = await json<{ id: number }[]>(`keys list ${accountId}`);
       const advice = `Create a key for account ${accountId} instead.\n`;
-      expect(await refusal()).toMatch(
+      expect(await getRejection()).toMatch(
         new RegExp(`^1 error: Key ${old.id} is already being rotated: key ${id} replaces it, and it expires at .+\\n$`),
       );
       await command(`keys revoke ${old.id}`);
-      expect(await refusal()).toBe(`1 error: Key ${old.id} is revoked, so it cannot be rotated. ${advice}`);
+      expect(await getRejection()).toBe(`1 error: Key ${old.id} is revoked, so it cannot be rotated. ${advice}`);
       await command(`keys rotate ${id} --grace 0`);
       const { stderr } = await command(`keys rotate ${id}`);
       expect(stderr).toBe(`error: Key ${id} is expired, so it cannot be rotated. ${advice}`);

@@ -6,7 +6,7 @@ import { RedisCounts, type RequestCount } from '../../src/rate-limiting/redis/re
 import { RedisRateLimiter } from '../../src/rate-limiting/redis/redis-rate-limiter';
 import { describeRateLimiter, LIMITS } from '../contracts/rate-limiter.contract';
 import { freePort } from '../support/process';
-import { principalOf } from '../support/principal';
+import { createPrincipal } from '../support/principal';
 import { TestClock } from '../support/test-clock';
 import { eventually } from './support/replica';
 import { Server } from './support/servers';
@@ -57,7 +57,7 @@ describeRateLimiter('Redis', connected, async (limiter) => {
 });
 
 describe('The limiter in Redis', () => {
-  const principal = principalOf(7n, 8n, 60, 1_000);
+  const principal = createPrincipal(7n, 8n, 60, 1_000);
 
   it('counts for all replicas together', async () => {
     const clock = new TestClock();
@@ -113,10 +113,10 @@ describe('The limiter in Redis', () => {
 describe('Requests of many keys that come in one event-loop tick', () => {
   // Two keys of one account, an account with one request left, and more than one call takes.
   const principals = [
-    principalOf(1n, 1n, 3, 1_000),
-    principalOf(1n, 2n, 3, 1_000),
-    principalOf(2n, 3n, 1, 1_000),
-    ...Array.from({ length: 60 }, (_, index) => principalOf(BigInt(index + 10), BigInt(index + 10), 5, 1_000)),
+    createPrincipal(1n, 1n, 3, 1_000),
+    createPrincipal(1n, 2n, 3, 1_000),
+    createPrincipal(2n, 3n, 1, 1_000),
+    ...Array.from({ length: 60 }, (_, index) => createPrincipal(BigInt(index + 10), BigInt(index + 10), 5, 1_000)),
   ];
 
   it('are decided as if each came alone, and take Redis one call for 50 keys', async () => {
@@ -157,7 +157,7 @@ describe('A report of what a replica admitted without Redis', () => {
   const clock = new TestClock();
   const day = 86_400_000;
   const midnight = Math.floor(clock.now() / day) * day + day;
-  const subject = principalOf(7n, 8n, 60, 1_000);
+  const subject = createPrincipal(7n, 8n, 60, 1_000);
   const report = {
     ...{ accountId: 7n, sequence: '1', from: 0, to: 5, acknowledge: () => undefined },
     ...{ minuteEndsAt: clock.now() + 30_000, minute: 4, dayEndsAt: midnight, day: 5 },
@@ -271,7 +271,7 @@ describe('The limiter in Redis Cluster', () => {
     const clock = new TestClock();
     const urls = nodes.map(({ url }) => url);
     const replicas = [await connected(clock, LIMITS, '', urls), await connected(clock, LIMITS, '', urls)];
-    const principals = Array.from({ length: 10 }, (_, index) => principalOf(BigInt(index), BigInt(index), 30, 100));
+    const principals = Array.from({ length: 10 }, (_, index) => createPrincipal(BigInt(index), BigInt(index), 30, 100));
     const decisions = await Promise.all(
       principals.flatMap((principal) =>
         Array.from({ length: 50 }, async (_, index) => {
@@ -307,7 +307,7 @@ describe('The limiter in Redis Cluster', () => {
     const passedOf = async (accountId: bigint, perMinute: number) => {
       const decisions = await Promise.all(
         Array.from({ length: 3 * perMinute }, async (_, index) =>
-          replicas[index % 2]?.countRequest(principalOf(accountId, accountId, perMinute, 1_000)),
+          replicas[index % 2]?.countRequest(createPrincipal(accountId, accountId, perMinute, 1_000)),
         ),
       );
       return decisions.filter((decision) => decision?.refusal === undefined).length;

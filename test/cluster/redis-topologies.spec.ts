@@ -6,7 +6,7 @@ import { InvalidSettingsError, loadSettings } from '../../src/config/settings';
 import { hashSlot } from '../../src/rate-limiting/redis/hash-slot';
 import { RedisCounts } from '../../src/rate-limiting/redis/redis-counts';
 import { freePort, petstore, Program } from '../support/process';
-import { principalOf } from '../support/principal';
+import { createPrincipal } from '../support/principal';
 import { type Certificate, CertificateAuthority } from './support/certificates';
 import { Client, concurrently, passed, type Reply } from './support/client';
 import { eventually, Replica } from './support/replica';
@@ -43,7 +43,7 @@ const useEverything = async (counts: RedisCounts, accounts = [1n]) => {
   const admissions = await Promise.all(
     accounts.map(async (id) => {
       // More than the allowance: some are rejected, and the key is banned.
-      const [count] = await counts.countRequests([{ subject: principalOf(id, id, 3, 100), requests: 10 }]);
+      const [count] = await counts.countRequests([{ subject: createPrincipal(id, id, 3, 100), requests: 10 }]);
       return count?.admissions;
     }),
   );
@@ -405,7 +405,7 @@ describe('In Redis Cluster, over TLS and by host name', () => {
     const admitted = await Promise.all(
       replicas.flatMap((counts) =>
         accounts.map(async (id) => {
-          const [count] = await counts.countRequests([{ subject: principalOf(id, id, 10, 100), requests: 7 }]);
+          const [count] = await counts.countRequests([{ subject: createPrincipal(id, id, 10, 100), requests: 7 }]);
           return { id, admissions: count?.admissions ?? 0 };
         }),
       ),

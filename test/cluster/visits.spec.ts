@@ -3,7 +3,7 @@ import { PetsService } from '../../src/pets';
 import { ServiceUnavailableError } from '../../src/shared/domain/pet-store-error';
 import { TypeOrmUnitOfWork } from '../../src/shared/persistence/typeorm-unit-of-work';
 import { VisitStore } from '../extending/visit-store';
-import { codeOf } from '../support/service';
+import { getCode } from '../support/service';
 import { Server } from './support/servers';
 
 describe('On two replicas, a module of a team', () => {
@@ -35,7 +35,7 @@ describe('On two replicas, a module of a team', () => {
         ),
       );
       const rejected = answers.filter(({ status }) => status !== 201);
-      expect(rejected.map((answer) => [answer.status, codeOf(answer)])).toEqual(Array(49).fill([409, 'conflict']));
+      expect(rejected.map((answer) => [answer.status, getCode(answer)])).toEqual(Array(49).fill([409, 'conflict']));
     }
   });
 

@@ -1,13 +1,13 @@
 import fc from 'fast-check';
 import { MemoryRateLimiter } from '../../src/rate-limiting/memory/memory-rate-limiter';
-import { principalOf } from '../support/principal';
+import { createPrincipal } from '../support/principal';
 import { TestClock } from '../support/test-clock';
 import { describeRateLimiter, LIMITS } from './rate-limiter.contract';
 
 describeRateLimiter('memory', (clock, settings) => new MemoryRateLimiter(clock, settings));
 
 describe('The in-memory limiter', () => {
-  const principal = (id: bigint) => principalOf(id, id, 1, 2);
+  const principal = (id: bigint) => createPrincipal(id, id, 1, 2);
 
   it('stays bounded under a million distinct accounts, keys and addresses', () => {
     const limiter = new MemoryRateLimiter(new TestClock(), LIMITS, 1_000);
@@ -40,7 +40,7 @@ describe('The in-memory limiter', () => {
         const limiter = new MemoryRateLimiter(clock, LIMITS);
         for (const move of moves) {
           clock.set(clock.now() + move);
-          const decisions = Array.from({ length: 3 }, () => limiter.countRequest(principalOf(1n, 1n, 2, 1_000)));
+          const decisions = Array.from({ length: 3 }, () => limiter.countRequest(createPrincipal(1n, 1n, 2, 1_000)));
           expect(decisions.filter(({ refusal }) => refusal === undefined).length).toBeLessThanOrEqual(2);
           for (const { refusal, resetAt } of decisions) {
             if (refusal === 'rate_limit_exceeded') {
@@ -55,19 +55,19 @@ describe('The in-memory limiter', () => {
   it('ends a ban, and the minute of an address, on time, even if the clock is set meanwhile', () => {
     const clock = new TestClock();
     const limiter = new MemoryRateLimiter(clock, LIMITS);
-    const refusalsOf = () => [
-      Array.from({ length: 3 }, () => limiter.countRequest(principalOf(1n, 1n, 1, 1_000))).at(-1),
+    const decideBoth = () => [
+      Array.from({ length: 3 }, () => limiter.countRequest(createPrincipal(1n, 1n, 1, 1_000))).at(-1),
       Array.from({ length: 6 }, () => limiter.countAuthFailure('192.0.2.1', 1)).at(-1),
     ];
     const banned = { refusal: 'key_temporarily_banned', resetAt: clock.now() + 900_000 };
-    expect(refusalsOf()).toMatchObject([banned, { refusal: 'too_many_auth_failures', resetAt: clock.now() + 60_000 }]);
+    expect(decideBoth()).toMatchObject([banned, { refusal: 'too_many_auth_failures', resetAt: clock.now() + 60_000 }]);
     clock.set(clock.now() - 3_600_000);
-    expect(refusalsOf()).toMatchObject([{ resetAt: clock.now() + 900_000 }, { resetAt: clock.now() + 60_000 }]);
+    expect(decideBoth()).toMatchObject([{ resetAt: clock.now() + 900_000 }, { resetAt: clock.now() + 60_000 }]);
     clock.advance(60_000);
     expect(limiter.countAuthFailure('192.0.2.1', 1).refusal).toBeUndefined();
     clock.set(clock.now() + 7_200_000);
-    expect(limiter.countRequest(principalOf(1n, 1n, 1, 1_000)).refusal).toBe('key_temporarily_banned');
+    expect(limiter.countRequest(createPrincipal(1n, 1n, 1, 1_000)).refusal).toBe('key_temporarily_banned');
     clock.advance(840_000);
-    expect(limiter.countRequest(principalOf(1n, 1n, 1, 1_000)).refusal).toBeUndefined();
+    expect(limiter.countRequest(createPrincipal(1n, 1n, 1, 1_000)).refusal).toBeUndefined();
   });
 });

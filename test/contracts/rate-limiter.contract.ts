@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import type { RateLimitSettings } from '../../src/rate-limiting/rate-limit-settings';
 import type { RateLimiter } from '../../src/rate-limiting/domain/rate-limiter';
-import { principalOf } from '../support/principal';
+import { createPrincipal } from '../support/principal';
 import { TestClock } from '../support/test-clock';
 import { ModelRateLimiter } from './rate-limiter.model';
 
@@ -72,7 +72,7 @@ export function describeRateLimiter(
                   continue;
                 }
                 const unbanCount = unheard?.[time] === true ? before : (unbans.get(keyId) ?? 0);
-                const principal = principalOf(call.account, keyId, perMinute, perDay, unbanCount);
+                const principal = createPrincipal(call.account, keyId, perMinute, perDay, unbanCount);
                 expect(await limiter.readUsage(principal)).toEqual(model.readUsage(principal));
                 expect(await limiter.countRequest(principal)).toEqual(model.countRequest(principal));
               }
@@ -86,7 +86,7 @@ export function describeRateLimiter(
 
     it('admits exactly the allowance, however many requests arrive at once', async () => {
       const limiter = await create(new TestClock(), LIMITS);
-      const principal = principalOf(1n, 1n, 60, 1_000);
+      const principal = createPrincipal(1n, 1n, 60, 1_000);
       const decisions = await Promise.all(Array.from({ length: 100 }, async () => limiter.countRequest(principal)));
       const passed = decisions.filter(({ refusal }) => refusal === undefined);
       expect(passed.map(({ remaining }) => remaining).sort((a, b) => a - b)).toEqual(
@@ -100,7 +100,7 @@ export function describeRateLimiter(
       limiter.events.onBan(({ keyId }, bannedUntil) => bans.push([keyId, bannedUntil]));
       const decisions = [];
       for (let request = 0; request < 6; request++) {
-        decisions.push(await limiter.countRequest(principalOf(1n, 2n, 1, 1_000)));
+        decisions.push(await limiter.countRequest(createPrincipal(1n, 2n, 1, 1_000)));
       }
       const banned = decisions.filter(({ refusal }) => refusal === 'key_temporarily_banned');
       expect(banned).toHaveLength(4);
@@ -110,7 +110,7 @@ export function describeRateLimiter(
 
     it('reflects a change of plan in the next decision, and keeps the usage', async () => {
       const limiter = await create(new TestClock(), LIMITS);
-      const withAllowance = (perMinute: number) => principalOf(1n, 1n, perMinute, 1_000);
+      const withAllowance = (perMinute: number) => createPrincipal(1n, 1n, perMinute, 1_000);
       await limiter.countRequest(withAllowance(2));
       expect(await limiter.countRequest(withAllowance(10))).toMatchObject({ limit: 10, remaining: 8 });
       expect(await limiter.countRequest(withAllowance(1))).toMatchObject({
@@ -124,15 +124,15 @@ export function describeRateLimiter(
       const limiter = await create(clock, LIMITS);
       const requestAfter = (unbans: number, times: number) =>
         Promise.all(
-          Array.from({ length: times }, async () => limiter.countRequest(principalOf(1n, 1n, 2, 1_000, unbans))),
+          Array.from({ length: times }, async () => limiter.countRequest(createPrincipal(1n, 1n, 2, 1_000, unbans))),
         );
-      const banOf = async (unbans: number) => {
+      const getBan = async (unbans: number) => {
         const last = (await requestAfter(unbans, 5)).at(-1);
         expect(last?.refusal).toBe('key_temporarily_banned');
         clock.advance(60_000);
         return (last?.resetAt ?? 0) + 60_000 - clock.now();
       };
-      expect(await banOf(0)).toBe(900_000);
+      expect(await getBan(0)).toBe(900_000);
       const [refused] = await requestAfter(0, 1);
       const [first] = await requestAfter(1, 1);
       const [unheard] = await requestAfter(0, 1);
@@ -143,7 +143,7 @@ export function describeRateLimiter(
       // The key's penalty has been stored again, so the old one no longer applies.
       expect((await requestAfter(0, 1))[0]?.refusal).toBe('rate_limit_exceeded');
       clock.advance(600_000);
-      expect(await banOf(1)).toBe(900_000);
+      expect(await getBan(1)).toBe(900_000);
       expect((await requestAfter(0, 1))[0]?.refusal).toBe('key_temporarily_banned');
     });
   });

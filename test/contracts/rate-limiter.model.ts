@@ -31,19 +31,19 @@ export class ModelRateLimiter extends RateLimiter {
     const unbans = this.unbansOf(principal);
     const { windows, bannedUntil } = this.readUsage(principal);
     if (bannedUntil !== undefined) {
-      return this.answer(allowance.perMinute, 0, bannedUntil, 'key_temporarily_banned');
+      return this.decide(allowance.perMinute, 0, bannedUntil, 'key_temporarily_banned');
     }
     const { minute, day } = windows;
     const exhausted = [minute, day].filter(({ used, limit }) => used >= limit);
     if (exhausted.length > 0) {
-      const banEnd = this.refuse({ ...principal, unbanCount: unbans }, now);
+      const banEnd = this.reject({ ...principal, unbanCount: unbans }, now);
       if (banEnd !== undefined) {
-        return this.answer(allowance.perMinute, 0, banEnd, 'key_temporarily_banned');
+        return this.decide(allowance.perMinute, 0, banEnd, 'key_temporarily_banned');
       }
       const shown = exhausted.sort((a, b) => a.endsAt - b.endsAt).at(-1) ?? day;
       // If both end at the same moment, the day is reported.
       const isDay = shown === day || (exhausted.includes(day) && day.endsAt === shown.endsAt);
-      return this.answer(
+      return this.decide(
         isDay ? day.limit : minute.limit,
         0,
         shown.endsAt,
@@ -53,7 +53,7 @@ export class ModelRateLimiter extends RateLimiter {
     this.admitted.push({ account: accountId, at: now, opens: this.openingOf(accountId) === undefined });
     const left = [minute, day].map(({ limit, used, endsAt }) => ({ limit, remaining: limit - used - 1, endsAt }));
     const [tightest] = left.sort((a, b) => a.remaining - b.remaining || b.endsAt - a.endsAt);
-    return this.answer(tightest?.limit ?? 0, tightest?.remaining ?? 0, tightest?.endsAt ?? 0);
+    return this.decide(tightest?.limit ?? 0, tightest?.remaining ?? 0, tightest?.endsAt ?? 0);
   }
 
   readUsage(principal: Principal): RateLimitUsage {
@@ -97,15 +97,15 @@ export class ModelRateLimiter extends RateLimiter {
     const used = opening ? mine.length - mine.indexOf(opening) : 0;
     const end = (opening?.at ?? now) + 60_000;
     if (cost === 1 && used >= limit) {
-      return this.answer(limit, 0, end, 'too_many_auth_failures');
+      return this.decide(limit, 0, end, 'too_many_auth_failures');
     }
     if (cost === 1) {
       this.failures.push({ address, at: now, opens: opening === undefined });
     }
-    return this.answer(limit, limit - used - cost, end);
+    return this.decide(limit, limit - used - cost, end);
   }
 
-  private refuse({ keyId, unbanCount: unbans, allowance }: Principal, now: number): number | undefined {
+  private reject({ keyId, unbanCount: unbans, allowance }: Principal, now: number): number | undefined {
     const { banWindowSeconds, banDurationsSeconds, banMemorySeconds } = this.settings;
     const isMine = (event: { key: bigint; unbans: number }) => event.key === keyId && event.unbans === unbans;
     const lastBan = this.bans.findLast(isMine);
@@ -122,7 +122,7 @@ export class ModelRateLimiter extends RateLimiter {
     return to;
   }
 
-  private answer(limit: number, remaining: number, resetAt: number, refusal?: Refusal): RateDecision {
+  private decide(limit: number, remaining: number, resetAt: number, refusal?: Refusal): RateDecision {
     return { limit, remaining, resetAt, decidedAt: this.clock.now(), refusal };
   }
 }

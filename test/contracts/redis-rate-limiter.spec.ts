@@ -4,7 +4,7 @@ import { RedisRateLimiter } from '../../src/rate-limiting/redis/redis-rate-limit
 import type { Allowance } from '../../src/shared/domain/allowance';
 import { Clock } from '../../src/shared/domain/clock';
 import type { Principal } from '../../src/shared/domain/principal';
-import { principalOf } from '../support/principal';
+import { createPrincipal } from '../support/principal';
 import { FakeRedis, FakeRedisCounts, type Network } from './fake-redis-counts';
 import { LIMITS } from './rate-limiter.contract';
 
@@ -75,7 +75,7 @@ class Replicas {
 
   request(replica: number, account: bigint, { perMinute, perDay }: Allowance): void {
     this.undecided++;
-    void this.decide(replica, principalOf(account, account, perMinute, perDay));
+    void this.decide(replica, createPrincipal(account, account, perMinute, perDay));
   }
 
   private async decide(replica: number, principal: Principal): Promise<void> {
@@ -220,7 +220,7 @@ describe('Replicas whose Redis fails', () => {
   it('do not revoke what they admitted when a reply arrives late', async () => {
     replicas = await Replicas.start();
     const remaining = async () => {
-      const decision = replicas.limiters[0]?.countRequest(principalOf(1n, 1n, 20, UNLIMITED));
+      const decision = replicas.limiters[0]?.countRequest(createPrincipal(1n, 1n, 20, UNLIMITED));
       await jest.advanceTimersByTimeAsync(60);
       return (await decision)?.remaining;
     };

@@ -14,8 +14,8 @@ describe('Access', () => {
         .filter(({ url }) => !PUBLIC.some((pattern) => pattern.test(url)));
       expect(closed).toContainEqual(expect.objectContaining({ url: '/v1/pets', method: 'GET' }));
       for (const { url, method } of closed) {
-        const answer = await service.call(method, url.replace(/:\w+/g, '1'));
-        expect([method, url, answer.status]).toEqual([method, url, 401]);
+        const response = await service.call(method, url.replace(/:\w+/g, '1'));
+        expect([method, url, response.status]).toEqual([method, url, 401]);
       }
     } finally {
       await service.close();

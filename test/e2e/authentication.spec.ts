@@ -1,5 +1,5 @@
 import { AccountsService, KeysService } from '../../src/auth';
-import { codeOf, rate, TestService } from '../support/service';
+import { getCode, rate, TestService } from '../support/service';
 
 describe('Authentication', () => {
   let service: TestService;
@@ -27,9 +27,9 @@ describe('Authentication', () => {
       service.clock.advance(10_400);
       expect((await service.get('/v1/pets', { key: secret })).status).toBe(200);
       service.clock.advance(100);
-      const answer = await service.get('/v1/pets', { key: secret });
-      expect([answer.status, codeOf(answer)]).toEqual([401, 'expired_api_key']);
-      expect(answer.headers['www-authenticate']).toBe('Bearer realm="petstore", error="invalid_token"');
+      const response = await service.get('/v1/pets', { key: secret });
+      expect([response.status, getCode(response)]).toEqual([401, 'expired_api_key']);
+      expect(response.headers['www-authenticate']).toBe('Bearer realm="petstore", error="invalid_token"');
     });
 
     it('a revoked key for no longer than a second, even if the clock is set back meanwhile', async () => {
@@ -39,7 +39,7 @@ describe('Authentication', () => {
       await service.app.get(KeysService).revoke(issued.key.id);
       service.clock.set(service.clock.now() - 3_600_000);
       service.clock.advance(1_000);
-      expect(codeOf(await service.get('/v1/pets', { key: issued.secret }))).toBe('invalid_api_key');
+      expect(getCode(await service.get('/v1/pets', { key: issued.secret }))).toBe('invalid_api_key');
     });
   });
 
@@ -50,21 +50,21 @@ describe('Authentication', () => {
       ['no token', 'Bearer'],
       ['an empty header', ''],
     ])('%s', async (_, authorization) => {
-      const answer = await service.get('/v1/pets', authorization === undefined ? {} : { headers: { authorization } });
-      expect([answer.status, codeOf(answer)]).toEqual([401, 'missing_api_key']);
-      expect(answer.headers['www-authenticate']).toBe('Bearer realm="petstore"');
+      const response = await service.get('/v1/pets', authorization === undefined ? {} : { headers: { authorization } });
+      expect([response.status, getCode(response)]).toEqual([401, 'missing_api_key']);
+      expect(response.headers['www-authenticate']).toBe('Bearer realm="petstore"');
     });
 
     it.each(['GET', 'POST'])(
       'a key as access_token in the query or the body of %s is not a credential',
       async (method) => {
-        const answer = await service.call(method, `/v1/pets?access_token=${key}`, {
+        const response = await service.call(method, `/v1/pets?access_token=${key}`, {
           ...(method === 'POST' && {
             body: `access_token=${key}`,
             headers: { 'content-type': 'application/x-www-form-urlencoded' },
           }),
         });
-        expect([answer.status, codeOf(answer)]).toEqual([401, 'missing_api_key']);
+        expect([response.status, getCode(response)]).toEqual([401, 'missing_api_key']);
       },
     );
   });
@@ -83,9 +83,9 @@ describe('Authentication', () => {
       ['a second header', (valid) => [`Bearer ${valid}`, 'Basic dXNlcjpwYXNz']],
       ['a list', (valid) => `Bearer ${valid}, Bearer ${valid}`],
     ])('%s', async (_, authorization) => {
-      const answer = await withAuthorization(authorization(key));
-      expect([answer.status, codeOf(answer)]).toEqual([401, 'invalid_api_key']);
-      expect(answer.headers['www-authenticate']).toBe('Bearer realm="petstore", error="invalid_token"');
+      const response = await withAuthorization(authorization(key));
+      expect([response.status, getCode(response)]).toEqual([401, 'invalid_api_key']);
+      expect(response.headers['www-authenticate']).toBe('Bearer realm="petstore", error="invalid_token"');
     });
 
     it('a well-formed key that was never issued', async () => {
@@ -93,7 +93,7 @@ describe('Authentication', () => {
       try {
         // The database was emptied on start, so this well-formed key is unknown now.
         service.clock.advance(1_000);
-        expect(codeOf(await withAuthorization(`Bearer ${key}`))).toBe('invalid_api_key');
+        expect(getCode(await withAuthorization(`Bearer ${key}`))).toBe('invalid_api_key');
         key = await service.createKey();
       } finally {
         await other.close();
@@ -118,8 +118,8 @@ describe('Authentication', () => {
       ['POST', '/v1/pets', 'a'.repeat(100_000)],
       ['POST', '/v1/nowhere', '{}'],
     ])('%s %.30s without a key is 401', async (method, path, body) => {
-      const answer = await service.call(method, path, { body });
-      expect(answer.status).toBe(401);
+      const response = await service.call(method, path, { body });
+      expect(response.status).toBe(401);
     });
   });
 });
@@ -138,13 +138,16 @@ describe('Too many failed authentications from one client IP address', () => {
   it('return 401 for 60 in a minute, showing how many are left; then 429 until the minute ends', async () => {
     const start = service.clock.now();
     for (let left = 59; left >= 0; left--) {
-      const answer = await from('192.0.2.1');
-      expect([answer.status, rate(answer)]).toEqual([401, { limit: 60, remaining: left, reset: start / 1_000 + 60 }]);
+      const response = await from('192.0.2.1');
+      expect([response.status, rate(response)]).toEqual([
+        401,
+        { limit: 60, remaining: left, reset: start / 1_000 + 60 },
+      ]);
     }
-    const refused = await from('192.0.2.1');
-    expect([refused.status, codeOf(refused)]).toEqual([429, 'too_many_auth_failures']);
-    expect(refused.headers['retry-after']).toBe('60');
-    expect(rate(refused)).toEqual({ limit: 60, remaining: 0, reset: start / 1_000 + 60 });
+    const rejected = await from('192.0.2.1');
+    expect([rejected.status, getCode(rejected)]).toEqual([429, 'too_many_auth_failures']);
+    expect(rejected.headers['retry-after']).toBe('60');
+    expect(rate(rejected)).toEqual({ limit: 60, remaining: 0, reset: start / 1_000 + 60 });
     expect((await from('192.0.2.2')).status).toBe(401);
     service.clock.advance(60_000);
     expect((await from('192.0.2.1')).status).toBe(401);

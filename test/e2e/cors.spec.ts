@@ -15,14 +15,14 @@ describe('CORS', () => {
       'access-control-request-method': 'POST',
       'access-control-request-headers': 'authorization,content-type',
     };
-    const answer = await service.call('OPTIONS', path, { headers });
-    expect(answer.status).toBe(204);
-    expect(answer.headers['access-control-allow-origin']).toBe('*');
-    expect(answer.headers['access-control-allow-methods']).toBe(documentedMethods().join(', '));
-    expect(answer.headers['content-length']).toBeUndefined();
-    expect(answer.headers['access-control-allow-headers']).toBe('authorization,content-type');
-    expect(answer.headers['x-request-id']).toBeDefined();
-    expect(rate(answer).remaining).toBe(60);
+    const response = await service.call('OPTIONS', path, { headers });
+    expect(response.status).toBe(204);
+    expect(response.headers['access-control-allow-origin']).toBe('*');
+    expect(response.headers['access-control-allow-methods']).toBe(documentedMethods().join(', '));
+    expect(response.headers['content-length']).toBeUndefined();
+    expect(response.headers['access-control-allow-headers']).toBe('authorization,content-type');
+    expect(response.headers['x-request-id']).toBeDefined();
+    expect(rate(response).remaining).toBe(60);
     expect(rate(await service.call('OPTIONS', path, { headers })).remaining).toBe(60);
   });
 

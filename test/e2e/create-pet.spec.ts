@@ -1,5 +1,5 @@
 import fc from 'fast-check';
-import { BASE_URL, codeOf, TestService } from '../support/service';
+import { BASE_URL, getCode, TestService } from '../support/service';
 
 describe('POST /v1/pets', () => {
   let service: TestService;
@@ -12,16 +12,16 @@ describe('POST /v1/pets', () => {
   afterAll(() => service.close());
 
   const create = (body: unknown) => service.post('/v1/pets', { key, body });
-  const messageOf = (answer: { body: unknown }) => (answer.body as { message: string }).message;
+  const getMessage = (response: { body: unknown }) => (response.body as { message: string }).message;
 
   describe('201', () => {
     it('returns the stored animal with its id, and its URL', async () => {
-      const answer = await create({ name: 'Rex', categoryId: 3, status: 'pending' });
-      const { id } = answer.body as { id: number };
-      expect(answer.status).toBe(201);
-      expect(answer.body).toEqual({ id, name: 'Rex', categoryId: 3, status: 'pending' });
-      expect(answer.headers.location).toBe(`${BASE_URL}/pets/${id}`);
-      expect((await service.get(`/v1/pets/${id}`, { key })).body).toEqual(answer.body);
+      const response = await create({ name: 'Rex', categoryId: 3, status: 'pending' });
+      const { id } = response.body as { id: number };
+      expect(response.status).toBe(201);
+      expect(response.body).toEqual({ id, name: 'Rex', categoryId: 3, status: 'pending' });
+      expect(response.headers.location).toBe(`${BASE_URL}/pets/${id}`);
+      expect((await service.get(`/v1/pets/${id}`, { key })).body).toEqual(response.body);
     });
 
     it('makes an animal available if status is omitted', async () => {
@@ -29,15 +29,15 @@ describe('POST /v1/pets', () => {
     });
 
     it('assigns the id itself, and stores no unknown field', async () => {
-      const answer = await create({
+      const response = await create({
         id: 1_000_000,
         name: 'Rex',
         categoryId: 3,
         colour: 'red',
         __proto__: { status: 'sold' },
       });
-      expect(Object.keys(answer.body as object)).toEqual(['id', 'name', 'categoryId', 'status']);
-      expect((answer.body as { id: number }).id).toBeLessThan(1_000);
+      expect(Object.keys(response.body as object)).toEqual(['id', 'name', 'categoryId', 'status']);
+      expect((response.body as { id: number }).id).toBeLessThan(1_000);
     });
 
     it.each([
@@ -52,18 +52,18 @@ describe('POST /v1/pets', () => {
       ['-0', '0'],
       ['0', '0'],
     ])('stores categoryId %s and returns the digits %s', async (sent, digits) => {
-      const answer = await create(`{"name":"Rex","categoryId":${sent}}`);
-      expect(answer.status).toBe(201);
-      expect(answer.text).toContain(`"categoryId":${digits},`);
-      const { id } = answer.body as { id: number };
+      const response = await create(`{"name":"Rex","categoryId":${sent}}`);
+      expect(response.status).toBe(201);
+      expect(response.text).toContain(`"categoryId":${digits},`);
+      const { id } = response.body as { id: number };
       expect((await service.get(`/v1/pets/${id}`, { key })).text).toContain(`"categoryId":${digits},`);
     });
 
     it('preserves any int64 exactly, from the JSON text to the database and back', async () => {
       await fc.assert(
         fc.asyncProperty(fc.bigInt({ min: -(2n ** 63n), max: 2n ** 63n - 1n }), async (categoryId) => {
-          const answer = await create(`{"name":"Rex","categoryId":${categoryId}}`);
-          expect(answer.text).toContain(`"categoryId":${categoryId},`);
+          const response = await create(`{"name":"Rex","categoryId":${categoryId}}`);
+          expect(response.text).toContain(`"categoryId":${categoryId},`);
         }),
         { numRuns: 50 },
       );
@@ -81,8 +81,8 @@ describe('POST /v1/pets', () => {
       '\ufeffRex',
       '12',
     ])('stores the name %j as sent', async (name) => {
-      const answer = await create({ name, categoryId: 1 });
-      expect([answer.status, (answer.body as { name: string }).name]).toEqual([201, name]);
+      const response = await create({ name, categoryId: 1 });
+      expect([response.status, (response.body as { name: string }).name]).toEqual([201, name]);
     });
 
     it('accepts every spelling of application/json in utf-8, and a chunked body', async () => {
@@ -91,12 +91,12 @@ describe('POST /v1/pets', () => {
         'Application/JSON;charset="UTF-8"',
         'application/json ;x=y',
       ]) {
-        const answer = await service.post('/v1/pets', {
+        const response = await service.post('/v1/pets', {
           key,
           body: { name: 'Rex', categoryId: 1 },
           headers: { 'content-type': type },
         });
-        expect(answer.status).toBe(201);
+        expect(response.status).toBe(201);
       }
       const body = '{"name":"Rex","categoryId":1}';
       const chunked = await service.raw(
@@ -125,8 +125,8 @@ describe('POST /v1/pets', () => {
       [{ name: 'Rex', categoryId: 1, status: null }, 'status must be one of available, pending, sold.'],
       [{ name: 'Rex', categoryId: 1, status: ['sold'] }, 'status must be one of available, pending, sold.'],
     ])('rejects %j, naming the field', async (body, message) => {
-      const answer = await create(body);
-      expect([answer.status, codeOf(answer), messageOf(answer)]).toEqual([400, 'invalid_body', message]);
+      const response = await create(body);
+      expect([response.status, getCode(response), getMessage(response)]).toEqual([400, 'invalid_body', message]);
     });
 
     it.each([
@@ -144,8 +144,8 @@ describe('POST /v1/pets', () => {
       '5.00000000000000000001',
       '9223372036854775807.5',
     ])('rejects categoryId %s', async (categoryId) => {
-      const answer = await create(`{"name":"Rex","categoryId":${categoryId}}`);
-      expect([answer.status, messageOf(answer)]).toEqual([
+      const response = await create(`{"name":"Rex","categoryId":${categoryId}}`);
+      expect([response.status, getMessage(response)]).toEqual([
         400,
         'categoryId must be an integer from -9223372036854775808 to 9223372036854775807.',
       ]);
@@ -166,8 +166,8 @@ describe('POST /v1/pets', () => {
       '\ufeff',
       '['.repeat(60_000),
     ])('rejects the body %#, which is not a JSON object', async (body) => {
-      const answer = await create(body);
-      expect([answer.status, codeOf(answer)]).toEqual([400, 'invalid_json']);
+      const response = await create(body);
+      expect([response.status, getCode(response)]).toEqual([400, 'invalid_json']);
     });
 
     it.each([
@@ -181,10 +181,10 @@ describe('POST /v1/pets', () => {
       'limits nesting to 64 levels, whatever else the body contains (note %j, %i levels)',
       async (note, levels, status) => {
         const nested = '['.repeat(levels - 1) + ']'.repeat(levels - 1);
-        const answer = await create(`{"name":"Rex","categoryId":1,"note":"${note}","x":${nested}}`);
-        expect(answer.status).toBe(status);
+        const response = await create(`{"name":"Rex","categoryId":1,"note":"${note}","x":${nested}}`);
+        expect(response.status).toBe(status);
         if (status === 400) {
-          expect(answer.body).toEqual({
+          expect(response.body).toEqual({
             code: 'invalid_json',
             message: 'The body must not nest arrays and objects more than 64 levels deep.',
             status: 400,
@@ -194,14 +194,14 @@ describe('POST /v1/pets', () => {
     );
 
     it('rejects bytes that are not UTF-8', async () => {
-      const answer = await service.raw(
+      const response = await service.raw(
         `POST /v1/pets HTTP/1.1\r\nHost: x\r\nConnection: close\r\nAuthorization: Bearer ${key}\r\nContent-Type: application/json\r\nContent-Length: 3\r\n\r\n"\xff"`,
       );
-      expect(answer).toContain('"code":"invalid_json"');
+      expect(response).toContain('"code":"invalid_json"');
     });
 
     it('rejects a request without a body', async () => {
-      expect(codeOf(await service.post('/v1/pets', { key }))).toBe('invalid_json');
+      expect(getCode(await service.post('/v1/pets', { key }))).toBe('invalid_json');
     });
   });
 
@@ -210,17 +210,17 @@ describe('POST /v1/pets', () => {
 
     it('accepts 65536 bytes and rejects 65537', async () => {
       expect((await create(ofSize(65_536))).status).toBe(201);
-      const answer = await create(ofSize(65_537));
-      expect([answer.status, codeOf(answer)]).toEqual([413, 'body_too_large']);
+      const response = await create(ofSize(65_537));
+      expect([response.status, getCode(response)]).toEqual([413, 'body_too_large']);
     });
 
     it('rejects a chunked body as soon as it is too large', async () => {
       const chunk = `${(70_000).toString(16)}\r\n${'a'.repeat(70_000)}\r\n`;
-      const answer = await service.raw(
+      const response = await service.raw(
         `POST /v1/pets HTTP/1.1\r\nHost: x\r\nConnection: close\r\nAuthorization: Bearer ${key}\r\nContent-Type: application/json\r\nTransfer-Encoding: chunked\r\n\r\n${chunk}0\r\n\r\n`,
       );
-      expect(answer).toContain('HTTP/1.1 413');
-      expect(answer).toContain('"code":"body_too_large"');
+      expect(response).toContain('HTTP/1.1 413');
+      expect(response).toContain('"code":"body_too_large"');
     });
   });
 
@@ -235,17 +235,17 @@ describe('POST /v1/pets', () => {
       'application/x-www-form-urlencoded',
       'application/merge-patch+json',
     ])('rejects the media type %s', async (type) => {
-      const answer = await service.post('/v1/pets', {
+      const response = await service.post('/v1/pets', {
         key,
         body: { name: 'Rex', categoryId: 1 },
         headers: { 'content-type': type },
       });
-      expect([answer.status, codeOf(answer)]).toEqual([415, 'unsupported_media_type']);
+      expect([response.status, getCode(response)]).toEqual([415, 'unsupported_media_type']);
     });
 
     it('rejects a compressed body', async () => {
-      const answer = await service.post('/v1/pets', { key, body: '{}', headers: { 'content-encoding': 'gzip' } });
-      expect(answer.status).toBe(415);
+      const response = await service.post('/v1/pets', { key, body: '{}', headers: { 'content-encoding': 'gzip' } });
+      expect(response.status).toBe(415);
     });
   });
 });

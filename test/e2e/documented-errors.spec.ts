@@ -2,7 +2,7 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { ErrorCode } from '../../src/shared/domain/error-codes';
 import type { ErrorCases } from '../support/documented-errors';
-import { type Answer, TestService } from '../support/service';
+import { type TestResponse, TestService } from '../support/service';
 
 /** The example responses of docs/errors.md, by the code in their heading. */
 const DOCUMENTED = [
@@ -11,7 +11,7 @@ const DOCUMENTED = [
 
 describe('docs/errors.md', () => {
   let service: TestService;
-  let cases: ReadonlyMap<string, () => Promise<Answer | string>>;
+  let cases: ReadonlyMap<string, () => Promise<TestResponse | string>>;
 
   beforeAll(async () => {
     service = await TestService.start({ TRUST_PROXY: '1' });
@@ -31,8 +31,8 @@ describe('docs/errors.md', () => {
     if (send === undefined) {
       throw new Error(`No request gets ${code}: add one to the module's documented-errors.ts below test/e2e.`);
     }
-    const answer = await send();
-    expect(typeof answer === 'object' ? answer.text : answer).toBe(example);
+    const response = await send();
+    expect(typeof response === 'object' ? response.text : response).toBe(example);
   });
 
   it('has a heading and an example for every code in a documented-errors.ts below test/e2e', () => {

@@ -22,7 +22,7 @@ import { ServiceUnavailableError } from '../../src/shared/domain/pet-store-error
 import { toErrorResponse } from '../../src/shared/http/errors/error.filter';
 import { protocolError } from '../../src/shared/http/server/protocol-errors';
 import type { ErrorCases } from '../support/documented-errors';
-import { type Answer, codeOf } from '../support/service';
+import { type TestResponse, getCode } from '../support/service';
 
 const REX = { name: 'Rex', categoryId: 3 };
 
@@ -32,9 +32,9 @@ export const errorCases: ErrorCases = (service, key) => {
     service.post('/v1/pets', { key, body, headers });
   const raw = async (bytes: string) => (await service.raw(bytes)).split('\r\n\r\n')[1] ?? '';
   /** Repeats a request until its response has this code. */
-  const sendUntil = async (code: ErrorCode, send: () => Promise<Answer>): Promise<Answer> => {
-    const answer = await send();
-    return codeOf(answer) === code ? answer : sendUntil(code, send);
+  const sendUntil = async (code: ErrorCode, send: () => Promise<TestResponse>): Promise<TestResponse> => {
+    const response = await send();
+    return getCode(response) === code ? response : sendUntil(code, send);
   };
   const listWith = (allowed: string) => () => service.get('/v1/pets', { key: allowed });
   /** No operation throws a Nest exception yet; this is what one would return. */

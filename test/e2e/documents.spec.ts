@@ -14,9 +14,9 @@ describe('Outside /v1', () => {
   it.each(['/healthz', '/readyz', '/docs', '/docs/errors', '/docs/reference', '/docs/swagger-ui.css', '/openapi.json'])(
     '%s needs no key and has no rate limit',
     async (path) => {
-      const answer = await service.get(path);
-      expect(answer.status).toBe(200);
-      expect(answer.headers['x-ratelimit-limit']).toBeUndefined();
+      const response = await service.get(path);
+      expect(response.status).toBe(200);
+      expect(response.headers['x-ratelimit-limit']).toBeUndefined();
     },
   );
 

@@ -1,4 +1,4 @@
-import { codeOf, TestService } from '../support/service';
+import { getCode, TestService } from '../support/service';
 import { documentedMethods } from '../support/documented-methods';
 
 describe('Errors', () => {
@@ -22,16 +22,16 @@ describe('Errors', () => {
     '/v1/-',
     '/v1?x=1',
   ])('404 route_not_found: %s is not an operation', async (path) => {
-    const answer = await service.get(path, { key });
-    expect([answer.status, codeOf(answer)]).toEqual([404, 'route_not_found']);
+    const response = await service.get(path, { key });
+    expect([response.status, getCode(response)]).toEqual([404, 'route_not_found']);
   });
 
   it.each(['/', '/v2/pets', '/pets', '/v1x', '/favicon.ico'])(
     '404 route_not_found: nothing has the path %s',
     async (path) => {
-      const answer = await service.get(path);
-      expect([answer.status, codeOf(answer)]).toEqual([404, 'route_not_found']);
-      expect(answer.headers['x-ratelimit-limit']).toBeUndefined();
+      const response = await service.get(path);
+      expect([response.status, getCode(response)]).toEqual([404, 'route_not_found']);
+      expect(response.headers['x-ratelimit-limit']).toBeUndefined();
     },
   );
 
@@ -43,7 +43,7 @@ describe('Errors', () => {
     ),
   )('405 method_not_allowed: %s, with Allow', async (method) => {
     const onList = await service.call(method, '/v1/pets', { key });
-    expect([onList.status, codeOf(onList), onList.headers.allow]).toEqual([
+    expect([onList.status, getCode(onList), onList.headers.allow]).toEqual([
       405,
       'method_not_allowed',
       ofList.join(', '),
@@ -55,21 +55,21 @@ describe('Errors', () => {
   it.each(['/v1/pets/%zz', '/v1/pets/%', '/v1/pets/%ff', '/v1/pets?status=%E0%A4%A', '/v1/%c0%ae', '/v1/%'])(
     '400 malformed_url: %s',
     async (path) => {
-      const answer = await service.get(path, { key });
-      expect([answer.status, codeOf(answer)]).toEqual([400, 'malformed_url']);
-      expect(answer.headers['x-ratelimit-remaining']).toBeDefined();
+      const response = await service.get(path, { key });
+      expect([response.status, getCode(response)]).toEqual([400, 'malformed_url']);
+      expect(response.headers['x-ratelimit-remaining']).toBeDefined();
     },
   );
 
   it('400 malformed_url outside /v1 too', async () => {
-    expect(codeOf(await service.get('/%zz'))).toBe('malformed_url');
+    expect(getCode(await service.get('/%zz'))).toBe('malformed_url');
   });
 
   it('414 uri_too_long: a URL of more than 8000 characters', async () => {
     const ofLength = (length: number) => '/v1/pets?x='.padEnd(length, 'a');
     expect((await service.get(ofLength(8_000), { key })).status).toBe(200);
-    const answer = await service.get(ofLength(8_001), { key });
-    expect([answer.status, codeOf(answer)]).toEqual([414, 'uri_too_long']);
+    const response = await service.get(ofLength(8_001), { key });
+    expect([response.status, getCode(response)]).toEqual([414, 'uri_too_long']);
   });
 
   describe('input that never becomes a request gets an Error and the rate limit headers', () => {
@@ -95,8 +95,8 @@ describe('Errors', () => {
         400,
       ],
     ])('%s', async (_, bytes, code, status) => {
-      const answer = await service.raw(bytes);
-      const [head = '', body = ''] = answer.split('\r\n\r\n');
+      const response = await service.raw(bytes);
+      const [head = '', body = ''] = response.split('\r\n\r\n');
       expect(head).toContain(`HTTP/1.1 ${status} `);
       expect(head.toLowerCase()).toMatch(/x-request-id: .+/);
       expect(head.toLowerCase()).toMatch(
@@ -107,9 +107,11 @@ describe('Errors', () => {
     });
 
     it('a malformed request in absolute form gets the rate limit headers', async () => {
-      const answer = await service.raw('GET http://api.example.com/v1/pets HTTP/1.1\r\nHost: x\r\nbad header\r\n\r\n');
-      expect(answer).toContain('HTTP/1.1 400 ');
-      expect(answer).toContain('x-ratelimit-limit: 1000000');
+      const response = await service.raw(
+        'GET http://api.example.com/v1/pets HTTP/1.1\r\nHost: x\r\nbad header\r\n\r\n',
+      );
+      expect(response).toContain('HTTP/1.1 400 ');
+      expect(response).toContain('x-ratelimit-limit: 1000000');
       expect(await service.raw('GET http://x/docs HTTP/1.1\r\nHost: x\r\nbad header\r\n\r\n')).not.toContain(
         'x-ratelimit',
       );
@@ -124,10 +126,10 @@ describe('Errors', () => {
     });
 
     it('CONNECT gets 405', async () => {
-      const answer = await service.raw('CONNECT api.example.com:443 HTTP/1.1\r\nHost: api.example.com\r\n\r\n');
-      expect(answer).toContain('HTTP/1.1 405 ');
-      expect(answer).toContain(`\r\nallow: ${documentedMethods().join(', ')}\r\n`);
-      expect(answer).toContain('"code":"method_not_allowed"');
+      const response = await service.raw('CONNECT api.example.com:443 HTTP/1.1\r\nHost: api.example.com\r\n\r\n');
+      expect(response).toContain('HTTP/1.1 405 ');
+      expect(response).toContain(`\r\nallow: ${documentedMethods().join(', ')}\r\n`);
+      expect(response).toContain('"code":"method_not_allowed"');
     });
 
     it('input that does not request a path under /v1 gets no rate limit headers', async () => {
@@ -141,9 +143,9 @@ describe('Errors', () => {
       const head = `POST /v1/pets HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${key}\r\nContent-Type: application/json\r\n`;
       return `${head}Content-Length: ${body.length}\r\n\r\n${body}`;
     };
-    const statuses = (answer: string) =>
-      [...answer.matchAll(/HTTP\/1\.1 (\d{3})/g)].map(([, status]) => Number(status));
-    const created = (answer: string) => [...answer.matchAll(/"name":"([^"]+)"/g)].map(([, name]) => name);
+    const statuses = (response: string) =>
+      [...response.matchAll(/HTTP\/1\.1 (\d{3})/g)].map(([, status]) => Number(status));
+    const created = (response: string) => [...response.matchAll(/"name":"([^"]+)"/g)].map(([, name]) => name);
 
     it.each([
       ['malformed bytes', 'NONSENSE\r\n\r\n', 400],
@@ -151,9 +153,9 @@ describe('Errors', () => {
       ['CONNECT', 'CONNECT x:443 HTTP/1.1\r\nHost: x\r\n\r\n', 405],
     ])('requests that arrive together with %s get their responses first, in order', async (_, rest, status) => {
       const names = Array.from({ length: 50 }, (_each, index) => `together-${index}`);
-      const answer = await service.raw(names.map(add).join('') + rest);
-      expect(statuses(answer)).toEqual([...names.map(() => 201), status]);
-      expect(created(answer)).toEqual(names);
+      const response = await service.raw(names.map(add).join('') + rest);
+      expect(statuses(response)).toEqual([...names.map(() => 201), status]);
+      expect(created(response)).toEqual(names);
     });
 
     it('a malformed body gets one 400, after the responses to earlier requests', async () => {
@@ -165,8 +167,8 @@ describe('Errors', () => {
     });
 
     it('requests get their responses even if the client has closed its side', async () => {
-      const answer = await service.raw(add('one') + add('two'), { halfClose: true });
-      expect(statuses(answer)).toEqual([201, 201]);
+      const response = await service.raw(add('one') + add('two'), { halfClose: true });
+      expect(statuses(response)).toEqual([201, 201]);
       expect(statuses(await service.raw('GET /v1/pets HTTP/1.1\r\nHo', { halfClose: true }))).toEqual([400]);
     });
 
@@ -177,25 +179,25 @@ describe('Errors', () => {
   });
 
   it('400 malformed_request: a request without Host', async () => {
-    const answer = await service.raw(
+    const response = await service.raw(
       `GET /v1/pets HTTP/1.1\r\nConnection: close\r\nAuthorization: Bearer ${key}\r\n\r\n`,
     );
-    expect(answer).toContain('HTTP/1.1 400');
-    expect(answer).toContain('"code":"malformed_request"');
-    expect(answer).toContain('x-ratelimit-limit: 100000');
+    expect(response).toContain('HTTP/1.1 400');
+    expect(response).toContain('"code":"malformed_request"');
+    expect(response).toContain('x-ratelimit-limit: 100000');
   });
 
   it('an unknown expectation is ignored', async () => {
-    const answer = await service.get('/v1/pets', { key, headers: { expect: 'the-unexpected' } });
-    expect(answer.status).toBe(200);
+    const response = await service.get('/v1/pets', { key, headers: { expect: 'the-unexpected' } });
+    expect(response.status).toBe(200);
   });
 
   it('a target in absolute form is treated as its path', async () => {
-    const answer = await service.raw(
+    const response = await service.raw(
       `GET http://proxy.example/v1/pets HTTP/1.1\r\nHost: x\r\nConnection: close\r\nAuthorization: Bearer ${key}\r\n\r\n`,
     );
-    expect(answer).toContain('HTTP/1.1 200 OK');
-    expect(answer).toContain('x-ratelimit-limit: 100000');
+    expect(response).toContain('HTTP/1.1 200 OK');
+    expect(response).toContain('x-ratelimit-limit: 100000');
   });
 
   describe('X-Request-Id', () => {

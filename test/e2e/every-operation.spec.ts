@@ -4,7 +4,7 @@ import { DataSource } from 'typeorm';
 import { AccountsService, KeysService } from '../../src/auth';
 import { type Examples, loadExamples } from '../support/examples';
 import { type Operation, OPERATIONS, success } from '../support/operations';
-import { type Answer, codeOf, rate, TestService } from '../support/service';
+import { type TestResponse, getCode, rate, TestService } from '../support/service';
 
 const read = (path: string) => readFileSync(join(__dirname, '../..', path), 'utf8');
 
@@ -36,15 +36,15 @@ describe('Every operation of the document', () => {
 
   const call = ({ method, path, body }: Operation, headers: Record<string, string> = {}, sent: unknown = body) =>
     service.call(method, path, { key, headers, body: sent });
-  const outcome = (answer: Answer) => [answer.status, codeOf(answer)];
+  const outcome = (response: TestResponse) => [response.status, getCode(response)];
 
   it.each(operations(isCreation))(
     '%s accepts its own example, and says where to find what it created',
     async (_, operation) => {
-      const answer = await call(operation);
-      expect(answer.status).toBe(201);
-      const found = await service.get(new URL(answer.headers.location ?? '').pathname, { key });
-      expect([found.status, found.text]).toEqual([200, answer.text]);
+      const response = await call(operation);
+      expect(response.status).toBe(201);
+      const found = await service.get(new URL(response.headers.location ?? '').pathname, { key });
+      expect([found.status, found.text]).toEqual([200, response.text]);
     },
   );
 
@@ -71,19 +71,19 @@ describe('Every operation of the document', () => {
       const account = await service.app.get(AccountsService).create('Test', 'pro');
       const { secret } = await service.app.get(KeysService).create(account.id, null, 'read');
       const { method, path, body, responses } = operation;
-      const answer = await service.call(method, path, { key: secret, body });
+      const response = await service.call(method, path, { key: secret, body });
       if ('403' in responses) {
-        expect(outcome(answer)).toEqual([403, 'insufficient_scope']);
-        expect(answer.headers['www-authenticate']).toBe('Bearer realm="petstore", error="insufficient_scope"');
+        expect(outcome(response)).toEqual([403, 'insufficient_scope']);
+        expect(response.headers['www-authenticate']).toBe('Bearer realm="petstore", error="insufficient_scope"');
       } else {
-        expect(answer.status).not.toBe(403);
+        expect(response.status).not.toBe(403);
       }
       // A rejection counts like any other response.
-      expect(rate(answer).remaining).toBe(isCounted(operation) ? 299 : 300);
+      expect(rate(response).remaining).toBe(isCounted(operation) ? 299 : 300);
     },
   );
 
-  it.each(operations())('%s has the headers of every answer', async (_, operation) => {
+  it.each(operations())('%s has the headers of every response', async (_, operation) => {
     const { headers } = await call(operation, { 'x-request-id': 'r-1', origin: 'https://shop.example' });
     expect(headers).toMatchObject({
       'x-request-id': 'r-1',
@@ -97,7 +97,7 @@ describe('Every operation of the document', () => {
     expect((await service.call('OPTIONS', operation.path, { headers: preflight })).status).toBe(204);
   });
 
-  it.each(operations())('%s has one URL, and answers no method but its own', async (_, operation) => {
+  it.each(operations())('%s has one URL, and rejects every method but its own', async (_, operation) => {
     expect(outcome(await service.get(`${operation.path}/`, { key }))).toEqual([404, 'route_not_found']);
     expect(outcome(await service.get(operation.path.toUpperCase().replace('/V1', '/v1'), { key }))).toEqual([
       404,
@@ -111,7 +111,7 @@ describe('Every operation of the document', () => {
   });
 
   it.each(operations(({ method }) => method === 'GET'))(
-    '%s answers HEAD as GET, without the body',
+    '%s responses HEAD as GET, without the body',
     async (_, { path }) => {
       const [get, head] = [await service.get(path, { key }), await service.call('HEAD', path, { key })];
       expect([head.status, head.text]).toEqual([get.status, '']);

@@ -1,4 +1,4 @@
-import { BASE_URL, codeOf, TestService } from '../support/service';
+import { BASE_URL, getCode, TestService } from '../support/service';
 
 const DEPRECATION_LINKS = new RegExp(
   `^<https://api.example.com/docs/reference#/pets/getPet>; rel="deprecation"; type="text/html", <${BASE_URL}/pets>; rel="successor-version"`,
@@ -23,15 +23,15 @@ describe('GET /v1/pets/{petId}', () => {
   };
 
   it('200: returns the animal, and announces the removal of the operation', async () => {
-    const answer = await service.get(`/v1/pets/${pet.id}`, { key });
-    expect([answer.status, answer.body]).toEqual([200, pet]);
-    expectDeprecation(answer.headers);
+    const response = await service.get(`/v1/pets/${pet.id}`, { key });
+    expect([response.status, response.body]).toEqual([200, pet]);
+    expectDeprecation(response.headers);
   });
 
   it('200: responds to HEAD as to GET, without the body', async () => {
-    const answer = await service.call('HEAD', `/v1/pets/${pet.id}`, { key });
-    expect([answer.status, answer.text]).toEqual([200, '']);
-    expectDeprecation(answer.headers);
+    const response = await service.call('HEAD', `/v1/pets/${pet.id}`, { key });
+    expect([response.status, response.text]).toEqual([200, '']);
+    expectDeprecation(response.headers);
   });
 
   it.each([
@@ -50,14 +50,14 @@ describe('GET /v1/pets/{petId}', () => {
     '٣',
     'a'.repeat(5_000),
   ])('404: %s is not the id of an animal', async (petId) => {
-    const answer = await service.get(`/v1/pets/${encodeURI(petId).replace(/%25/g, '%')}`, { key });
-    expect([answer.status, codeOf(answer)]).toEqual([404, 'pet_not_found']);
-    expectDeprecation(answer.headers);
+    const response = await service.get(`/v1/pets/${encodeURI(petId).replace(/%25/g, '%')}`, { key });
+    expect([response.status, getCode(response)]).toEqual([404, 'pet_not_found']);
+    expectDeprecation(response.headers);
   });
 
   it('401: does not mention the deprecation to callers without a key', async () => {
-    const answer = await service.get(`/v1/pets/${pet.id}`);
-    expect(answer.status).toBe(401);
-    expect(answer.headers.deprecation).toBeUndefined();
+    const response = await service.get(`/v1/pets/${pet.id}`);
+    expect(response.status).toBe(401);
+    expect(response.headers.deprecation).toBeUndefined();
   });
 });

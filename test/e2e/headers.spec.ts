@@ -1,4 +1,4 @@
-import { type Answer, codeOf, TestService } from '../support/service';
+import { type TestResponse, getCode, TestService } from '../support/service';
 
 const PROTECTIVE = {
   'content-security-policy': "default-src 'none';frame-ancestors 'none'",
@@ -20,7 +20,7 @@ describe('Headers', () => {
   });
   afterAll(() => service.close());
 
-  const expectHeaders = ({ headers }: Answer, expected: Readonly<Record<string, string>>) => {
+  const expectHeaders = ({ headers }: TestResponse, expected: Readonly<Record<string, string>>) => {
     expect(headers).toMatchObject(expected);
     expect(Object.keys(headers).filter((name) => HIDDEN.includes(name))).toEqual([]);
   };
@@ -38,9 +38,9 @@ describe('Headers', () => {
   ])(
     'keep the response to %s %s (%i) out of shared caches, and from being shown as a page',
     async (method, path, status) => {
-      const answer = await service.call(method, path, { key });
-      expect(answer.status).toBe(status);
-      expectHeaders(answer, OF_ONE_ACCOUNT);
+      const response = await service.call(method, path, { key });
+      expect(response.status).toBe(status);
+      expectHeaders(response, OF_ONE_ACCOUNT);
     },
   );
 
@@ -50,9 +50,9 @@ describe('Headers', () => {
     expectHeaders(unknown, OF_ONE_ACCOUNT);
     const small = await service.createKey('enterprise', { perMinute: 1, perDay: 1 });
     await service.get('/v1/pets', { key: small });
-    const refused = await service.get('/v1/pets', { key: small });
-    expect(refused.status).toBe(429);
-    expectHeaders(refused, OF_ONE_ACCOUNT);
+    const rejected = await service.get('/v1/pets', { key: small });
+    expect(rejected.status).toBe(429);
+    expectHeaders(rejected, OF_ONE_ACCOUNT);
   });
 
   it.each(['GET', 'OPTIONS'])('prevent pages of other origins from reading /metrics (%s)', async (method) => {
@@ -67,9 +67,9 @@ describe('Headers', () => {
   });
 
   it('are also in responses to input that is not HTTP', async () => {
-    const answer = (await service.raw('GET /v1/pets HTTP/1.1\r\nno header\r\n\r\n')).toLowerCase();
+    const response = (await service.raw('GET /v1/pets HTTP/1.1\r\nno header\r\n\r\n')).toLowerCase();
     for (const [name, value] of Object.entries({ ...PROTECTIVE, 'cache-control': 'no-store' })) {
-      expect(answer).toContain(`\r\n${name}: ${value.toLowerCase()}\r\n`);
+      expect(response).toContain(`\r\n${name}: ${value.toLowerCase()}\r\n`);
     }
   });
 
@@ -138,7 +138,7 @@ describe('The documentation', () => {
         '/docs/errors.html',
         '/docs/guide.css.br',
       ]) {
-        expect([path, codeOf(await service.get(path))]).toEqual([path, 'route_not_found']);
+        expect([path, getCode(await service.get(path))]).toEqual([path, 'route_not_found']);
       }
     } finally {
       await service.close();
@@ -150,8 +150,8 @@ describe('The documentation', () => {
     try {
       for (const path of ['/docs', '/docs/swagger-ui.css', '/openapi.json?x=1', '/healthz', '/metrics']) {
         for (const method of ['POST', 'DELETE', 'OPTIONS', 'PROPFIND']) {
-          const answer = await service.call(method, path);
-          const found = [path, method, answer.status, codeOf(answer), answer.headers.allow];
+          const response = await service.call(method, path);
+          const found = [path, method, response.status, getCode(response), response.headers.allow];
           expect(found).toEqual([path, method, 405, 'method_not_allowed', 'GET, HEAD']);
         }
       }
@@ -172,8 +172,8 @@ describe('The documentation', () => {
         '/docs/swagger-ui.css',
         '/openapi.json',
       ]) {
-        const answer = await service.get(path);
-        expect([path, answer.status, codeOf(answer)]).toEqual([path, 404, 'route_not_found']);
+        const response = await service.get(path);
+        expect([path, response.status, getCode(response)]).toEqual([path, 404, 'route_not_found']);
       }
       const key = await service.createKey();
       expect((await service.get('/v1/pets', { key })).status).toBe(200);

@@ -1,7 +1,7 @@
 import { DataSource } from 'typeorm';
 import { IdempotencyRecords } from '../../src/idempotency/domain/idempotency-records';
 import { IdempotencyExpiry } from '../../src/idempotency/idempotency-expiry';
-import { type Answer, codeOf, rate, TestService } from '../support/service';
+import { type TestResponse, getCode, rate, TestService } from '../support/service';
 
 const REX = { name: 'Rex', categoryId: 3 };
 
@@ -17,11 +17,11 @@ describe('Idempotency-Key on POST /v1/pets', () => {
   afterAll(() => service.close());
 
   const unused = () => `key-${++count}`;
-  const create = (idempotencyKey: string | string[], body: unknown = REX, key = keys[0]): Promise<Answer> =>
+  const create = (idempotencyKey: string | string[], body: unknown = REX, key = keys[0]): Promise<TestResponse> =>
     service.post('/v1/pets', { key, body, headers: { 'idempotency-key': idempotencyKey } });
   const sql = <T>(text: string, parameters: unknown[] = []): Promise<T> =>
     service.app.get(DataSource).query<T>(text, parameters);
-  const numberOf = async (table: 'pets' | 'idempotency_records') =>
+  const countRows = async (table: 'pets' | 'idempotency_records') =>
     Number((await sql<{ count: string }[]>(`SELECT count(*) FROM ${table}`))[0]?.count);
   const age = (key: string, interval: string) =>
     sql(`UPDATE idempotency_records SET created_at = created_at - $2::interval WHERE key = $1`, [key, interval]);
@@ -29,12 +29,12 @@ describe('Idempotency-Key on POST /v1/pets', () => {
   it('returns the first response again for the same request, and creates nothing', async () => {
     const key = unused();
     const first = await create(key, '{"name":"Rex","categoryId":9223372036854775807}');
-    const stored = await numberOf('pets');
+    const stored = await countRows('pets');
     const again = await create(key, '{"name":"Rex","categoryId":9223372036854775807}');
     expect([again.status, again.text, again.headers.location]).toEqual([201, first.text, first.headers.location]);
     expect([first.headers['idempotent-replayed'], again.headers['idempotent-replayed']]).toEqual([undefined, 'true']);
     expect(again.headers['x-request-id']).not.toBe(first.headers['x-request-id']);
-    expect(await numberOf('pets')).toBe(stored);
+    expect(await countRows('pets')).toBe(stored);
   });
 
   it('counts a retry against the rate limit', async () => {
@@ -76,42 +76,42 @@ describe('Idempotency-Key on POST /v1/pets', () => {
   it('returns 400 idempotency_key_reused for a different body, and creates nothing', async () => {
     const key = unused();
     await create(key);
-    const stored = await numberOf('pets');
+    const stored = await countRows('pets');
     for (const body of [
       { ...REX, name: 'Mia' },
       { ...REX, status: 'sold' },
       { ...REX, categoryId: 4 },
     ]) {
-      expect(codeOf(await create(key, body))).toBe('idempotency_key_reused');
+      expect(getCode(await create(key, body))).toBe('idempotency_key_reused');
     }
-    expect(await numberOf('pets')).toBe(stored);
+    expect(await countRows('pets')).toBe(stored);
   });
 
   it.each([[''], ['a b'], ['"a'], ['ä'], ['a'.repeat(256)], [['a', 'b']]])(
     'returns 400 invalid_idempotency_key for %j, and creates nothing',
     async (key) => {
-      const stored = await numberOf('pets');
-      const answer = await create(key);
-      expect([answer.status, codeOf(answer)]).toEqual([400, 'invalid_idempotency_key']);
-      expect(await numberOf('pets')).toBe(stored);
+      const stored = await countRows('pets');
+      const response = await create(key);
+      expect([response.status, getCode(response)]).toEqual([400, 'invalid_idempotency_key']);
+      expect(await countRows('pets')).toBe(stored);
     },
   );
 
   it('does not store a rejected request: the corrected request is executed', async () => {
     const key = unused();
-    expect(codeOf(await create(key, { name: 'Rex' }))).toBe('invalid_body');
-    expect(codeOf(await create(key, '{'))).toBe('invalid_json');
+    expect(getCode(await create(key, { name: 'Rex' }))).toBe('invalid_body');
+    expect(getCode(await create(key, '{'))).toBe('invalid_json');
     expect((await create(key)).status).toBe(201);
   });
 
   it('is checked after the API key, the limits, and the media type', async () => {
     const key = unused();
-    expect(codeOf(await create('a b', REX, 'nobody'))).toBe('invalid_api_key');
+    expect(getCode(await create('a b', REX, 'nobody'))).toBe('invalid_api_key');
     const spent = await service.createKey('enterprise', { perMinute: 1, perDay: 10 });
     await service.get('/v1/pets', { key: spent });
-    expect(codeOf(await create(key, REX, spent))).toBe('rate_limit_exceeded');
+    expect(getCode(await create(key, REX, spent))).toBe('rate_limit_exceeded');
     const headers = { 'idempotency-key': key, 'content-type': 'text/plain' };
-    expect(codeOf(await service.post('/v1/pets', { key: keys[0], body: '{}', headers }))).toBe(
+    expect(getCode(await service.post('/v1/pets', { key: keys[0], body: '{}', headers }))).toBe(
       'unsupported_media_type',
     );
     expect((await create(key)).status).toBe(201);
@@ -119,33 +119,33 @@ describe('Idempotency-Key on POST /v1/pets', () => {
 
   it('creates one animal when twenty identical requests arrive at once', async () => {
     const key = unused();
-    const stored = await numberOf('pets');
-    const answers = await Promise.all(Array.from({ length: 20 }, () => create(key)));
-    expect(new Set(answers.map(({ status, text }) => `${status} ${text}`)).size).toBe(1);
-    expect(answers.filter(({ headers }) => headers['idempotent-replayed'] === undefined)).toHaveLength(1);
-    expect(await numberOf('pets')).toBe(stored + 1);
+    const stored = await countRows('pets');
+    const responses = await Promise.all(Array.from({ length: 20 }, () => create(key)));
+    expect(new Set(responses.map(({ status, text }) => `${status} ${text}`)).size).toBe(1);
+    expect(responses.filter(({ headers }) => headers['idempotent-replayed'] === undefined)).toHaveLength(1);
+    expect(await countRows('pets')).toBe(stored + 1);
   });
 
   it('creates one animal when two different bodies arrive at once, and rejects the other', async () => {
     const key = unused();
-    const answers = await Promise.all([create(key), create(key, { ...REX, name: 'Mia' })]);
-    expect(answers.map(({ status }) => status).sort()).toEqual([201, 400]);
+    const responses = await Promise.all([create(key), create(key, { ...REX, name: 'Mia' })]);
+    expect(responses.map(({ status }) => status).sort()).toEqual([201, 400]);
   });
 
   it('stores the record and the animal, or neither', async () => {
     const key = unused();
-    const [pets, records] = [await numberOf('pets'), await numberOf('idempotency_records')];
+    const [pets, records] = [await countRows('pets'), await countRows('idempotency_records')];
     expect((await service.withConstraint('pets', `name <> 'Rex'`, () => create(key))).status).toBe(500);
-    expect([await numberOf('pets'), await numberOf('idempotency_records')]).toEqual([pets, records]);
+    expect([await countRows('pets'), await countRows('idempotency_records')]).toEqual([pets, records]);
     expect((await create(key)).headers['idempotent-replayed']).toBeUndefined();
   });
 
   it('is ignored by operations that create nothing; without the header, nothing is stored', async () => {
-    const records = await numberOf('idempotency_records');
+    const records = await countRows('idempotency_records');
     const headers = { 'idempotency-key': 'a b' };
     expect((await service.get('/v1/pets', { key: keys[0], headers })).status).toBe(200);
     expect((await service.post('/v1/pets', { key: keys[0], body: REX })).status).toBe(201);
-    expect(await numberOf('idempotency_records')).toBe(records);
+    expect(await countRows('idempotency_records')).toBe(records);
   });
 
   it('is remembered for 24 hours, then can be used again', async () => {
@@ -171,6 +171,6 @@ describe('Idempotency-Key on POST /v1/pets', () => {
     );
     expect(await service.app.get(IdempotencyRecords).removeExpired(100)).toBe(100);
     await service.app.get(IdempotencyExpiry).removeAll();
-    expect(await numberOf('idempotency_records')).toBe(2);
+    expect(await countRows('idempotency_records')).toBe(2);
   });
 });

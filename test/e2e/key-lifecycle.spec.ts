@@ -35,7 +35,7 @@ describe('A change of an account or a key', () => {
       return service.app.get(KeysService).create(id, expiresAt);
     };
     const rotate = (keyId: bigint, graceMs: number) => service.app.get(KeysService).rotate(keyId, graceMs);
-    const answer = async (key: string) => {
+    const response = async (key: string) => {
       const { status, body } = await service.get('/v1/pets', { key });
       return [status, (body as { code?: string }).code];
     };
@@ -48,26 +48,26 @@ describe('A change of an account or a key', () => {
       const old = await createKey();
       const { secret } = await rotate(old.key.id, 10_500);
       service.clock.advance(10_499);
-      expect([await answer(old.secret), await answer(secret)]).toEqual([OK, OK]);
+      expect([await response(old.secret), await response(secret)]).toEqual([OK, OK]);
       service.clock.advance(1);
-      expect([await answer(old.secret), await answer(secret)]).toEqual([EXPIRED, OK]);
+      expect([await response(old.secret), await response(secret)]).toEqual([EXPIRED, OK]);
     });
 
     it('never extends a key beyond its own expiry', async () => {
       const old = await createKey(1_500);
       await rotate(old.key.id, 10_000);
       service.clock.advance(1_499);
-      expect(await answer(old.secret)).toEqual(OK);
+      expect(await response(old.secret)).toEqual(OK);
       service.clock.advance(1);
-      expect(await answer(old.secret)).toEqual(EXPIRED);
+      expect(await response(old.secret)).toEqual(EXPIRED);
     });
 
     it('without a grace period ends a key within a second', async () => {
       const old = await createKey();
-      expect(await answer(old.secret)).toEqual(OK);
+      expect(await response(old.secret)).toEqual(OK);
       const { secret } = await rotate(old.key.id, 0);
       service.clock.advance(1_000);
-      expect([await answer(old.secret), await answer(secret)]).toEqual([EXPIRED, OK]);
+      expect([await response(old.secret), await response(secret)]).toEqual([EXPIRED, OK]);
     });
 
     it('happens once when it is requested twice at the same time', async () => {

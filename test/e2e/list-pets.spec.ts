@@ -1,5 +1,5 @@
 import { DataSource } from 'typeorm';
-import { BASE_URL, codeOf, TestService } from '../support/service';
+import { BASE_URL, getCode, TestService } from '../support/service';
 
 describe('GET /v1/pets', () => {
   let service: TestService;
@@ -21,10 +21,10 @@ describe('GET /v1/pets', () => {
 
   describe('200', () => {
     it('lists the first 20 animals by ascending id if limit is omitted', async () => {
-      const answer = await list();
-      expect(answer.status).toBe(200);
-      expect(ids(answer.body)).toEqual(range(1, 20));
-      expect((answer.body as unknown[])[0]).toEqual({ id: 1, name: 'Pet 1', categoryId: 1, status: 'pending' });
+      const response = await list();
+      expect(response.status).toBe(200);
+      expect(ids(response.body)).toEqual(range(1, 20));
+      expect((response.body as unknown[])[0]).toEqual({ id: 1, name: 'Pet 1', categoryId: 1, status: 'pending' });
     });
 
     it.each([1, 7, 99, 100])('lists at most limit=%d animals', async (limit) => {
@@ -55,10 +55,10 @@ describe('GET /v1/pets', () => {
         const seen: number[] = [];
         let next: string | undefined = `/v1/pets?limit=7${filter}`;
         while (next !== undefined) {
-          const answer = await service.get(next, { key });
-          seen.push(...ids(answer.body));
+          const response = await service.get(next, { key });
+          seen.push(...ids(response.body));
           await service.post('/v1/pets', { key, body: { name: 'Late', categoryId: 1, status: 'sold' } });
-          next = seen.length > 400 ? undefined : nextPath(answer.headers.link);
+          next = seen.length > 400 ? undefined : nextPath(response.headers.link);
         }
         expect(new Set(seen).size).toBe(seen.length);
         expect(seen.slice(0, expected.length)).toEqual(expected);
@@ -97,9 +97,9 @@ describe('GET /v1/pets', () => {
       '1000',
       '9999999999999999999',
     ])('rejects limit=%s instead of clamping it', async (limit) => {
-      const answer = await list(`?limit=${limit.replace(' ', '%20')}`);
-      expect([answer.status, codeOf(answer)]).toEqual([400, 'invalid_parameter']);
-      expect((answer.body as { message: string }).message).toContain('limit must be an integer from 1 to 100');
+      const response = await list(`?limit=${limit.replace(' ', '%20')}`);
+      expect([response.status, getCode(response)]).toEqual([400, 'invalid_parameter']);
+      expect((response.body as { message: string }).message).toContain('limit must be an integer from 1 to 100');
     });
 
     it.each([
@@ -109,14 +109,14 @@ describe('GET /v1/pets', () => {
       'status=',
       'status=lost',
       'status[]=sold&status=',
-    ])('refuses %s', async (query) => {
-      const answer = await list(`?${query}`);
-      expect([answer.status, codeOf(answer)]).toEqual([400, 'invalid_parameter']);
+    ])('rejects %s', async (query) => {
+      const response = await list(`?${query}`);
+      expect([response.status, getCode(response)]).toEqual([400, 'invalid_parameter']);
     });
 
     it.each(['', 'x', 'AAAAAAAAAAAAAAAA', '____________________', '1'])('rejects the cursor "%s"', async (cursor) => {
-      const answer = await list(`?cursor=${cursor}`);
-      expect([answer.status, codeOf(answer)]).toEqual([400, 'invalid_cursor']);
+      const response = await list(`?cursor=${cursor}`);
+      expect([response.status, getCode(response)]).toEqual([400, 'invalid_cursor']);
     });
 
     it('rejects a cursor of another status filter, and one given twice', async () => {
@@ -127,7 +127,7 @@ describe('GET /v1/pets', () => {
         `status=pending&cursor=${cursor}`,
         `status=sold&cursor=${cursor}&cursor=${cursor}`,
       ]) {
-        expect(codeOf(await list(`?${query}`))).toBe('invalid_cursor');
+        expect(getCode(await list(`?${query}`))).toBe('invalid_cursor');
       }
     });
   });

@@ -3,7 +3,7 @@ import { Readiness } from '../../src/health';
 import { PetListing } from '../../src/pets/pet-listing';
 import { ServiceUnavailableError } from '../../src/shared/domain/pet-store-error';
 import { eventually } from '../cluster/support/replica';
-import { codeOf, TestService } from '../support/service';
+import { getCode, TestService } from '../support/service';
 
 describe('The log', () => {
   let service: TestService;
@@ -55,15 +55,15 @@ describe('The log', () => {
 
   it('gives the reason of a rejected request, and the request ID that the client got', async () => {
     await start({ AUTH_FAILURES_PER_MINUTE: '1' });
-    const answers = [];
+    const responses = [];
     for (const path of ['/v1/pets', '/v1/pets']) {
-      answers.push(await service.get(path));
+      responses.push(await service.get(path));
     }
     for (let request = 0; request <= 60; request++) {
-      answers.push(await service.get('/v1/nowhere', { key }));
+      responses.push(await service.get('/v1/nowhere', { key }));
     }
     expect(requests().map((line) => [line['http.request.id'], line['http.response.status_code']])).toEqual(
-      answers.map(({ headers, status }) => [headers['x-request-id'], status]),
+      responses.map(({ headers, status }) => [headers['x-request-id'], status]),
     );
     expect(requests().map(({ petstore }) => (petstore as { rate: string }).rate)).toEqual([
       'unauthenticated',
@@ -93,17 +93,17 @@ describe('The log', () => {
 
   it('has a line for input that never became a request', async () => {
     await start({});
-    const answer = await service.raw('NONSENSE\r\n\r\n');
+    const response = await service.raw('NONSENSE\r\n\r\n');
     await service.get('/docs/%zz');
     expect(requests()).toMatchObject([
-      { 'http.request.id': /x-request-id: (\S+)/.exec(answer)?.[1], message: 'other unmatched 400' },
+      { 'http.request.id': /x-request-id: (\S+)/.exec(response)?.[1], message: 'other unmatched 400' },
       { message: 'GET unmatched 400' },
     ]);
   });
 
   it('has a line for a client that disconnects before the response', async () => {
     await start({});
-    const gone = new Promise<void>((closed) => {
+    const disconnected = new Promise<void>((closed) => {
       const request = httpRequest({
         port: service.port,
         host: '127.0.0.1',
@@ -116,7 +116,7 @@ describe('The log', () => {
       request.on('continue', () => request.destroy());
       request.write('{');
     });
-    await gone;
+    await disconnected;
     await eventually(5_000, () => requests().length > 0);
     expect(requests()).toMatchObject([{ message: 'POST /v1/pets 499' }]);
   });
@@ -125,7 +125,7 @@ describe('The log', () => {
     await start({});
     const codes: unknown[] = [];
     for (let request = 0; request < 125; request++) {
-      codes.push(codeOf(await service.get('/v1/pets', { key })));
+      codes.push(getCode(await service.get('/v1/pets', { key })));
     }
     expect(codes.filter((code) => code === 'key_temporarily_banned')).toHaveLength(5);
     const bannedUntil = new Date(service.clock.now() + 900_000).toISOString();
@@ -157,9 +157,9 @@ describe('The log', () => {
     const query = jest
       .spyOn(service.app.get(PetListing), 'page')
       .mockRejectedValue(new ServiceUnavailableError(failure));
-    const answers = await Promise.all([1, 2, 3].map(() => service.get('/v1/pets', { key })));
+    const responses = await Promise.all([1, 2, 3].map(() => service.get('/v1/pets', { key })));
     query.mockRestore();
-    expect(answers.map(({ status }) => status)).toEqual([503, 503, 503]);
+    expect(responses.map(({ status }) => status)).toEqual([503, 503, 503]);
     const reasons = () => eventsOf('service_unavailable');
     await eventually(5_000, () => reasons().length > 1);
     const [reason, code] = [failure.message, failure.code];

@@ -31,9 +31,9 @@ describe('/metrics', () => {
     const requests = (labels: string) => found.get(`petstore_http_request_duration_seconds_count{${labels}}`);
     expect(requests('method="GET",route="/v1/pets",status="200"')).toBe(2);
     expect(requests('method="GET",route="/v1/pets",status="400"')).toBe(1);
-    const within =
+    const bucket =
       'petstore_http_request_duration_seconds_bucket{le="+Inf",method="GET",route="/v1/pets",status="200"}';
-    expect(found.get(within)).toBe(2);
+    expect(found.get(bucket)).toBe(2);
     expect(
       found.get('petstore_http_request_duration_seconds_sum{method="GET",route="/v1/pets",status="200"}'),
     ).toBeGreaterThan(0);
@@ -125,12 +125,12 @@ describe('/metrics', () => {
     const port = await freePort();
     await start({ METRICS_PORT: port });
     expect((await service.get('/metrics')).status).toBe(404);
-    const answer = await fetch(`http://127.0.0.1:${port}/metrics`);
-    expect([answer.status, answer.headers.get('content-type')]).toEqual([
+    const response = await fetch(`http://127.0.0.1:${port}/metrics`);
+    expect([response.status, response.headers.get('content-type')]).toEqual([
       200,
       'text/plain; version=0.0.4; charset=utf-8',
     ]);
-    expect(await answer.text()).toContain('\npetstore_build_info{');
+    expect(await response.text()).toContain('\npetstore_build_info{');
     expect((await fetch(`http://127.0.0.1:${port}/healthz`)).status).toBe(404);
   });
 });

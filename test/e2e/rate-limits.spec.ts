@@ -1,4 +1,4 @@
-import { type Answer, codeOf, rate, TestService } from '../support/service';
+import { type TestResponse, getCode, rate, TestService } from '../support/service';
 
 const MINUTE = 60_000;
 
@@ -31,25 +31,25 @@ describe('Rate limits', () => {
 
   it('of 200 concurrent requests with a free key exactly 60 pass, with 59 to 0 left, once each', async () => {
     const key = await service.createKey('free');
-    const answers = await many(200, key);
-    const passed = answers.filter(({ status }) => status === 200);
-    expect(passed.map((answer) => rate(answer).remaining).sort((a, b) => b - a)).toEqual(
+    const responses = await many(200, key);
+    const passed = responses.filter(({ status }) => status === 200);
+    expect(passed.map((response) => rate(response).remaining).sort((a, b) => b - a)).toEqual(
       Array.from({ length: 60 }, (_, index) => 59 - index),
     );
-    expect(answers.filter(({ status }) => status === 429)).toHaveLength(140);
+    expect(responses.filter(({ status }) => status === 429)).toHaveLength(140);
   });
 
   it('429 says when to retry, and the request then passes', async () => {
     const key = await service.createKey('free');
     await many(60, key);
     service.clock.advance(20_500);
-    const refused = await list(key);
-    expect([refused.status, codeOf(refused), refused.headers['retry-after']]).toEqual([
+    const rejected = await list(key);
+    expect([rejected.status, getCode(rejected), rejected.headers['retry-after']]).toEqual([
       429,
       'rate_limit_exceeded',
       '40',
     ]);
-    expect(rate(refused)).toEqual({ limit: 60, remaining: 0, reset: service.clock.now() / 1_000 + 39.5 });
+    expect(rate(rejected)).toEqual({ limit: 60, remaining: 0, reset: service.clock.now() / 1_000 + 39.5 });
     service.clock.advance(40_000);
     expect((await list(key)).status).toBe(200);
   });
@@ -69,7 +69,7 @@ describe('Rate limits', () => {
 
   it('every response but 429 counts, whatever its status', async () => {
     const key = await service.createKey('free');
-    const answers: Answer[] = [
+    const responses: TestResponse[] = [
       await service.get('/v1/pets', { key }),
       await service.get('/v1/pets?limit=0', { key }),
       await service.get('/v1/pets/1', { key }),
@@ -82,8 +82,8 @@ describe('Rate limits', () => {
       await service.get('/v1/pets/%zz', { key }),
       await service.get(`/v1/pets?${'a'.repeat(9_000)}`, { key }),
     ];
-    expect(answers.map(({ status }) => status)).toEqual([200, 400, 404, 404, 404, 405, 400, 413, 415, 400, 414]);
-    expect(answers.map((answer) => rate(answer).remaining)).toEqual([59, 58, 57, 56, 55, 54, 53, 52, 51, 50, 49]);
+    expect(responses.map(({ status }) => status)).toEqual([200, 400, 404, 404, 404, 405, 400, 413, 415, 400, 414]);
+    expect(responses.map((response) => rate(response).remaining)).toEqual([59, 58, 57, 56, 55, 54, 53, 52, 51, 50, 49]);
   });
 
   it('the headers show the window with the fewest requests left, on a tie the one that ends later', async () => {
@@ -101,10 +101,10 @@ describe('Rate limits', () => {
   it('an exhausted day is 429 daily_quota_exceeded until midnight UTC, and costs nothing in the minute', async () => {
     const key = await service.createKey('enterprise', { perMinute: 10, perDay: 5 });
     await many(5, key);
-    const refused = await list(key);
-    expect([refused.status, codeOf(refused)]).toEqual([429, 'daily_quota_exceeded']);
-    expect(rate(refused)).toEqual({ limit: 5, remaining: 0, reset: Date.UTC(2026, 10, 22) / 1_000 });
-    expect(refused.headers['retry-after']).toBe(`${12 * 3_600}`);
+    const rejected = await list(key);
+    expect([rejected.status, getCode(rejected)]).toEqual([429, 'daily_quota_exceeded']);
+    expect(rate(rejected)).toEqual({ limit: 5, remaining: 0, reset: Date.UTC(2026, 10, 22) / 1_000 });
+    expect(rejected.headers['retry-after']).toBe(`${12 * 3_600}`);
     service.clock.set(Date.UTC(2026, 10, 22));
     expect(rate(await list(key))).toMatchObject({ limit: 5, remaining: 4 });
   });
@@ -113,25 +113,25 @@ describe('Rate limits', () => {
     const key = await service.createKey('enterprise', { perMinute: 2, perDay: 2 });
     service.clock.set(Date.UTC(2026, 10, 21, 23, 59, 30));
     await many(2, key);
-    const refused = await list(key);
-    expect(codeOf(refused)).toBe('rate_limit_exceeded');
-    expect(rate(refused).reset).toBe(Date.UTC(2026, 10, 22, 0, 0, 30) / 1_000);
+    const rejected = await list(key);
+    expect(getCode(rejected)).toBe('rate_limit_exceeded');
+    expect(rate(rejected).reset).toBe(Date.UTC(2026, 10, 22, 0, 0, 30) / 1_000);
   });
 
   it('a key that keeps sending after 429 is banned for 15 minutes, then 1 hour, then 24 hours', async () => {
     const [key = '', other = ''] = await service.createKeys(2, 'enterprise', { perMinute: 3, perDay: 1_000 });
     for (const seconds of [900, 3_600, 86_400, 86_400]) {
       await many(3, key);
-      expect((await many(3, key)).map(codeOf)).toEqual(Array(3).fill('rate_limit_exceeded'));
+      expect((await many(3, key)).map(getCode)).toEqual(Array(3).fill('rate_limit_exceeded'));
       const banned = await list(key);
       const end = service.clock.now() / 1_000 + seconds;
-      expect([banned.status, codeOf(banned)]).toEqual([429, 'key_temporarily_banned']);
+      expect([banned.status, getCode(banned)]).toEqual([429, 'key_temporarily_banned']);
       expect(rate(banned)).toEqual({ limit: 3, remaining: 0, reset: end });
       expect(banned.headers['retry-after']).toBe(`${seconds}`);
 
       service.clock.advance(seconds * 1_000 - 1);
       const stillBanned = await list(key);
-      expect([codeOf(stillBanned), rate(stillBanned).reset]).toEqual(['key_temporarily_banned', end]);
+      expect([getCode(stillBanned), rate(stillBanned).reset]).toEqual(['key_temporarily_banned', end]);
       expect((await list(other)).status).toBe(200);
       service.clock.advance(MINUTE + 1);
     }
@@ -172,7 +172,7 @@ describe('Rate limits', () => {
       const answers = await Promise.all(Array.from({ length: 20 }, () => usage(key)));
       expect(answers.map(({ status }) => status)).toEqual(Array(20).fill(200));
       expect(answers[0]?.headers['retry-after']).toBeUndefined();
-      expect((await many(2, key)).map(codeOf)).toEqual(Array(2).fill('rate_limit_exceeded'));
+      expect((await many(2, key)).map(getCode)).toEqual(Array(2).fill('rate_limit_exceeded'));
     });
 
     it('shows a ban of the key, which other keys of the account do not have', async () => {

@@ -6,7 +6,7 @@ import { PetsService } from '../../src/pets';
 import { UnitOfWork } from '../../src/shared/domain/unit-of-work';
 import { PreparedStatements } from '../../src/shared/persistence/statements/prepared-statements';
 import { onViolation } from '../../src/shared/persistence/violation';
-import { codeOf } from '../support/service';
+import { getCode } from '../support/service';
 import { VisitStore } from './visit-store';
 import { VisitsService } from './visits.module';
 
@@ -35,8 +35,8 @@ describe('A module added by a team', () => {
       endsAt: '2027-01-31T17:00:00Z',
       ...more,
     });
-  const idOf = ({ body }: { body: unknown }) => (body as { id: number }).id;
-  const messageOf = ({ body }: { body: unknown }) => (body as { message: string }).message;
+  const getId = ({ body }: { body: unknown }) => (body as { id: number }).id;
+  const getMessage = ({ body }: { body: unknown }) => (body as { message: string }).message;
 
   describe('declares fields with decorators:', () => {
     it('a date-time in the body is a Date, and no other value is accepted as one', async () => {
@@ -45,38 +45,38 @@ describe('A module added by a team', () => {
         endsAt: '2027-01-31T17:00:00.000Z',
       });
       for (const endsAt of ['2027-01-31', '2027-02-30T00:00:00Z', 1_801_411_200_000, null, ['2027-01-31T17:00:00Z']]) {
-        const answer = await make({ endsAt });
-        expect([codeOf(answer), messageOf(answer)]).toEqual(['invalid_body', `endsAt ${DATE_TIME}.`]);
+        const response = await make({ endsAt });
+        expect([getCode(response), getMessage(response)]).toEqual(['invalid_body', `endsAt ${DATE_TIME}.`]);
       }
-      expect(messageOf(await make({ endsAt: undefined }))).toBe('endsAt is required.');
+      expect(getMessage(await make({ endsAt: undefined }))).toBe('endsAt is required.');
     });
 
     it('a date-time in the query is a Date, and a filter whose cursor does not depend on its spelling', async () => {
       const made = [];
       for (const day of ['01', '02', '03']) {
-        made.push(idOf(await make({ startsAt: `2028-05-${day}T09:00:00Z`, endsAt: `2028-05-${day}T10:00:00Z` })));
+        made.push(getId(await make({ startsAt: `2028-05-${day}T09:00:00Z`, endsAt: `2028-05-${day}T10:00:00Z` })));
       }
       const list = (query: string) => store.call('GET', `/v1/visits?${query}`);
-      const idsOf = ({ body }: { body: unknown }) => (body as { id: number }[]).map(({ id }) => id);
+      const getIds = ({ body }: { body: unknown }) => (body as { id: number }[]).map(({ id }) => id);
       const first = await list('limit=1&from=2028-05-02T11:00:00%2B02:00&to=2029-01-01T00:00:00Z');
-      expect(idsOf(first)).toEqual([made[1]]);
+      expect(getIds(first)).toEqual([made[1]]);
       const next = /<\/v1\/visits\?(limit=1&from=2028-05-02T09:00:00\.000Z&to=.+)>/.exec(first.headers.link ?? '');
       const second = await list(next?.[1] ?? '');
-      expect([idsOf(second), second.headers.link]).toEqual([[made[2]], undefined]);
+      expect([getIds(second), second.headers.link]).toEqual([[made[2]], undefined]);
       const cursor = /cursor=.+$/.exec(next?.[1] ?? '')?.[0] ?? '';
-      expect(idsOf(await list(`from=2028-05-02T09:00:00Z&to=2029-01-01T00:00:00Z&${cursor}`))).toEqual([made[2]]);
-      expect(codeOf(await list(`from=2028-05-02T09:00:01Z&to=2029-01-01T00:00:00Z&${cursor}`))).toBe('invalid_cursor');
+      expect(getIds(await list(`from=2028-05-02T09:00:00Z&to=2029-01-01T00:00:00Z&${cursor}`))).toEqual([made[2]]);
+      expect(getCode(await list(`from=2028-05-02T09:00:01Z&to=2029-01-01T00:00:00Z&${cursor}`))).toBe('invalid_cursor');
       // An unencoded plus is a space.
       for (const from of ['2028-05-02', '2028-05-02T11:00:00+02:00', '', 'null', '2028-05-02T09:00:00Z&from=']) {
-        const answer = await list(`from=${from}`);
-        expect([codeOf(answer), messageOf(answer)]).toEqual(['invalid_parameter', `from ${DATE_TIME}.`]);
+        const response = await list(`from=${from}`);
+        expect([getCode(response), getMessage(response)]).toEqual(['invalid_parameter', `from ${DATE_TIME}.`]);
       }
     });
 
     it('an optional field must not be null', async () => {
       expect((await make()).status).toBe(201);
-      const answer = await make({ note: null });
-      expect([codeOf(answer), messageOf(answer)]).toEqual(['invalid_body', 'note must be a string.']);
+      const response = await make({ note: null });
+      expect([getCode(response), getMessage(response)]).toEqual(['invalid_body', 'note must be a string.']);
     });
 
     it('free text is measured in characters, stored as sent, and always storable', async () => {
@@ -89,25 +89,25 @@ describe('A module added by a team', () => {
         ['a\0', 'must not contain NUL or a lone surrogate'],
         ['\ud83d', 'must not contain NUL or a lone surrogate'],
       ]) {
-        expect(messageOf(await make({ note: text }))).toBe(`note ${problem}.`);
+        expect(getMessage(await make({ note: text }))).toBe(`note ${problem}.`);
       }
     });
 
     it('a change has at least one of its fields', async () => {
-      const url = `/v1/visits/${idOf(await make({ note: 'Vaccination' }))}`;
+      const url = `/v1/visits/${getId(await make({ note: 'Vaccination' }))}`;
       expect((await store.call('PATCH', url, { note: 'Check-up' })).body).toMatchObject({ note: 'Check-up' });
       expect((await store.call('PATCH', url, { endsAt: '2027-01-31T16:30:00Z' })).body).toMatchObject({
         endsAt: '2027-01-31T16:30:00.000Z',
         note: 'Check-up',
       });
       for (const body of [{}, { room: 1 }, { 'one of endsAt, note': 1 }]) {
-        const answer = await store.call('PATCH', url, body);
-        expect([codeOf(answer), messageOf(answer)]).toEqual([
+        const response = await store.call('PATCH', url, body);
+        expect([getCode(response), getMessage(response)]).toEqual([
           'invalid_body',
           'at least one of endsAt, note is required.',
         ]);
       }
-      expect(messageOf(await store.call('PATCH', url, { note: null }))).toBe('note must be a string.');
+      expect(getMessage(await store.call('PATCH', url, { note: null }))).toBe('note must be a string.');
     });
 
     it('which the OpenAPI document also says', async () => {
@@ -134,15 +134,15 @@ describe('A module added by a team', () => {
     it('a constraint violation is an error of its own', async () => {
       const petId = await store.addPet();
       expect((await make({}, petId)).status).toBe(201);
-      const answer = await make({ startsAt: '2027-01-31T16:59:59Z', endsAt: '2027-01-31T18:00:00Z' }, petId);
-      expect([answer.status, codeOf(answer), messageOf(answer)]).toEqual([409, 'conflict', conflict]);
+      const response = await make({ startsAt: '2027-01-31T16:59:59Z', endsAt: '2027-01-31T18:00:00Z' }, petId);
+      expect([response.status, getCode(response), getMessage(response)]).toEqual([409, 'conflict', conflict]);
       expect((await make({ startsAt: '2027-01-31T17:00:00Z', endsAt: '2027-01-31T18:00:00Z' }, petId)).status).toBe(
         201,
       );
-      expect(messageOf(await make({ endsAt: '2027-01-31T16:00:00Z' }))).toBe('A visit ends after it starts.');
+      expect(getMessage(await make({ endsAt: '2027-01-31T16:00:00Z' }))).toBe('A visit ends after it starts.');
       const earlier = await make({ startsAt: '2027-01-31T15:00:00Z', endsAt: '2027-01-31T16:00:00Z' }, petId);
-      const url = `/v1/visits/${idOf(earlier)}`;
-      expect(codeOf(await store.call('PATCH', url, { endsAt: '2027-01-31T16:00:01Z' }))).toBe('conflict');
+      const url = `/v1/visits/${getId(earlier)}`;
+      expect(getCode(await store.call('PATCH', url, { endsAt: '2027-01-31T16:00:01Z' }))).toBe('conflict');
       const visits = store.app.get(VisitsService);
       await expect(visits.insert(['999999', new Date(0), new Date(1), null])).rejects.toThrow(
         'No animal has this petId.',
@@ -179,8 +179,8 @@ describe('A module added by a team', () => {
     it('the violation of a constraint that it does not declare is an error in the code', async () => {
       const sql = (text: string) => store.app.get(DataSource).query(text);
       await sql(`ALTER TABLE visits ADD CONSTRAINT no_bath CHECK (note <> 'Bath')`);
-      const answer = await make({ note: 'Bath' });
-      expect([answer.status, codeOf(answer)]).toEqual([500, 'internal_error']);
+      const response = await make({ note: 'Bath' });
+      expect([response.status, getCode(response)]).toEqual([500, 'internal_error']);
     });
 
     it('a locked animal stays locked until the end of the unit of work', async () => {
@@ -214,7 +214,7 @@ describe('A module added by a team', () => {
   it('adds fields to the log lines of its requests', async () => {
     lines.length = 0;
     const petId = await store.addPet();
-    const visitId = idOf(await make({}, petId));
+    const visitId = getId(await make({}, petId));
     await store.call('GET', '/v1/pets');
     expect(lines.join('')).toContain(`fields={"visitId":"${visitId}","petId":${petId}}`);
     expect(lines.filter((line) => line.includes('fields='))).toHaveLength(1);
@@ -229,7 +229,7 @@ describe('A module added by a team', () => {
   });
 
   it('has its own settings, which are validated with all others', async () => {
-    expect(messageOf(await make({ endsAt: '2027-01-31T19:00:01Z' }))).toBe('A visit takes at most 3 hours.');
+    expect(getMessage(await make({ endsAt: '2027-01-31T19:00:01Z' }))).toBe('A visit takes at most 3 hours.');
     const wrong = () => loadSettings({ PORT: 'x', VISIT_MAX_HOURS: '25' });
     expect(wrong).toThrow(InvalidSettingsError);
     expect(wrong).toThrow(/^PORT must .+\nVISIT_MAX_HOURS must be a whole number from 1 to 24\.$/);

@@ -213,13 +213,13 @@ describe("A team's own controller", () => {
   afterAll(() => app.close());
 
   const post = async (payload: string, headers: Record<string, string> = { authorization: `Bearer ${key}` }) => {
-    const answer = await app.inject({
+    const response = await app.inject({
       method: 'POST',
       url: '/v1/notes',
       headers: { 'content-type': 'application/json', ...headers },
       payload,
     });
-    return { status: answer.statusCode, body: JSON.parse(answer.body) as { code?: string; message?: string } };
+    return { status: response.statusCode, body: JSON.parse(response.body) as { code?: string; message?: string } };
   };
 
   it('gets a body as its own DTO, with defaults and without unknown fields, from @Body() alone', async () => {
@@ -313,13 +313,13 @@ describe("A team's own controller", () => {
     const { paths } = dereference(createOpenApiDocument(app, settings));
     const once = paths['/notes/once']?.post;
     const tagged = paths['/notes/tagged']?.post;
-    const headersOf = (operation: OperationObject | undefined, status: string) =>
+    const getHeaders = (operation: OperationObject | undefined, status: string) =>
       Object.keys((operation?.responses[status] as ResponseObject).headers ?? {});
-    expect(headersOf(once, '201')).toContain('Idempotent-Replayed');
-    expect(headersOf(tagged, '201')).not.toContain('Idempotent-Replayed');
+    expect(getHeaders(once, '201')).toContain('Idempotent-Replayed');
+    expect(getHeaders(tagged, '201')).not.toContain('Idempotent-Replayed');
     const old = paths['/notes/old']?.get;
     expect(old).toMatchObject({ operationId: 'listOldNotes', deprecated: true, 'x-deprecated-sunset': '2031-01-01' });
-    expect(headersOf(old, '200')).toEqual(expect.arrayContaining(['Deprecation', 'Sunset', 'Link']));
+    expect(getHeaders(old, '200')).toEqual(expect.arrayContaining(['Deprecation', 'Sunset', 'Link']));
   });
 });
 
@@ -331,16 +331,16 @@ describe('docs/extending.md', () => {
   );
 
   it.each(shown)('shows the code of %s', (path, code) => {
-    const linesOf = (text: string) =>
+    const getLines = (text: string) =>
       text
         .trim()
         .split('\n')
         .map((line) => line.trim());
-    const lines = linesOf(read(path));
+    const lines = getLines(read(path));
     const parts = code.split(/^\s*\/\/ …\n/m);
     // Each part is there unchanged, and after the previous one.
     let from = 0;
-    for (const part of parts.map(linesOf)) {
+    for (const part of parts.map(getLines)) {
       const at = lines.findIndex((_, index) => index >= from && part.every((line, n) => lines[index + n] === line));
       expect([part.join('\n'), at]).not.toEqual([part.join('\n'), -1]);
       from = at + part.length;

@@ -11,7 +11,7 @@ import { PetsService } from '../../src/pets';
 import { createHttpAdapter } from '../../src/shared/http/server/http-adapter';
 import { parseJson } from '../../src/shared/json/json';
 import { Conformance } from '../support/conformance';
-import type { Answer } from '../support/service';
+import type { TestResponse } from '../support/service';
 import { TestClock } from '../support/test-clock';
 import { VisitsModule, CREATE_VISITS } from './visits.module';
 
@@ -49,9 +49,9 @@ export class VisitStore {
     return (await this.app.get(PetsService).add({ name: 'Rex', categoryId: 1n, status: 'available' })).id;
   }
 
-  async call(method: 'GET' | 'POST' | 'PATCH', url: string, body?: object): Promise<Answer> {
+  async call(method: 'GET' | 'POST' | 'PATCH', url: string, body?: object): Promise<TestResponse> {
     const payload = body === undefined ? undefined : JSON.stringify(body);
-    const response = await this.app.inject({
+    const injected = await this.app.inject({
       method,
       url,
       headers: {
@@ -60,13 +60,13 @@ export class VisitStore {
       },
       ...(payload !== undefined && { payload }),
     });
-    const answer = {
-      status: response.statusCode,
-      headers: response.headers as Record<string, string>,
-      text: response.body,
-      body: parseJson(response.body),
+    const response = {
+      status: injected.statusCode,
+      headers: injected.headers as Record<string, string>,
+      text: injected.body,
+      body: parseJson(injected.body),
     };
-    this.conformance.check(method, url, payload, answer);
-    return answer;
+    this.conformance.check(method, url, payload, response);
+    return response;
   }
 }

@@ -11,7 +11,7 @@ import Ajv2020, { type ValidateFunction } from 'ajv/dist/2020';
 import addFormats from 'ajv-formats';
 import { stringifyJson } from '../../src/shared/json/json';
 import { dereference } from '../openapi/dereference.cjs';
-import type { Answer } from './service';
+import type { TestResponse } from './service';
 
 /**
  * Headers that any response may have without being in the document: those of HTTP itself, caching, CORS and browser
@@ -50,16 +50,16 @@ export class Conformance {
     }));
   }
 
-  check(method: string, url: string, body: string | undefined, answer: Answer): void {
-    const problems = this.problems(method, url, body, answer);
+  check(method: string, url: string, body: string | undefined, response: TestResponse): void {
+    const problems = this.problems(method, url, body, response);
     if (problems.length > 0) {
       throw new Error(
-        `${method} ${url} returned ${answer.status} ${answer.text}, which does not conform to the document: ${problems.join('; ')}`,
+        `${method} ${url} returned ${response.status} ${response.text}, which does not conform to the document: ${problems.join('; ')}`,
       );
     }
   }
 
-  private problems(method: string, url: string, body: string | undefined, answer: Answer): string[] {
+  private problems(method: string, url: string, body: string | undefined, response: TestResponse): string[] {
     const [path = '', query = ''] = url.split('?', 2);
     if (!path.startsWith('/v1')) {
       return [];
@@ -68,18 +68,18 @@ export class Conformance {
     const operation = operations?.[method === 'HEAD' ? 'get' : method.toLowerCase()];
     if (operation === undefined) {
       // Not an operation in the document: an error, or a CORS preflight.
-      return answer.status === 204 ? [] : this.bodyProblems({ $ref: '#/components/schemas/Error' }, answer, method);
+      return response.status === 204 ? [] : this.bodyProblems({ $ref: '#/components/schemas/Error' }, response, method);
     }
-    const response = operation.responses[answer.status] as ResponseObject | undefined;
-    if (response === undefined) {
+    const documented = operation.responses[response.status] as ResponseObject | undefined;
+    if (documented === undefined) {
       return [
-        `the status is not documented; name the error in @ApiErrors() ${answer.status === 403 ? 'or the scope in @RequireScope() ' : ''}on the handler`,
+        `the status is not documented; name the error in @ApiErrors() ${response.status === 403 ? 'or the scope in @RequireScope() ' : ''}on the handler`,
       ];
     }
     return [
-      ...(answer.status < 300 ? this.requestProblems(operation, query, body) : []),
-      ...this.headerProblems((response.headers ?? {}) as Record<string, HeaderObject>, answer),
-      ...this.bodyProblems(response.content?.['application/json']?.schema ?? {}, answer, method),
+      ...(response.status < 300 ? this.requestProblems(operation, query, body) : []),
+      ...this.headerProblems((documented.headers ?? {}) as Record<string, HeaderObject>, response),
+      ...this.bodyProblems(documented.content?.['application/json']?.schema ?? {}, response, method),
     ];
   }
 
@@ -94,7 +94,7 @@ export class Conformance {
     ];
   }
 
-  private headerProblems(documented: Readonly<Record<string, HeaderObject>>, { headers }: Answer): string[] {
+  private headerProblems(documented: Readonly<Record<string, HeaderObject>>, { headers }: TestResponse): string[] {
     const known = new Map(Object.entries(documented).map(([name, header]) => [name.toLowerCase(), header]));
     const exposed = new Set(headers['access-control-expose-headers']?.toLowerCase().split(', '));
     return [
@@ -118,7 +118,7 @@ export class Conformance {
     ];
   }
 
-  private bodyProblems(schema: object, { status, text }: Answer, method: string): string[] {
+  private bodyProblems(schema: object, { status, text }: TestResponse, method: string): string[] {
     if (method === 'HEAD') {
       return text === '' ? [] : ['a response to HEAD has a body'];
     }
@@ -135,11 +135,11 @@ export class Conformance {
   }
 
   private schemaProblems(what: string, schema: object, value: unknown): string[] {
-    const validate = this.validatorOf(schema);
+    const validate = this.getValidator(schema);
     return validate(value) ? [] : [`${what}: ${this.ajv.errorsText(validate.errors)}`];
   }
 
-  private validatorOf(schema: object): ValidateFunction {
+  private getValidator(schema: object): ValidateFunction {
     const text = JSON.stringify(schema).replace(/"#\//g, '"openapi#/');
     let validator = this.validators.get(text);
     if (validator === undefined) {

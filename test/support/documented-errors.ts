@@ -1,5 +1,5 @@
 import type { ErrorCode } from '../../src/shared/domain/error-codes';
-import type { Answer, TestService } from './service';
+import type { TestResponse, TestService } from './service';
 
 /**
  * For each code, a request that returns it, as its response or its body. Each `documented-errors.ts` below `test/e2e`
@@ -10,4 +10,4 @@ import type { Answer, TestService } from './service';
 export type ErrorCases = (
   service: TestService,
   key: string,
-) => Readonly<Partial<Record<ErrorCode, () => Promise<Answer | string>>>>;
+) => Readonly<Partial<Record<ErrorCode, () => Promise<TestResponse | string>>>>;

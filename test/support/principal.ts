@@ -1,7 +1,7 @@
 import type { Principal } from '../../src/shared/domain/principal';
 
 /** A principal with everything that a limiter needs. */
-export function principalOf(
+export function createPrincipal(
   accountId: bigint,
   keyId: bigint,
   perMinute: number,

@@ -14,7 +14,7 @@ import { TestClock } from './test-clock';
 
 export const BASE_URL = 'https://api.example.com/v1';
 
-export interface Answer {
+export interface TestResponse {
   readonly status: number;
   readonly headers: Readonly<Record<string, string>>;
   /** The body as received. */
@@ -84,9 +84,9 @@ export class TestService {
     return issued.map(({ secret }) => secret);
   }
 
-  async call(method: string, path: string, { key, headers = {}, body }: Call = {}): Promise<Answer> {
+  async call(method: string, path: string, { key, headers = {}, body }: Call = {}): Promise<TestResponse> {
     const payload = body === undefined || typeof body === 'string' ? body : JSON.stringify(body);
-    const answer = await new Promise<Answer>((resolve, reject) => {
+    const response = await new Promise<TestResponse>((resolve, reject) => {
       const request = httpRequest(
         {
           port: this.port,
@@ -120,19 +120,19 @@ export class TestService {
       request.on('error', reject);
       request.end(payload);
     });
-    if (answer.status === 500 && !this.isMadeToFail) {
-      const requestId = answer.headers['x-request-id'] ?? '';
+    if (response.status === 500 && !this.isMadeToFail) {
+      const requestId = response.headers['x-request-id'] ?? '';
       process.stderr.write(this.errors.filter((line) => line.includes(requestId)).join(''));
     }
-    this.conformance.check(method, path, payload, answer);
-    return answer;
+    this.conformance.check(method, path, payload, response);
+    return response;
   }
 
-  get(path: string, call?: Call): Promise<Answer> {
+  get(path: string, call?: Call): Promise<TestResponse> {
     return this.call('GET', path, call);
   }
 
-  post(path: string, call?: Call): Promise<Answer> {
+  post(path: string, call?: Call): Promise<TestResponse> {
     return this.call('POST', path, call);
   }
 
@@ -152,7 +152,7 @@ export class TestService {
   /** Sends bytes that no HTTP client would send, and returns everything received until the connection ends. */
   raw(bytes: string, { halfClose = false } = {}): Promise<string> {
     return new Promise((resolve, reject) => {
-      let answer = '';
+      let response = '';
       const socket = connect(this.port, '127.0.0.1', () => {
         socket.write(bytes, 'latin1');
         if (halfClose) {
@@ -160,17 +160,17 @@ export class TestService {
         }
       });
       socket.setEncoding('latin1');
-      socket.on('data', (data: string) => (answer += data));
+      socket.on('data', (data: string) => (response += data));
       socket.on('error', reject);
       socket.on('close', () => {
-        resolve(answer);
+        resolve(response);
       });
     });
   }
 }
 
 /** The rate limit headers of a response, as numbers. */
-export function rate({ headers }: Answer): { limit: number; remaining: number; reset: number } {
+export function rate({ headers }: TestResponse): { limit: number; remaining: number; reset: number } {
   return {
     limit: Number(headers['x-ratelimit-limit']),
     remaining: Number(headers['x-ratelimit-remaining']),
@@ -178,6 +178,6 @@ export function rate({ headers }: Answer): { limit: number; remaining: number; r
   };
 }
 
-export function codeOf({ body }: Answer): unknown {
+export function getCode({ body }: TestResponse): unknown {
   return (body as { code?: unknown } | undefined)?.code;
 }

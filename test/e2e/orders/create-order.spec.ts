@@ -1,7 +1,7 @@
 import { DataSource } from 'typeorm';
 import { createPetStore } from '../../../clients/typescript/src';
-import { BASE_URL, codeOf, TestService } from '../../support/service';
-import { Customer, idsOf, type Order } from './support';
+import { BASE_URL, getCode, TestService } from '../../support/service';
+import { Customer, getIds, type Order } from './support';
 
 describe('POST /v1/store/orders', () => {
   let service: TestService;
@@ -13,15 +13,15 @@ describe('POST /v1/store/orders', () => {
   });
   afterAll(() => service.close());
 
-  const messageOf = ({ body }: { body: unknown }) => (body as { message: string }).message;
+  const getMessage = ({ body }: { body: unknown }) => (body as { message: string }).message;
 
   describe('201', () => {
     it('returns the placed order and its URL; the animal becomes pending', async () => {
       const petId = await customer.addPet();
-      const answer = await customer.place({ petId, quantity: 3, shipDate: '2027-01-31T18:00:00.5+02:00' });
-      const { id } = answer.body as Order;
-      expect(answer.status).toBe(201);
-      expect(answer.body).toEqual({
+      const response = await customer.place({ petId, quantity: 3, shipDate: '2027-01-31T18:00:00.5+02:00' });
+      const { id } = response.body as Order;
+      expect(response.status).toBe(201);
+      expect(response.body).toEqual({
         id,
         petId,
         quantity: 3,
@@ -29,9 +29,9 @@ describe('POST /v1/store/orders', () => {
         shipDate: '2027-01-31T16:00:00.500Z',
         placedAt: new Date(service.clock.now()).toISOString(),
       });
-      expect(answer.headers.location).toBe(`${BASE_URL}/store/orders/${id}`);
-      expect((await customer.get(id)).text).toBe(answer.text);
-      expect(await customer.statusOf(petId)).toBe('pending');
+      expect(response.headers.location).toBe(`${BASE_URL}/store/orders/${id}`);
+      expect((await customer.get(id)).text).toBe(response.text);
+      expect(await customer.getStatus(petId)).toBe('pending');
     });
 
     it('uses quantity 1 and no shipDate if they are omitted', async () => {
@@ -43,15 +43,15 @@ describe('POST /v1/store/orders', () => {
     it('assigns id, status, placedAt and the account itself, and stores no unknown field', async () => {
       const petId = await customer.addPet();
       const sent = { id: 10_000, status: 'delivered', placedAt: '2000-01-01T00:00:00Z', accountId: 2, account_id: 2 };
-      const answer = await customer.place({ petId, ...sent });
-      expect(Object.keys(answer.body as object)).toEqual(['id', 'petId', 'quantity', 'status', 'placedAt']);
-      expect(answer.body).toMatchObject({ status: 'placed', placedAt: new Date(service.clock.now()).toISOString() });
-      expect((answer.body as Order).id).toBeLessThan(10_000);
+      const response = await customer.place({ petId, ...sent });
+      expect(Object.keys(response.body as object)).toEqual(['id', 'petId', 'quantity', 'status', 'placedAt']);
+      expect(response.body).toMatchObject({ status: 'placed', placedAt: new Date(service.clock.now()).toISOString() });
+      expect((response.body as Order).id).toBeLessThan(10_000);
     });
 
     it.each(['1', '100', '1.0', '1e2', '100.00'])('accepts quantity %s', async (quantity) => {
-      const answer = await customer.place(`{"petId":${await customer.addPet()},"quantity":${quantity}}`);
-      expect([answer.status, (answer.body as { quantity: number }).quantity]).toEqual([201, Number(quantity)]);
+      const response = await customer.place(`{"petId":${await customer.addPet()},"quantity":${quantity}}`);
+      expect([response.status, (response.body as { quantity: number }).quantity]).toEqual([201, Number(quantity)]);
     });
 
     it.each([
@@ -71,9 +71,9 @@ describe('POST /v1/store/orders', () => {
           `INSERT INTO pets (id, name, category_id, status) OVERRIDING SYSTEM VALUE VALUES ($1, 'Rex', 1, 'available')`,
           [String(petId)],
         );
-      const answer = await customer.place(`{"petId":${petId},"quantity":7}`);
-      expect(answer.text).toContain(`"petId":${petId},"quantity":7,`);
-      expect((await customer.list(`?petId=${petId}`)).text).toBe(`[${answer.text}]`);
+      const response = await customer.place(`{"petId":${petId},"quantity":7}`);
+      expect(response.text).toContain(`"petId":${petId},"quantity":7,`);
+      expect((await customer.list(`?petId=${petId}`)).text).toBe(`[${response.text}]`);
     });
 
     it('is typed by the TypeScript client, which keeps int64 exact beside other numbers', async () => {
@@ -125,14 +125,14 @@ describe('POST /v1/store/orders', () => {
         'shipDate must be a date-time with a time zone, such as 2026-12-24T09:00:00Z, from 1970 to 9999.',
       ]),
     ])('rejects %s, naming the field', async (body, message) => {
-      const answer = await customer.place(body);
-      expect([answer.status, codeOf(answer), messageOf(answer)]).toEqual([400, 'invalid_body', message]);
+      const response = await customer.place(body);
+      expect([response.status, getCode(response), getMessage(response)]).toEqual([400, 'invalid_body', message]);
     });
 
     it.each(['999999', '0', '-1', '9223372036854775806'])('unknown_pet: no animal has the petId %s', async (petId) => {
       const before = await customer.list();
-      const answer = await customer.place(`{"petId":${petId}}`);
-      expect([answer.status, codeOf(answer)]).toEqual([400, 'unknown_pet']);
+      const response = await customer.place(`{"petId":${petId}}`);
+      expect([response.status, getCode(response)]).toEqual([400, 'unknown_pet']);
       expect((await customer.list()).text).toBe(before.text);
     });
   });
@@ -140,40 +140,42 @@ describe('POST /v1/store/orders', () => {
   describe('409', () => {
     it.each(['pending', 'sold'])('pet_not_available: an animal that is %s stays so', async (status) => {
       const petId = await customer.addPet(status);
-      const answer = await customer.place({ petId });
-      expect([answer.status, codeOf(answer)]).toEqual([409, 'pet_not_available']);
-      expect(await customer.statusOf(petId)).toBe(status);
-      expect(idsOf(await customer.list(`?petId=${petId}`))).toEqual([]);
+      const response = await customer.place({ petId });
+      expect([response.status, getCode(response)]).toEqual([409, 'pet_not_available']);
+      expect(await customer.getStatus(petId)).toBe(status);
+      expect(getIds(await customer.list(`?petId=${petId}`))).toEqual([]);
     });
 
     it('pet_not_available: an animal that was already ordered, by any account', async () => {
       const { petId } = await customer.placeOne();
       for (const other of [customer, await Customer.of(service)]) {
-        expect(codeOf(await other.place({ petId }))).toBe('pet_not_available');
+        expect(getCode(await other.place({ petId }))).toBe('pet_not_available');
       }
     });
   });
 
   it('places one of twenty concurrent orders for an animal, with and without Idempotency-Keys', async () => {
     const petId = await customer.addPet();
-    const answers = await Promise.all(
+    const responses = await Promise.all(
       Array.from({ length: 20 }, (_, index) =>
         customer.place({ petId }, index % 2 === 0 ? {} : { 'idempotency-key': `race-${index}` }),
       ),
     );
-    const [placed, ...others] = answers.sort((a, b) => a.status - b.status);
+    const [placed, ...others] = responses.sort((a, b) => a.status - b.status);
     expect(placed?.status).toBe(201);
-    expect(others.map((answer) => [answer.status, codeOf(answer)])).toEqual(Array(19).fill([409, 'pet_not_available']));
-    expect(idsOf(await customer.list(`?petId=${petId}`))).toEqual([(placed?.body as Order).id]);
+    expect(others.map((response) => [response.status, getCode(response)])).toEqual(
+      Array(19).fill([409, 'pet_not_available']),
+    );
+    expect(getIds(await customer.list(`?petId=${petId}`))).toEqual([(placed?.body as Order).id]);
   });
 
   it('leaves the animal available if the order cannot be stored', async () => {
     const petId = await customer.addPet();
-    const answer = await service.withConstraint('orders', 'quantity <> 99', () =>
+    const response = await service.withConstraint('orders', 'quantity <> 99', () =>
       customer.place({ petId, quantity: 99 }),
     );
-    expect(answer.status).toBe(500);
-    expect(await customer.statusOf(petId)).toBe('available');
+    expect(response.status).toBe(500);
+    expect(await customer.getStatus(petId)).toBe('available');
     expect((await customer.place({ petId })).status).toBe(201);
   });
 

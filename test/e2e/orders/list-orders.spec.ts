@@ -1,7 +1,7 @@
 import { DataSource } from 'typeorm';
 import { Order as OrderEntity } from '../../../src/orders/domain/order';
-import { BASE_URL, codeOf, TestService } from '../../support/service';
-import { Customer, idsOf, type Order } from './support';
+import { BASE_URL, getCode, TestService } from '../../support/service';
+import { Customer, getIds, type Order } from './support';
 
 describe('GET /v1/store/orders', () => {
   let service: TestService;
@@ -26,16 +26,16 @@ describe('GET /v1/store/orders', () => {
   const walk = async (query: string) => {
     const seen: number[] = [];
     for (let next: string | undefined = query; next !== undefined && seen.length <= 500;) {
-      const answer = await customer.list(next);
-      expect(answer.status).toBe(200);
-      seen.push(...idsOf(answer));
-      next = nextPath(answer.headers.link)?.replace('/store/orders', '');
+      const response = await customer.list(next);
+      expect(response.status).toBe(200);
+      seen.push(...getIds(response));
+      next = nextPath(response.headers.link)?.replace('/store/orders', '');
     }
     return seen;
   };
 
   it("lists the account's first 20 orders by ascending id if limit is omitted", async () => {
-    expect(idsOf(await customer.list())).toEqual(OWN.slice(0, 20));
+    expect(getIds(await customer.list())).toEqual(OWN.slice(0, 20));
   });
 
   it.each([
@@ -69,9 +69,9 @@ describe('GET /v1/store/orders', () => {
     ...['petId=', 'petId=0', 'petId=-1', 'petId=01', 'petId=1.0', 'petId=1e0', 'petId=%2B1', 'petId=abc', 'petId=0x1'],
     ...['petId=9223372036854775808', 'petId=1&petId=1', 'petId=%201', 'petId=null'],
   ])('400 invalid_parameter: %s', async (query) => {
-    const answer = await customer.list(`?${query}`);
-    expect([answer.status, codeOf(answer)]).toEqual([400, 'invalid_parameter']);
-    expect((answer.body as { message: string }).message).toMatch(
+    const response = await customer.list(`?${query}`);
+    expect([response.status, getCode(response)]).toEqual([400, 'invalid_parameter']);
+    expect((response.body as { message: string }).message).toMatch(
       new RegExp(`^${query.split(/[=[]/, 1)[0] ?? ''} must be`),
     );
   });
@@ -91,7 +91,7 @@ describe('GET /v1/store/orders', () => {
       `status=placed&petId=17&cursor=${cursor ?? ''}`,
       `${good}&cursor=${cursor ?? ''}`,
     ]) {
-      expect([query, codeOf(await customer.list(`?${query}`))]).toEqual([query, 'invalid_cursor']);
+      expect([query, getCode(await customer.list(`?${query}`))]).toEqual([query, 'invalid_cursor']);
     }
   });
 
@@ -129,9 +129,9 @@ describe('GET /v1/store/orders', () => {
     const lines: string[] = [];
     const broken = await TestService.start({ LOG_LEVEL: 'error' }, { write: (line) => lines.push(line) });
     broken.app.get(DataSource).entityMetadatasMap.delete(OrderEntity);
-    const answer = await (await Customer.of(broken)).list();
+    const response = await (await Customer.of(broken)).list();
     await broken.close();
-    expect([answer.status, codeOf(answer)]).toEqual([500, 'internal_error']);
+    expect([response.status, getCode(response)]).toEqual([500, 'internal_error']);
     expect(lines.join('')).toContain('EntityMetadataNotFoundError');
   });
 });

@@ -1,5 +1,5 @@
-import { type Answer, BASE_URL, codeOf, TestService } from '../../support/service';
-import { Customer, idsOf, type Order } from './support';
+import { type TestResponse, BASE_URL, getCode, TestService } from '../../support/service';
+import { Customer, getIds, type Order } from './support';
 
 describe('The orders of another account', () => {
   let service: TestService;
@@ -17,14 +17,14 @@ describe('The orders of another account', () => {
   afterAll(() => service.close());
 
   /** Everything in a response that does not differ for each request. */
-  const essence = ({ status, headers, text }: Answer) => {
+  const essence = ({ status, headers, text }: TestResponse) => {
     const stable = Object.entries(headers).filter(([name]) => !/^(date|x-request-id|x-ratelimit-.+)$/.test(name));
     return { status, text, headers: Object.fromEntries(stable) };
   };
 
   it('return 404, byte for byte like an order that does not exist', async () => {
     const [another, none] = [await attacker.get(order.id), await attacker.get(999_999)];
-    expect([another.status, codeOf(another)]).toEqual([404, 'order_not_found']);
+    expect([another.status, getCode(another)]).toEqual([404, 'order_not_found']);
     expect(essence(another)).toEqual(essence(none));
     expect((await owner.get(order.id)).status).toBe(200);
   });
@@ -47,7 +47,7 @@ describe('The orders of another account', () => {
     ...['null', 'undefined', '*', '%2e%2e%2f1', "1'%20OR%20'1'='1"],
   ])('404 order_not_found: %s is not the id of an order', async (orderId) => {
     for (const customer of [owner, attacker]) {
-      expect(codeOf(await customer.get(orderId))).toBe('order_not_found');
+      expect(getCode(await customer.get(orderId))).toBe('order_not_found');
     }
   });
 
@@ -67,8 +67,8 @@ describe('The orders of another account', () => {
       '?account_id=1&account=1',
       `?orderId=${order.id}&id=${order.id}`,
     ]) {
-      const answer = await attacker.list(query);
-      expect([query, answer.status, answer.text, answer.headers.link]).toEqual([query, 200, '[]', undefined]);
+      const response = await attacker.list(query);
+      expect([query, response.status, response.text, response.headers.link]).toEqual([query, 200, '[]', undefined]);
     }
   });
 
@@ -77,20 +77,20 @@ describe('The orders of another account', () => {
     const { link = '' } = (await owner.list('?limit=1')).headers;
     const path = /<([^>]+)>/.exec(link)?.[1]?.replace(`${BASE_URL}/store/orders`, '');
     expect(path).toBeDefined();
-    expect(idsOf(await attacker.list(path))).toEqual([own.id]);
+    expect(getIds(await attacker.list(path))).toEqual([own.id]);
   });
 
   it('cannot be placed by naming the account in the body, the query or a header', async () => {
     const before = (await owner.list('?limit=100')).text;
     const petId = await attacker.addPet();
-    const answer = await service.post('/v1/store/orders?accountId=1', {
+    const response = await service.post('/v1/store/orders?accountId=1', {
       key: attacker.key,
       body: { petId, accountId: 1, account_id: 1, account: { id: 1 } },
       headers: { 'x-account-id': '1' },
     });
-    expect(answer.status).toBe(201);
+    expect(response.status).toBe(201);
     expect((await owner.list('?limit=100')).text).toBe(before);
-    expect((await attacker.get((answer.body as Order).id)).status).toBe(200);
+    expect((await attacker.get((response.body as Order).id)).status).toBe(200);
   });
 
   it('are not returned for the Idempotency-Key and the body they were placed with', async () => {
@@ -98,12 +98,12 @@ describe('The orders of another account', () => {
     const body = { petId: await owner.addPet() };
     expect((await owner.place(body, headers)).status).toBe(201);
     const stolen = await attacker.place(body, headers);
-    expect([codeOf(stolen), stolen.headers['idempotent-replayed']]).toEqual(['pet_not_available', undefined]);
+    expect([getCode(stolen), stolen.headers['idempotent-replayed']]).toEqual(['pet_not_available', undefined]);
   });
 
   it('reveal nothing when their animal is ordered again', async () => {
-    const answer = await attacker.place({ petId: order.petId });
-    expect(answer.text).toBe(
+    const response = await attacker.place({ petId: order.petId });
+    expect(response.text).toBe(
       '{"code":"pet_not_available","message":"The animal is no longer available.","status":409}',
     );
   });

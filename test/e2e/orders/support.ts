@@ -1,4 +1,4 @@
-import { type Answer, TestService } from '../../support/service';
+import { type TestResponse, TestService } from '../../support/service';
 
 export interface Order {
   readonly id: number;
@@ -24,7 +24,7 @@ export class Customer {
     return ((await this.service.post('/v1/pets', { key: this.key, body })).body as { id: number }).id;
   }
 
-  place(body: unknown, headers: Readonly<Record<string, string>> = {}): Promise<Answer> {
+  place(body: unknown, headers: Readonly<Record<string, string>> = {}): Promise<TestResponse> {
     return this.service.post('/v1/store/orders', { key: this.key, body, headers });
   }
 
@@ -33,19 +33,19 @@ export class Customer {
     return (await this.place({ petId: await this.addPet() })).body as Order;
   }
 
-  get(orderId: unknown): Promise<Answer> {
+  get(orderId: unknown): Promise<TestResponse> {
     return this.service.get(`/v1/store/orders/${String(orderId)}`, { key: this.key });
   }
 
-  list(query = ''): Promise<Answer> {
+  list(query = ''): Promise<TestResponse> {
     return this.service.get(`/v1/store/orders${query}`, { key: this.key });
   }
 
-  async statusOf(petId: number): Promise<string> {
+  async getStatus(petId: number): Promise<string> {
     return ((await this.service.get(`/v1/pets/${petId}`, { key: this.key })).body as { status: string }).status;
   }
 }
 
-export function idsOf({ body }: Answer): number[] {
+export function getIds({ body }: TestResponse): number[] {
   return (body as Order[]).map(({ id }) => id);
 }
