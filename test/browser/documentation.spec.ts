@@ -232,6 +232,16 @@ describe('The documentation in a browser', () => {
     expect(stdout).toContain('"name":"O\'Malley \\"🐈\\"","categoryId":9223372036854775807');
   });
 
+  it('unfolds the documented headers of a response', async () => {
+    await page.goto(`${address}/docs/reference#/pets/listPets`);
+    const response = page.locator('#operations-pets-listPets tr.response[data-code="429"]');
+    await response.waitFor();
+    const header = response.getByText('Seconds to wait before the next request.');
+    expect(await header.isVisible()).toBe(false);
+    await response.locator('summary').click();
+    await header.waitFor();
+  });
+
   it('keeps each operation usable on a phone, where nothing is wider than the screen', async () => {
     await page.setViewportSize({ width: 375, height: 740 });
     await authorise(server.key);

@@ -2,7 +2,15 @@ import { RouteTable } from '../../src/shared/http/server/route-table';
 import { TestService } from '../support/service';
 
 /** The public routes. All others must reject requests without a key. */
-const PUBLIC = [/^\/healthz$/, /^\/readyz$/, /^\/metrics$/, /^\/openapi\.json$/, /^\/docs(-yaml)?(\/|$)/, /^\/v1\/?$/];
+const PUBLIC = [
+  /^\/$/,
+  /^\/healthz$/,
+  /^\/readyz$/,
+  /^\/metrics$/,
+  /^\/openapi\.json$/,
+  /^\/docs(-yaml)?(\/|$)/,
+  /^\/v1\/?$/,
+];
 
 describe('Access', () => {
   it('is closed on every route that is not marked public', async () => {

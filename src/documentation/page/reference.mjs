@@ -14,6 +14,22 @@ const stabilityBadge = {
   },
 };
 
+/** Folds the headers that are documented for each response: they are mostly the same, and longer than all else. */
+const foldedHeaders = {
+  wrapComponents: {
+    headers:
+      (Original, { React: { createElement } }) =>
+      (props) =>
+        props.headers?.size > 0 &&
+        createElement(
+          'details',
+          { className: 'response-headers' },
+          createElement('summary', null, 'Headers'),
+          createElement(Original, props),
+        ),
+  },
+};
+
 /** Shows the integers of a response as they came: Swagger UI itself would round those beyond 2^53. */
 const exactIntegers = {
   wrapComponents: {
@@ -194,5 +210,5 @@ SwaggerUIBundle({
     defaultExpanded: true,
     languages: ['curl_bash', 'javascript', 'python'],
   },
-  plugins: [stabilityBadge, exactIntegers, noFixedIds, samples],
+  plugins: [stabilityBadge, foldedHeaders, exactIntegers, noFixedIds, samples],
 });
