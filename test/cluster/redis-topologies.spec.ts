@@ -92,7 +92,7 @@ describe('With Redis Sentinel', () => {
     servers = [first, await Server.redis(...access, '--replicaof', '127.0.0.1', `${first.port}`)];
     const directives = [
       'sentinel auth-pass mymaster administrator',
-      'sentinel down-after-milliseconds mymaster 500',
+      'sentinel down-after-milliseconds mymaster 1000',
       'sentinel failover-timeout mymaster 1000',
       'requirepass guard',
       'sentinel sentinel-pass guard',
