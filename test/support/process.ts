@@ -4,7 +4,7 @@ import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 
-const DIST = join(__dirname, '../../dist/src');
+const PROJECT = join(__dirname, '../..');
 
 export interface Exit {
   readonly code: number | null;
@@ -19,8 +19,14 @@ export class Program {
   readonly exit: Promise<Exit>;
   private readonly child: ChildProcess;
 
-  constructor(script: 'main.js' | 'cli/main.js', args: readonly string[], env: Readonly<Record<string, string>>) {
-    this.child = spawn(process.execPath, [join(DIST, script), ...args], {
+  /** @param directory of the built version, which is this one unless another is given */
+  constructor(
+    script: 'main.js' | 'cli/main.js',
+    args: readonly string[],
+    env: Readonly<Record<string, string>>,
+    directory = PROJECT,
+  ) {
+    this.child = spawn(process.execPath, [join(directory, 'dist/src', script), ...args], {
       env: { PATH: process.env.PATH, ...env },
       stdio: ['ignore', 'pipe', 'pipe'],
     });

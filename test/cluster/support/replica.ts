@@ -9,10 +9,13 @@ export class Replica {
     private readonly env: Readonly<Record<string, string>>,
   ) {}
 
-  /** Starts it and waits until it listens. */
-  static async start(env: Readonly<Record<string, string>>): Promise<Replica> {
+  /**
+   * Starts it and waits until it listens.
+   * @param directory of the built version, which is this one unless another is given
+   */
+  static async start(env: Readonly<Record<string, string>>, directory?: string): Promise<Replica> {
     const all = { APP_ENV: 'production', PORT: await freePort(), ...env };
-    const program = new Program('main.js', [], all);
+    const program = new Program('main.js', [], all, directory);
     await program.prints('Listening');
     return new Replica(Number(all.PORT), program, all);
   }
@@ -23,8 +26,8 @@ export class Replica {
   }
 
   /** Another process in the place of this one, once it has ended. */
-  startAgain(): Promise<Replica> {
-    return Replica.start(this.env);
+  startAgain(directory?: string): Promise<Replica> {
+    return Replica.start(this.env, directory);
   }
 
   get url(): string {

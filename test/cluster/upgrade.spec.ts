@@ -1,0 +1,136 @@
+import { appendFile, cp, mkdtemp, rm, symlink, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { brokenRules } from '../support/migration-rules';
+import { Program } from '../support/process';
+import { Client, type Reply } from './support/client';
+import { startGateway } from './support/gateway';
+import { eventually, Replica } from './support/replica';
+import { Server } from './support/servers';
+import { Store } from './support/store';
+
+const PROJECT = join(__dirname, '../..');
+const REPLICAS = 3;
+/** Adds to every table that a request uses, as the rules for migrations allow. */
+const NEXT_SQL = `
+  ALTER TABLE accounts ADD COLUMN note text;
+  ALTER TABLE api_keys ADD COLUMN note text NOT NULL DEFAULT '';
+  ALTER TABLE pets ADD COLUMN note text NOT NULL DEFAULT '',
+    ADD CONSTRAINT pets_note_check CHECK (char_length(note) < 256) NOT VALID;
+  ALTER TABLE idempotency_records ADD COLUMN note text;
+  CREATE INDEX IF NOT EXISTS pets_category_id ON pets (category_id);
+`;
+
+/** A version after this one, with one more migration. */
+async function buildNextVersion(directory: string): Promise<void> {
+  await cp(join(PROJECT, 'dist'), join(directory, 'dist'), { recursive: true });
+  await cp(join(PROJECT, 'package.json'), join(directory, 'package.json'));
+  await symlink(join(PROJECT, 'node_modules'), join(directory, 'node_modules'));
+  await writeFile(
+    join(directory, 'dist/src/next.migration.js'),
+    `exports.Next4102444800000 = class Next4102444800000 {
+       up(runner) { return runner.query(${JSON.stringify(NEXT_SQL)}); }
+     };`,
+  );
+  await appendFile(
+    join(directory, 'dist/src/typeorm.config.js'),
+    `
+     const config = exports.typeOrmConfig;
+     exports.typeOrmConfig = (settings) => {
+       const { migrations, ...rest } = config(settings);
+       return { ...rest, migrations: [...migrations, require('./next.migration').Next4102444800000] };
+     };`,
+  );
+}
+
+/**
+ * From this version to a next one and back. With UPGRADE_FROM, the directory of an older version that is built, from that to
+ * this one and back.
+ */
+describe('An upgrade', () => {
+  let directory: string;
+  let versions: { readonly old: string; readonly new: string };
+  let servers: [postgres: Server, redis: Server];
+  let replicas: Replica[];
+  let gateway: Server;
+
+  beforeAll(async () => {
+    directory = await mkdtemp(join(tmpdir(), 'petstore-upgrade-'));
+    const from = process.env.UPGRADE_FROM;
+    if (from === undefined) {
+      await buildNextVersion(directory);
+    }
+    versions = from === undefined ? { old: PROJECT, new: directory } : { old: from, new: PROJECT };
+    servers = await Promise.all([Server.postgres(), Server.redis()]);
+    const env = { DATABASE_URL: servers[0].url, REDIS_URL: servers[1].url, TRUST_PROXY: '1', DRAIN_SECONDS: '2' };
+    replicas = [await Replica.start(env, versions.old)];
+    await eventually(20_000, async () => (await replicas[0]?.isReady()) ?? false);
+    while (replicas.length < REPLICAS) {
+      replicas.push(await Replica.start(env, versions.old));
+    }
+    gateway = await startGateway(replicas.map(({ port }) => port));
+  });
+  afterAll(async () => {
+    await gateway.remove();
+    await Promise.all(replicas.map(({ program }) => program.kill('SIGKILL')));
+    await Promise.all(servers.map((server) => server.remove()));
+    await rm(directory, { recursive: true });
+  });
+
+  /** With the command line of the old version, as the tables are still its own. */
+  const createUnlimitedKey = async () => {
+    const env = { APP_ENV: 'production', DATABASE_URL: servers[0].url };
+    const petstore = (line: string) => new Program('cli/main.js', line.split(' '), env, versions.old).exit;
+    await petstore('accounts create --name Acme --plan enterprise --per-minute 1000000 --per-day 10000000');
+    return (JSON.parse((await petstore('keys create --account 1 --json')).stdout) as { key: string }).key;
+  };
+
+  it('loses no request, forward and back, while both versions serve on the new schema', async () => {
+    expect(brokenRules([NEXT_SQL])).toEqual([]);
+    const client = new Client(await createUnlimitedKey());
+    const replies: Reply[] = [];
+    const failures: unknown[] = [];
+    let isOver = false;
+    const work = async (worker: number) => {
+      for (let count = 0; !isOver; count++) {
+        const name = `${worker}-${count}`;
+        const sent = [
+          () => client.call(gateway.port),
+          () => client.add(gateway.port, name),
+          () => client.add(gateway.port, name, { 'idempotency-key': name }),
+        ][count % 3];
+        await sent?.().then(
+          (reply) => replies.push(reply),
+          (error: unknown) => failures.push(error),
+        );
+      }
+    };
+    const load = Promise.all(Array.from({ length: 6 }, (_, worker) => work(worker)));
+    const replaceAll = async (version: string) => {
+      for (const [index, replica] of replicas.entries()) {
+        expect((await replica.program.kill('SIGTERM')).code).toBe(0);
+        const next = await replica.startAgain(version);
+        replicas[index] = next;
+        // The gateway may take a while to send requests to it again.
+        await eventually(20_000, () => next.program.stdout.includes('"event":"request"'));
+      }
+    };
+    try {
+      await replaceAll(versions.new);
+      await replaceAll(versions.old);
+    } finally {
+      isOver = true;
+      await load;
+      client.close();
+    }
+    expect(failures).toEqual([]);
+    const failed = replies.filter(({ status }) => status !== 200 && status !== 201);
+    expect(failed.map(({ status, body }) => `${status} ${body}`)).toEqual([]);
+    expect(replies.length).toBeGreaterThan(500);
+    const store = await Store.open(servers[0].url);
+    const [{ count } = { count: '' }] = await store.query<{ count: string }[]>('SELECT count(*) FROM pets');
+    await store.close();
+    expect(Number(count)).toBe(replies.filter(({ status }) => status === 201).length);
+    process.stdout.write(`${replies.length} requests, none failed.\n`);
+  }, 300_000);
+});
