@@ -5,7 +5,7 @@ export class AddPlanTeam1795292000000 implements MigrationInterface {
     await runner.query(`
       ALTER TABLE accounts
         DROP CONSTRAINT accounts_plan_check,
-        ADD CONSTRAINT accounts_plan_check CHECK (plan IN ('free', 'pro', 'team', 'business', 'enterprise'))
+        ADD CONSTRAINT accounts_plan_check CHECK (plan IN ('free', 'pro', 'team', 'business', 'enterprise')) NOT VALID
     `);
   }
 

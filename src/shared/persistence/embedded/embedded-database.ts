@@ -7,7 +7,7 @@ import { dirname, join, resolve } from 'node:path';
 import type { Extensions, PGlite } from '@electric-sql/pglite' with { 'resolution-mode': 'import' };
 import { errorMessage } from '../../domain/error-message';
 import { DirectoryLock, isAlive, listen } from './directory-lock';
-import { EXTENSIONS } from './extensions';
+import { loadExtensions } from './extensions';
 import { servePostgresProtocol, Mutex } from './postgres-protocol';
 
 const PACKAGE = '@electric-sql/pglite';
@@ -71,7 +71,7 @@ export class EmbeddedDatabase {
    * Opens the database in a directory, which is created where it is missing.
    * @throws DataDirectoryInUseError when another process holds it; EmbeddedDatabaseError when it cannot be used.
    */
-  static async open(dataDir: string, extensions: Extensions = EXTENSIONS): Promise<EmbeddedDatabase> {
+  static async open(dataDir: string, extensions?: Extensions): Promise<EmbeddedDatabase> {
     requirePackage();
     await makePrivateDirectory(dataDir);
     const socketPath = join(embeddedDatabaseHost(dataDir), SOCKET_NAME);
@@ -81,7 +81,12 @@ export class EmbeddedDatabase {
     const server = createServer({ pauseOnConnect: true }, (socket) => connections.add(socket));
     try {
       await listenAsOwner(server, socketPath, dataDir);
-      return new EmbeddedDatabase(await openFiles(dataDir, extensions), lock, server, connections);
+      return new EmbeddedDatabase(
+        await openFiles(dataDir, extensions ?? (await loadExtensions())),
+        lock,
+        server,
+        connections,
+      );
     } catch (error) {
       connections.forEach((socket) => socket.destroy());
       server.close();
