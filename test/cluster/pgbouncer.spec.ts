@@ -1,9 +1,9 @@
 import pg from 'pg';
 import { DataSource } from 'typeorm';
 import { AccountsService, KeysService } from '../../src/auth';
+import { command, json } from '../support/command-line';
 import { loadExamples } from '../support/examples';
 import { OPERATIONS, success } from '../support/operations';
-import { petstore } from '../support/process';
 import { Client, concurrently } from './support/client';
 import { eventually, Replica } from './support/replica';
 import { Server } from './support/servers';
@@ -134,11 +134,9 @@ describe.each([
   });
 
   it('have a command line that works through it, too', async () => {
-    const run = (line: string) => petstore(line.split(' '), env);
-    const created = await run('accounts create --name Acme --plan pro --json');
-    const { id } = JSON.parse(created.stdout) as { id: number };
+    const { id } = await json<{ id: number }>('accounts create --name Acme --plan pro', env);
     for (const line of [`keys create ${id}`, `keys list ${id}`, `accounts show ${id}`, 'audit', 'migrate']) {
-      expect([line, (await run(line)).code]).toEqual([line, 0]);
+      expect([line, (await command(line, env)).code]).toEqual([line, 0]);
     }
   });
 });

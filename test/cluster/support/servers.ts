@@ -5,9 +5,12 @@ import { connect } from 'node:net';
 import { tmpdir } from 'node:os';
 import { delimiter, join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
+import pg from 'pg';
 import { freePort } from '../../support/process';
 
 const START_LIMIT_MS = 10_000;
+/** The SQLSTATE of a PostgreSQL server that starts up. */
+const CANNOT_CONNECT_NOW = '57P03';
 
 interface PostgresOptions {
   /** Whether a commit waits for the disk. */
@@ -95,6 +98,10 @@ export class Server {
       'SIGQUIT',
     );
     await server.start();
+    // It listens before it takes connections.
+    while (await isStartingUp(server.url)) {
+      await sleep(20);
+    }
     return server;
   }
 
@@ -283,6 +290,17 @@ function serverUser(name: string, directory: string): { uid?: number; gid?: numb
 
 function temporary(): Promise<string> {
   return mkdtemp(join(tmpdir(), 'petstore-cluster-'));
+}
+
+async function isStartingUp(url: string): Promise<boolean> {
+  const client = new pg.Client(url);
+  try {
+    await client.connect();
+    await client.end();
+    return false;
+  } catch (error) {
+    return (error as { readonly code?: string }).code === CANNOT_CONNECT_NOW;
+  }
 }
 
 /** Whether something listens on the port. */

@@ -1,0 +1,179 @@
+import { execFileSync } from 'node:child_process';
+import { randomUUID } from 'node:crypto';
+import { join } from 'node:path';
+import pg from 'pg';
+import { DataSource } from 'typeorm';
+import { AccountsService } from '../../src/auth';
+import { sqlState } from '../../src/shared/persistence/postgres-client';
+import { command, json } from '../support/command-line';
+import { loadExamples } from '../support/examples';
+import { OPERATIONS, success } from '../support/operations';
+import { petstore } from '../support/process';
+import { Client } from './support/client';
+import { eventually, Replica } from './support/replica';
+import { postgresProgram, Server } from './support/servers';
+import { Store } from './support/store';
+
+const ROLES = join(__dirname, '../../docs/sql/roles.sql');
+const INSUFFICIENT_PRIVILEGE = '42501';
+
+describe('With the roles of docs/sql/roles.sql', () => {
+  let postgres: Server;
+  let operator: pg.Client;
+  const replicas: Replica[] = [];
+
+  beforeAll(async () => {
+    postgres = await Server.postgres();
+    operator = new pg.Client(postgres.url);
+    await operator.connect();
+    // As in managed services, no superuser.
+    await operator.query('CREATE ROLE administrator LOGIN CREATEDB CREATEROLE');
+  });
+  afterEach(() => Promise.all(replicas.splice(0).map(({ program }) => program.kill('SIGKILL'))));
+  afterAll(async () => {
+    await operator.end();
+    await postgres.remove();
+  });
+
+  const urlOf = (role: string, database: string) => `postgres://${role}@127.0.0.1:${postgres.port}/${database}`;
+  const setUp = (database: string, role = 'administrator') => {
+    const args = ['--quiet', '--set', 'ON_ERROR_STOP=1', '--file', ROLES, urlOf(role, database)];
+    execFileSync('psql', args, { stdio: ['ignore', 'ignore', 'pipe'] });
+  };
+  const createDatabase = async (name: string, owner = 'administrator') => {
+    await operator.query(`CREATE DATABASE ${name} OWNER ${owner}`);
+    const isSchemaOwner = new pg.Client(urlOf('postgres', name));
+    await isSchemaOwner.connect();
+    await isSchemaOwner.query(`ALTER SCHEMA public OWNER TO ${owner}`);
+    await isSchemaOwner.end();
+  };
+  const envOf = (database: string) => ({
+    APP_ENV: 'production',
+    DATABASE_URL: urlOf('petstore_app', database),
+    DRAIN_SECONDS: '0',
+  });
+  const migrationUrl = (database: string) => ({ DATABASE_MIGRATION_URL: urlOf('petstore_owner', database) });
+  const start = async (env: Record<string, string>) => {
+    const replica = await Replica.start(env);
+    replicas.push(replica);
+    return replica;
+  };
+  /** Runs a statement as a role. @returns the SQLSTATE of its failure */
+  const outcome = async (role: string, database: string, sql: string) => {
+    const client = new pg.Client(urlOf(role, database));
+    await client.connect();
+    try {
+      await client.query(sql);
+      return 'done';
+    } catch (error) {
+      return sqlState(error);
+    } finally {
+      await client.end();
+    }
+  };
+
+  describe('in a database that petstore_owner has migrated', () => {
+    const DATABASE = 'migrated';
+    let env: Record<string, string>;
+    let store: Store;
+    let client: Client;
+
+    beforeAll(async () => {
+      env = envOf(DATABASE);
+      await createDatabase(DATABASE);
+      setUp(DATABASE);
+      expect((await petstore(['migrate'], { ...env, ...migrationUrl(DATABASE) })).stderr).toBe('');
+      setUp(DATABASE);
+      store = await Store.open(urlOf('petstore_owner', DATABASE));
+      client = new Client(await store.createUnlimitedKey());
+    });
+    afterAll(async () => {
+      client.close();
+      await store.close();
+    });
+
+    const everyOperation = async ({ port }: Replica) => {
+      const insertExamples = await loadExamples();
+      const accountId = `${(await store.get(AccountsService).list()).at(-1)?.id}`;
+      const outcomes = [];
+      for (const operation of OPERATIONS) {
+        await insertExamples(store.get(DataSource), accountId);
+        const headers: Record<string, string> = operation.body === undefined ? {} : { 'idempotency-key': randomUUID() };
+        const { status } = await client.call(port, { ...operation, body: operation.body, headers });
+        outcomes.push([operation.operationId, status]);
+      }
+      expect(outcomes).toEqual(OPERATIONS.map((operation) => [operation.operationId, success(operation)]));
+    };
+
+    it('petstore_app serves every operation, also in a table of a migration that runs later', async () => {
+      const replica = await start({ ...env, MIGRATE_ON_START: 'false' });
+      await eventually(10_000, () => replica.isReady());
+      await everyOperation(replica);
+      // The next migration creates a table.
+      await store.query(`DROP TABLE orders; DELETE FROM migrations WHERE name LIKE 'CreateOrders%'`);
+      const { stdout } = await petstore(['migrate', '--json'], { ...env, ...migrationUrl(DATABASE) });
+      expect(stdout).toContain('CreateOrders');
+      await everyOperation(replica);
+    });
+
+    it('petstore_app runs every command but migrations', async () => {
+      const account = await json<{ id: number }>('accounts create --name Acme --plan free', env);
+      const key = await json<{ id: number }>(`keys create ${account.id}`, env);
+      const rotated = await json<{ id: number }>(`keys rotate ${key.id}`, env);
+      const onKey = [`keys set-scope ${rotated.id} read`, `keys unban ${rotated.id}`, `keys revoke ${rotated.id}`];
+      const onAccount = [`accounts set-plan ${account.id} --plan pro`, `accounts show ${account.id}`];
+      for (const line of [...onKey, ...onAccount, `keys list ${account.id}`, 'accounts list', 'audit']) {
+        expect([line, (await command(line, env)).code]).toEqual([line, 0]);
+      }
+      const app = await Store.open(urlOf('petstore_app', DATABASE));
+      expect(await app.removeExpiredRecords()).toBe(0);
+      await app.close();
+    });
+
+    it('petstore_owner makes backups', () => {
+      const backup = execFileSync(postgresProgram('pg_dump'), [urlOf('petstore_owner', DATABASE)], {
+        encoding: 'utf8',
+      });
+      expect(backup).toContain('COPY public.api_keys');
+    });
+
+    it.each([
+      'CREATE TABLE mine ()',
+      'CREATE TEMPORARY TABLE mine ()',
+      'CREATE SCHEMA mine',
+      'CREATE INDEX ON pets (name)',
+      'ALTER TABLE pets ADD COLUMN mine int',
+      'ALTER TABLE audit_entries DISABLE TRIGGER ALL',
+      'DROP TABLE pets',
+      'TRUNCATE pets',
+      `UPDATE audit_entries SET act = 'none'`,
+      'DELETE FROM audit_entries',
+      'DELETE FROM migrations',
+      'SET ROLE petstore_owner',
+    ])('petstore_app may not: %s', async (sql) => {
+      expect(await outcome('petstore_app', DATABASE, sql)).toBe(INSUFFICIENT_PRIVILEGE);
+    });
+  });
+
+  it('a replica with both URLs creates the tables of an empty database; with that of petstore_app alone it waits', async () => {
+    await createDatabase('empty');
+    setUp('empty');
+    const alone = await start(envOf('empty'));
+    await eventually(10_000, () => alone.program.stdout.includes('permission denied for schema public'));
+    expect(await alone.isReady()).toBe(false);
+    const both = await start({ ...envOf('empty'), ...migrationUrl('empty') });
+    await eventually(10_000, () => both.isReady());
+    await eventually(10_000, () => alone.isReady());
+  });
+
+  it('a database that another role has migrated is taken over', async () => {
+    await createDatabase('existing', 'postgres');
+    const before = await Store.open(urlOf('postgres', 'existing'));
+    await before.createKey('free');
+    await before.close();
+    setUp('existing', 'postgres');
+    expect(await outcome('petstore_owner', 'existing', 'ALTER TABLE pets ADD COLUMN mine int')).toBe('done');
+    expect(await outcome('petstore_app', 'existing', 'UPDATE api_keys SET unbans = 1')).toBe('done');
+    expect(await outcome('petstore_app', 'existing', 'DELETE FROM migrations')).toBe(INSUFFICIENT_PRIVILEGE);
+  });
+});
