@@ -133,6 +133,28 @@ describe.each([
     }
   });
 
+  if (mode === 'transaction') {
+    it('say in the log that prepared statements are lost when they are not told the mode', async () => {
+      // Another role: what it leaves on connections of the server stays with its own.
+      const untold = await Replica.start({
+        ...env,
+        DATABASE_URL: `${pooler.url}/petstore`,
+        DATABASE_POOLER_MODE: '',
+      });
+      try {
+        const reason = /prepared statement \\"\w+\\" does not exist/;
+        await eventually(20_000, async () => {
+          await concurrently(8, 64, (index) =>
+            index % 4 === 0 ? client.add(untold.port, 'Rex') : client.call(untold.port),
+          );
+          return reason.test(untold.program.stdout);
+        });
+      } finally {
+        await untold.program.kill('SIGKILL');
+      }
+    });
+  }
+
   it('have a command line that works through it, too', async () => {
     const { id } = await json<{ id: number }>('accounts create --name Acme --plan pro', env);
     for (const line of [`keys create ${id}`, `keys list ${id}`, `accounts show ${id}`, 'audit', 'migrate']) {
