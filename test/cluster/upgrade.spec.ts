@@ -112,7 +112,7 @@ describe('An upgrade', () => {
         const next = await replica.startAgain(version);
         replicas[index] = next;
         // The gateway may take a while to send requests to it again.
-        await eventually(20_000, () => next.program.stdout.includes('"event":"request"'));
+        await eventually(20_000, () => next.program.stdout.includes('"event.action":"request"'));
       }
     };
     try {
