@@ -8,7 +8,7 @@ import { IdempotencyModule } from './idempotency';
 import { ObservabilityModule } from './observability';
 import { OrdersModule } from './orders';
 import { PetsModule } from './pets';
-import { PlanGuard, RateLimitingModule } from './rate-limiting';
+import { PlanGuard, RateLimitingModule, RateLimitUsageModule } from './rate-limiting';
 import type { Clock } from './shared/domain/clock';
 import { ErrorCatalog } from './shared/http/errors/error-catalog';
 import { ErrorHelp } from './shared/http/errors/error-help';
@@ -24,6 +24,7 @@ const OPERATIONS = [
   // One per line, in the order of the OpenAPI document.
   PetsModule,
   OrdersModule,
+  RateLimitUsageModule,
 ];
 
 @Module({

@@ -5,4 +5,4 @@ export { addressRateLimitHeaders, applyRateDecision, sendRateLimitHeaders } from
 export { readRateLimitUsage } from './redis/read-rate-limit-usage';
 export type { RateLimitSubject, RequestCount } from './redis/redis-counts';
 export { RATE_LIMIT_SETTINGS } from './rate-limit-settings';
-export { RateLimitingModule } from './rate-limiting.module';
+export { RateLimitingModule, RateLimitUsageModule } from './rate-limiting.module';

@@ -12,7 +12,6 @@ import { RedisRateLimiter } from './redis/redis-rate-limiter';
 @Module({
   // ThrottlerGuard calls its hook once per throttler, and calls none without one. The numbers are the plan's, not these.
   imports: [ThrottlerModule.forRoot([{ limit: 0, ttl: 0 }])],
-  controllers: [RateLimitController],
   providers: [
     {
       provide: RateLimiter,
@@ -28,3 +27,7 @@ import { RedisRateLimiter } from './redis/redis-rate-limiter';
   exports: [RateLimiter, ThrottlerModule],
 })
 export class RateLimitingModule {}
+
+/** The operation that shows the rate limit usage: by itself, so that it comes last in the OpenAPI document. */
+@Module({ imports: [RateLimitingModule], controllers: [RateLimitController] })
+export class RateLimitUsageModule {}

@@ -207,7 +207,7 @@ describe('The documentation in a browser', () => {
     await operation.getByRole('tab', { name: 'Schema' }).first().click();
     await operation.getByText('[-9223372036854775808, 9223372036854775807]').first().waitFor();
     const tags = await page.evaluate(`[...document.querySelectorAll('.opblock-tag')].map((tag) => tag.dataset.tag)`);
-    expect(tags).toEqual(['pets', 'orders']);
+    expect(tags).toEqual(['pets', 'orders', 'rate limits']);
   });
 
   it.each([

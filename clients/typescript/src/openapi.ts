@@ -1,25 +1,5 @@
 // Generated from openapi.json by npm run client:types.
 export interface paths {
-    "/rate-limit": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        /**
-         * Get the rate limit usage
-         * @description Returns the usage of both windows of the key's account, and the ban of the key if there is one. The request is not counted in any window, and is not rejected when a window is exhausted or the key is banned.
-         */
-        get: operations["getRateLimit"];
-        put?: never;
-        post?: never;
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
     "/pets": {
         parameters: {
             query?: never;
@@ -109,40 +89,30 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/rate-limit": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Get the rate limit usage
+         * @description Returns the usage of both windows of the key's account, and the ban of the key if there is one. The request is not counted in any window, and is not rejected when a window is exhausted or the key is banned.
+         */
+        get: operations["getRateLimit"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
 }
 export type webhooks = Record<string, never>;
 export interface components {
     schemas: {
-        /** @description The usage of one window of the account. */
-        RateLimitWindow: {
-            /**
-             * Format: int32
-             * @description Request allowance of the plan for the window.
-             * @example 60
-             */
-            limit: number;
-            /**
-             * Format: int32
-             * @description Requests remaining in the window.
-             * @example 59
-             */
-            remaining: number;
-            /**
-             * Format: int64
-             * @description Unix timestamp at which the window ends, in seconds; of a window that is not open, as if it opened now.
-             * @example 1795219260
-             */
-            reset: bigint;
-        };
-        /** @description The rate limit usage of the API key's account, and a ban of the key. */
-        RateLimit: {
-            /** @description The minute window, which opens at the first counted request. */
-            minute: components["schemas"]["RateLimitWindow"];
-            /** @description The UTC calendar day. */
-            day: components["schemas"]["RateLimitWindow"];
-            /** @description The ban of the key; absent when it is not banned. */
-            ban?: Record<string, never>;
-        };
         /**
          * @description `available`: the animal can be ordered. `pending`: it is reserved for an order. `sold`: it has been sold.
          * @enum {string}
@@ -257,6 +227,36 @@ export interface components {
              * @example 2026-11-21T12:00:00.000Z
              */
             placedAt: string;
+        };
+        /** @description The usage of one window of the account. */
+        RateLimitWindow: {
+            /**
+             * Format: int32
+             * @description Request allowance of the plan for the window.
+             * @example 60
+             */
+            limit: number;
+            /**
+             * Format: int32
+             * @description Requests remaining in the window.
+             * @example 59
+             */
+            remaining: number;
+            /**
+             * Format: int64
+             * @description Unix timestamp at which the window ends, in seconds; of a window that is not open, as if it opened now.
+             * @example 1795219260
+             */
+            reset: bigint;
+        };
+        /** @description The rate limit usage of the API key's account, and a ban of the key. */
+        RateLimit: {
+            /** @description The minute window, which opens at the first counted request. */
+            minute: components["schemas"]["RateLimitWindow"];
+            /** @description The UTC calendar day. */
+            day: components["schemas"]["RateLimitWindow"];
+            /** @description The ban of the key; absent when it is not banned. */
+            ban?: Record<string, never>;
         };
         /** @description The body of every error. */
         Error: {
@@ -496,17 +496,17 @@ export interface components {
     };
     parameters: {
         /**
-         * @description An ID for the request, which the response and the logs repeat. Any other value is replaced by a generated one.
-         * @example 2a1b6a3e-7c5d-4f10-9d0e-3f1c2b4a5d6e
-         */
-        "X-Request-Id": string;
-        /**
          * @description Maximum number of entries returned.
          * @example 20
          */
         limit: number;
         /** @description Start of the page: opaque, use it unchanged from the `Link` header of the previous page. */
         cursor: string;
+        /**
+         * @description An ID for the request, which the response and the logs repeat. Any other value is replaced by a generated one.
+         * @example 2a1b6a3e-7c5d-4f10-9d0e-3f1c2b4a5d6e
+         */
+        "X-Request-Id": string;
         /**
          * @description Makes the request safe to retry: for 24 hours, the same key with the same body returns the first response again, with `Idempotent-Replayed: true`, and creates nothing. A random UUID is a good key. 1 to 255 visible ASCII characters, quoted or bare.
          * @example 8e03978e-40d5-43dd-bc93-6894a57f9324
@@ -606,64 +606,6 @@ export interface components {
 export type $defs = Record<string, never>;
 export interface operations {
     /**
-     * Get the rate limit usage. Returns the usage of both windows of the key's account, and the ban of the key if there is one. The request is not counted in any window, and is not rejected when a window is exhausted or the key is banned.
-     * @beta
-     */
-    getRateLimit: {
-        parameters: {
-            query?: never;
-            header?: {
-                /**
-                 * @description An ID for the request, which the response and the logs repeat. Any other value is replaced by a generated one.
-                 * @example 2a1b6a3e-7c5d-4f10-9d0e-3f1c2b4a5d6e
-                 */
-                "X-Request-Id"?: components["parameters"]["X-Request-Id"];
-            };
-            path?: never;
-            cookie?: never;
-        };
-        requestBody?: never;
-        responses: {
-            /** @description The rate limit usage. */
-            200: {
-                headers: {
-                    "Access-Control-Allow-Origin": components["headers"]["Access-Control-Allow-Origin"];
-                    "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
-                    "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
-                    "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
-                    "X-Request-Id": components["headers"]["X-Request-Id"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["RateLimit"];
-                };
-            };
-            400: components["responses"]["BadRequest"];
-            401: components["responses"]["Unauthorized"];
-            408: components["responses"]["RequestTimeout"];
-            414: components["responses"]["URITooLong"];
-            /** @description A rate limit is exceeded. Wait for the time in `Retry-After`. */
-            429: {
-                headers: {
-                    "Access-Control-Allow-Origin": components["headers"]["Access-Control-Allow-Origin"];
-                    "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
-                    "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
-                    "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
-                    "X-Request-Id": components["headers"]["X-Request-Id"];
-                    "Retry-After": components["headers"]["Retry-After"];
-                    Link: components["headers"]["Link-Help"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            431: components["responses"]["RequestHeaderFieldsTooLarge"];
-            500: components["responses"]["InternalServerError"];
-            503: components["responses"]["ServiceUnavailable"];
-        };
-    };
-    /**
      * List animals. Returns animals in ascending order of `id`, one page at a time. If there are more, the `Link` header has the URL of the next page; follow it unchanged until there is none. Pagination is stable under inserts: no animal is repeated, and none that was there at the start is skipped.
      */
     listPets: {
@@ -716,21 +658,7 @@ export interface operations {
                     "application/json": components["schemas"]["Pets"];
                 };
             };
-            /** @description Something in the request is missing or invalid. */
-            400: {
-                headers: {
-                    "Access-Control-Allow-Origin": components["headers"]["Access-Control-Allow-Origin"];
-                    "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
-                    "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
-                    "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
-                    "X-Request-Id": components["headers"]["X-Request-Id"];
-                    Link: components["headers"]["Link-Help"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
+            400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
             408: components["responses"]["RequestTimeout"];
             414: components["responses"]["URITooLong"];
@@ -1028,21 +956,7 @@ export interface operations {
                     "application/json": components["schemas"]["Orders"];
                 };
             };
-            /** @description Something in the request is missing or invalid. */
-            400: {
-                headers: {
-                    "Access-Control-Allow-Origin": components["headers"]["Access-Control-Allow-Origin"];
-                    "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
-                    "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
-                    "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
-                    "X-Request-Id": components["headers"]["X-Request-Id"];
-                    Link: components["headers"]["Link-Help"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
+            400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
             408: components["responses"]["RequestTimeout"];
             414: components["responses"]["URITooLong"];
@@ -1204,7 +1118,21 @@ export interface operations {
                     "application/json": components["schemas"]["Order"];
                 };
             };
-            400: components["responses"]["BadRequest"];
+            /** @description Something in the request is missing or invalid. */
+            400: {
+                headers: {
+                    "Access-Control-Allow-Origin": components["headers"]["Access-Control-Allow-Origin"];
+                    "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                    "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                    "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    Link: components["headers"]["Link-Help"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
             401: components["responses"]["Unauthorized"];
             /** @description What was asked for could not be found. */
             404: {
@@ -1229,18 +1157,82 @@ export interface operations {
             503: components["responses"]["ServiceUnavailable"];
         };
     };
+    /**
+     * Get the rate limit usage. Returns the usage of both windows of the key's account, and the ban of the key if there is one. The request is not counted in any window, and is not rejected when a window is exhausted or the key is banned.
+     * @beta
+     */
+    getRateLimit: {
+        parameters: {
+            query?: never;
+            header?: {
+                /**
+                 * @description An ID for the request, which the response and the logs repeat. Any other value is replaced by a generated one.
+                 * @example 2a1b6a3e-7c5d-4f10-9d0e-3f1c2b4a5d6e
+                 */
+                "X-Request-Id"?: components["parameters"]["X-Request-Id"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The rate limit usage. */
+            200: {
+                headers: {
+                    "Access-Control-Allow-Origin": components["headers"]["Access-Control-Allow-Origin"];
+                    "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                    "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                    "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["RateLimit"];
+                };
+            };
+            /** @description Something in the request is missing or invalid. */
+            400: {
+                headers: {
+                    "Access-Control-Allow-Origin": components["headers"]["Access-Control-Allow-Origin"];
+                    "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                    "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                    "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    Link: components["headers"]["Link-Help"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            401: components["responses"]["Unauthorized"];
+            408: components["responses"]["RequestTimeout"];
+            414: components["responses"]["URITooLong"];
+            /** @description A rate limit is exceeded. Wait for the time in `Retry-After`. */
+            429: {
+                headers: {
+                    "Access-Control-Allow-Origin": components["headers"]["Access-Control-Allow-Origin"];
+                    "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                    "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                    "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "Retry-After": components["headers"]["Retry-After"];
+                    Link: components["headers"]["Link-Help"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            431: components["responses"]["RequestHeaderFieldsTooLarge"];
+            500: components["responses"]["InternalServerError"];
+            503: components["responses"]["ServiceUnavailable"];
+        };
+    };
 }
 
 /** How each operation is sent. */
 export const OPERATIONS = {
-    "getRateLimit": {
-        "method": "GET",
-        "path": "/rate-limit",
-        "takesIdempotencyKey": false,
-        "int64": [
-            "reset"
-        ]
-    },
     "listPets": {
         "method": "GET",
         "path": "/pets",
@@ -1293,6 +1285,14 @@ export const OPERATIONS = {
         "int64": [
             "id",
             "petId"
+        ]
+    },
+    "getRateLimit": {
+        "method": "GET",
+        "path": "/rate-limit",
+        "takesIdempotencyKey": false,
+        "int64": [
+            "reset"
         ]
     }
 } as const;
