@@ -89,7 +89,7 @@ describe('Every operation of the document', () => {
       'x-request-id': 'r-1',
       'x-ratelimit-limit': '100000',
       'cache-control': 'private, no-cache',
-      vary: 'Authorization, Origin',
+      vary: 'Authorization',
       'x-content-type-options': 'nosniff',
       'access-control-allow-origin': '*',
     });

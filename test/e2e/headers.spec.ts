@@ -7,7 +7,7 @@ const PROTECTIVE = {
   'x-content-type-options': 'nosniff',
   'x-frame-options': 'DENY',
 };
-const OF_ONE_ACCOUNT = { ...PROTECTIVE, 'cache-control': 'private, no-cache', vary: 'Authorization, Origin' };
+const OF_ONE_ACCOUNT = { ...PROTECTIVE, 'cache-control': 'private, no-cache', vary: 'Authorization' };
 const HIDDEN = ['server', 'x-powered-by', 'strict-transport-security'];
 
 describe('Headers', () => {

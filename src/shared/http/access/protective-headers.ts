@@ -24,7 +24,7 @@ const OF_ONE_ACCOUNT = {
   ...CORS_HEADERS,
   ...PROTECTIVE_HEADERS,
   'cache-control': 'private, no-cache',
-  vary: 'Authorization, Origin',
+  vary: 'Authorization',
 };
 
 /** Sets the request ID and the security and caching headers of every response; a route may override them. */
