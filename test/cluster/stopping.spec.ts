@@ -5,7 +5,7 @@ import { connect } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import pg from 'pg';
-import { freePort } from '../support/process';
+import { freePort, Program } from '../support/process';
 import { Client, concurrently, type Reply } from './support/client';
 import { eventually, Replica } from './support/replica';
 import { Server } from './support/servers';
@@ -101,18 +101,28 @@ describe('A replica that gets SIGTERM', () => {
   });
 
   it('logs requests from SIGUSR2 to the next one, whatever LOG_LEVEL says', async () => {
-    const replica = await start({ LOG_LEVEL: 'warn' });
+    const port = Number(await freePort());
+    const program = new Program('main.js', [], {
+      ...{ APP_ENV: 'production', PORT: `${port}`, LOG_LEVEL: 'warn', DRAIN_SECONDS: '0' },
+      ...{ DATABASE_URL: postgres.url, REDIS_URL: redis.url },
+    });
+    await eventually(20_000, () =>
+      fetch(`http://127.0.0.1:${port}/readyz`).then(
+        ({ ok }) => ok,
+        () => false,
+      ),
+    );
     const toggle = async (level: string) => {
-      process.kill(replica.program.pid, 'SIGUSR2');
-      await eventually(2_000, () => replica.program.stdout.includes(`The log level is ${level} from now on.`));
+      process.kill(program.pid, 'SIGUSR2');
+      await eventually(2_000, () => program.stdout.includes(`The log level is ${level} from now on.`));
     };
-    await client.call(replica.port);
+    await client.call(port);
     await toggle('debug');
-    await client.call(replica.port);
+    await client.call(port);
     await toggle('warn');
-    await client.call(replica.port);
-    await stop(replica);
-    expect(replica.program.stdout.match(/"event.action":"\w+"/g)).toEqual(
+    await client.call(port);
+    const { stdout } = await program.kill('SIGTERM');
+    expect(stdout.match(/"event.action":"\w+"/g)).toEqual(
       ['log_level_changed', 'request', 'log_level_changed'].map((action) => `"event.action":"${action}"`),
     );
   });
