@@ -111,7 +111,7 @@ describe('Every operation of the document', () => {
   });
 
   it.each(operations(({ method }) => method === 'GET'))(
-    '%s responses HEAD as GET, without the body',
+    '%s responds to HEAD as to GET, without the body',
     async (_, { path }) => {
       const [get, head] = [await service.get(path, { key }), await service.call('HEAD', path, { key })];
       expect([head.status, head.text]).toEqual([get.status, '']);
@@ -120,7 +120,7 @@ describe('Every operation of the document', () => {
   );
 
   it.each(operations(hasBody))(
-    '%s refuses what is no JSON object, too large, or of another type',
+    '%s rejects a body that is not a JSON object, is too large or has another media type',
     async (_, operation) => {
       expect(outcome(await call(operation, {}, '{'))).toEqual([400, 'invalid_json']);
       expect(outcome(await call(operation, {}, '{}'))).toEqual([400, 'invalid_body']);
