@@ -1,4 +1,3 @@
-import type { ClientBase } from 'pg';
 import type { DataSourceOptions } from 'typeorm';
 import { AccountSchema } from './auth/persistence/account.schema';
 import { AddKeyLastUse1795288800000 } from './auth/persistence/add-key-last-use.migration';
@@ -18,20 +17,13 @@ import { FixPetNameCheck1795320900000 } from './pets/persistence/fix-pet-name-ch
 import { PetSchema } from './pets/persistence/pet.schema';
 import { DATABASE_SETTINGS } from './shared/persistence/database-settings';
 import { embeddedDatabaseHost } from './shared/persistence/embedded/embedded-database';
-import { openSession, PostgresClient } from './shared/persistence/postgres-client';
+import { CONNECT_TIMEOUT_MS, CONNECTION_OPTIONS, serverOptions } from './shared/persistence/connection-options';
 import { serverConnection } from './shared/persistence/server-connection';
 
 /** How TypeORM reaches the database, the schemas it maps, and the migrations, in the order they run. */
 export function typeOrmConfig(settings: Pick<Settings, 'databaseUrl' | 'dataDir' | 'of'>): DataSourceOptions {
   const { databaseUrl, dataDir } = settings;
-  const { poolMax, poolerMode, statementTimeoutMs } = settings.of(DATABASE_SETTINGS);
-  // In transaction mode, they would be set on connections of the server that others use too: there, the role has them.
-  const timeouts = {
-    statement_timeout: statementTimeoutMs,
-    lock_timeout: Math.floor(statementTimeoutMs / 2),
-    // What a replica that vanished in a transaction had locked is free again after this.
-    idle_in_transaction_session_timeout: 3_000,
-  };
+  const { poolMax } = settings.of(DATABASE_SETTINGS);
   return {
     type: 'postgres',
     entities: [
@@ -61,20 +53,7 @@ export function typeOrmConfig(settings: Pick<Settings, 'databaseUrl' | 'dataDir'
       ? { host: embeddedDatabaseHost(dataDir), port: 5432, username: 'postgres', database: 'postgres' }
       : serverConnection('DATABASE_URL', databaseUrl, settings)),
     poolSize: poolMax,
-    // Together these answer 503 within 2 s when the database is down, frozen or overloaded.
-    connectTimeoutMS: 700,
-    extra: {
-      // Connections are kept: to open them in the middle of a burst is what would make it too slow.
-      idleTimeoutMillis: 0,
-      maxLifetimeSeconds: 600,
-      pipeline: true,
-      Client: PostgresClient,
-      ...(databaseUrl !== undefined && {
-        query_timeout: statementTimeoutMs + 100,
-        keepAlive: true,
-        keepAliveInitialDelayMillis: 10_000,
-        onConnect: (client: ClientBase) => openSession(client, poolerMode === 'session' ? timeouts : {}),
-      }),
-    },
+    connectTimeoutMS: CONNECT_TIMEOUT_MS,
+    extra: { ...CONNECTION_OPTIONS, ...(databaseUrl !== undefined && serverOptions(settings, 'primary')) },
   };
 }

@@ -30,15 +30,19 @@ export class PostgresClient extends Client {
 }
 
 /**
- * Lets a new connection into the pool only if it leads to a primary: after a failover, a name may point to a standby.
+ * Lets a new connection into the pool of a primary only if it leads to one: after a failover, a name may point to a standby.
  * @param parameters of the session, set here because poolers such as PgBouncer reject most of them in the startup message
  * @throws an error with the SQLSTATE of a read-only server
  */
-export async function openSession(client: ClientBase, parameters: Readonly<Record<string, number>>): Promise<void> {
+export async function openSession(
+  client: ClientBase,
+  parameters: Readonly<Record<string, number>>,
+  server: 'primary' | 'any',
+): Promise<void> {
   const settings = Object.entries(parameters).map(([name, value]) => `, set_config('${name}', '${value}', false)`);
   const text = `SELECT pg_is_in_recovery()${settings.join('')}`;
   const { rows } = await client.query<[boolean]>({ text, rowMode: 'array' });
-  if (rows[0]?.[0] === true) {
+  if (server === 'primary' && rows[0]?.[0] === true) {
     throw Object.assign(new Error('The server is a standby, which cannot be written to'), { code: READ_ONLY });
   }
 }
