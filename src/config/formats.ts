@@ -30,10 +30,12 @@ export function httpUrl(example: string): Format<string> {
   return url(`be an http or https address, such as ${example}`, ({ protocol }) => /^https?:$/.test(protocol));
 }
 
-export function postgresUrl(): Format<string> {
+/** @param server which of several servers the host must lead to */
+export function postgresUrl(server: 'the primary' | 'any one' = 'the primary'): Format<string> {
+  const endpoint = server === 'the primary' ? 'a managed writer endpoint' : 'a managed reader endpoint';
   return url(
     'be a PostgreSQL address with one host, such as postgres://user:password@host:5432/petstore; ' +
-      'for several servers, the host must lead to the primary: a proxy such as HAProxy, a virtual IP or a managed writer endpoint',
+      `for several servers, the host must lead to ${server}: a proxy such as HAProxy, a virtual IP or ${endpoint}`,
     ({ protocol, host, searchParams }) =>
       /^postgres(ql)?:$/.test(protocol) && !`${host}${searchParams.get('host') ?? ''}`.includes(','),
   );

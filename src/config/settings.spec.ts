@@ -131,6 +131,8 @@ describe('Settings', () => {
     expect(loadSettings({ DATABASE_URL_FILE: path }).databaseUrl).toBe('postgres://u:secret@h/d');
     const settings = loadSettings({ DATABASE_MIGRATION_URL_FILE: path });
     expect(settings.of(DATABASE_SETTINGS).migrationUrl).toBe('postgres://u:secret@h/d');
+    const reader = loadSettings({ DATABASE_READ_URL_FILE: path });
+    expect(reader.of(DATABASE_SETTINGS).readUrl).toBe('postgres://u:secret@h/d');
     const missing = () => migrationOptions(typeOrmConfig(settings), settings);
     expect(missing).toThrow('DATABASE_MIGRATION_URL has no effect without DATABASE_URL: set both.');
     await rm(dirname(path), { recursive: true });

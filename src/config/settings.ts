@@ -227,7 +227,7 @@ function isRedisUrl(text: string, suffix: string, kind: string): boolean {
 /** Adds the settings whose values are in files, as orchestrators mount secrets. */
 function withSecretFiles(env: Readonly<Record<string, string | undefined>>): Record<string, string | undefined> {
   const settings = { ...env };
-  for (const name of ['DATABASE_URL', 'DATABASE_MIGRATION_URL', 'REDIS_URL']) {
+  for (const name of ['DATABASE_URL', 'DATABASE_MIGRATION_URL', 'DATABASE_READ_URL', 'REDIS_URL']) {
     const path = env[`${name}_FILE`];
     if (!path) {
       continue;

@@ -4,6 +4,7 @@ import { VERSION } from '../config/version';
 import { Readiness } from '../health';
 import { RateLimiter } from '../rate-limiting';
 import { Database } from '../shared/persistence/database';
+import { ReadEndpoint } from '../shared/persistence/read-endpoint';
 
 const LATENCY_BUCKETS = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5];
 /** The limiter waits for Redis for up to 0.05 s. */
@@ -47,6 +48,7 @@ export class Metrics {
     { events }: RateLimiter,
     database: Database,
     readiness: Readiness,
+    readEndpoint: ReadEndpoint,
   ) {
     const { registers } = this;
     events.onReply((ms) => {
@@ -95,6 +97,14 @@ export class Metrics {
       registers,
       collect() {
         this.set(database.poolState.waiting);
+      },
+    });
+    new Gauge({
+      name: 'petstore_database_read_endpoint',
+      help: '1 while listings are read from DATABASE_READ_URL, 0 while they are read from the primary.',
+      registers,
+      collect() {
+        this.set(readEndpoint.isUsed ? 1 : 0);
       },
     });
     // After the pool gauges, which the readiness statement would change.

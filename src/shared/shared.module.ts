@@ -4,6 +4,7 @@ import { Settings } from '../config/settings';
 import { Clock } from './domain/clock';
 import { UnitOfWork } from './domain/unit-of-work';
 import { Database } from './persistence/database';
+import { ReadEndpoint } from './persistence/read-endpoint';
 import { PreparedStatements } from './persistence/statements/prepared-statements';
 import { TypeOrmUnitOfWork } from './persistence/typeorm-unit-of-work';
 
@@ -26,10 +27,11 @@ export class SharedModule {
         { provide: DataSource, useValue: new DataSource(database) },
         { provide: Database, useClass: databaseClass },
         PreparedStatements,
+        ReadEndpoint,
         TypeOrmUnitOfWork,
         { provide: UnitOfWork, useExisting: TypeOrmUnitOfWork },
       ],
-      exports: [Settings, Clock, DataSource, Database, PreparedStatements, TypeOrmUnitOfWork, UnitOfWork],
+      exports: [Settings, Clock, DataSource, Database, PreparedStatements, ReadEndpoint, TypeOrmUnitOfWork, UnitOfWork],
     };
   }
 }

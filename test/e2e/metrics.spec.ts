@@ -89,6 +89,7 @@ describe('/metrics', () => {
     const found = await samples();
     expect(found.get('petstore_database_connections{state="idle"}')).toBeGreaterThan(0);
     expect(found.get('petstore_database_waiting')).toBe(0);
+    expect(found.get('petstore_database_read_endpoint')).toBe(0);
     expect(found.get('petstore_ready')).toBe(1);
     expect(found.get('petstore_redis_breaker_open')).toBe(0);
     expect(found.get('nodejs_eventloop_lag_p99_seconds')).toBeGreaterThan(0);

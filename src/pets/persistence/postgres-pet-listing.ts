@@ -1,6 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import { MAX_PAGE_LIMIT } from '../../shared/domain/page-limit';
-import { PreparedStatements } from '../../shared/persistence/statements/prepared-statements';
+import { ReadEndpoint } from '../../shared/persistence/read-endpoint';
 import { sqlNames } from '../../shared/persistence/sql';
 import { PetListing, type PetListingPage, type PetListingQuery } from '../pet-listing';
 import { PetSchema } from './pet.schema';
@@ -46,7 +46,7 @@ const BEGINNING = ',{"id":';
 
 @Injectable()
 export class PostgresPetListing extends PetListing {
-  constructor(private readonly statements: PreparedStatements) {
+  constructor(private readonly endpoint: ReadEndpoint) {
     super();
   }
 
@@ -54,8 +54,8 @@ export class PostgresPetListing extends PetListing {
     const parameters = [after, Math.min(limit, MAX_PAGE_LIMIT) + 1];
     const [row] =
       status === undefined
-        ? await this.statements.read(PAGE, parameters)
-        : await this.statements.read(PAGE_OF_STATUS, [...parameters, status]);
+        ? await this.endpoint.read(PAGE, parameters)
+        : await this.endpoint.read(PAGE_OF_STATUS, [...parameters, status]);
     const [animals, next] = row as [animals: string | null, next: null] | [animals: string, next: string];
     return next === null
       ? { json: `[${animals ?? ''}]`, next: undefined }

@@ -12,6 +12,10 @@ export const DATABASE_SETTINGS = declareSettings({
   keyFile: ['DATABASE_KEY_FILE', path, undefined],
   /** Where migrations connect to, if not to `DATABASE_URL`. */
   migrationUrl: ['DATABASE_MIGRATION_URL', postgresUrl(), undefined],
+  /** Where listings are read, if not at `DATABASE_URL`: the read endpoint of standbys. */
+  readUrl: ['DATABASE_READ_URL', postgresUrl('any one'), undefined],
+  /** How stale a response of the read endpoint may be, in ms. */
+  readMaxLagMs: ['DATABASE_READ_MAX_LAG_MS', integer(100, 60_000), 5_000],
   /** For how long a pooler in between leaves a connection of the server to this process. */
   poolerMode: ['DATABASE_POOLER_MODE', oneOf('session', 'transaction'), 'session'],
   /** The connections of this process: enough for the pipelines of two tables, half of them for writing. */

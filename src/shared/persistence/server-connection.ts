@@ -32,7 +32,7 @@ interface TlsFile {
  * @throws InvalidSettingsError
  */
 export function serverConnection(
-  variable: 'DATABASE_URL' | 'DATABASE_MIGRATION_URL',
+  variable: 'DATABASE_URL' | 'DATABASE_MIGRATION_URL' | 'DATABASE_READ_URL',
   text: string,
   settings: Pick<Settings, 'of'>,
 ): ServerConnection {

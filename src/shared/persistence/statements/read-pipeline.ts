@@ -126,16 +126,27 @@ export class ReadPipeline {
     });
   }
 
-  /** Gives the connections back to the pool. */
-  close(): void {
+  /**
+   * Gives the connections back to the pool.
+   * @param isAbandoned whether to close them first, so that what waits for a response fails at once
+   */
+  close(isAbandoned = false): void {
     this.isClosed = true;
     clearInterval(this.timer);
     [...this.connections].forEach((connection) => {
+      connection.isAbandoned ||= isAbandoned;
       this.release(connection);
+    });
+    this.waiting.splice(0).forEach((read) => {
+      this.dispatch(read);
     });
   }
 
   private dispatch(read: Read): void {
+    if (this.isClosed) {
+      read.reject(new ServiceUnavailableError(new Error('The connections for reading are closed')));
+      return;
+    }
     const connection = this.connections.find(({ isFree }) => isFree);
     if (connection === undefined) {
       this.waiting.push(read);

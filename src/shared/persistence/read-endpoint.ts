@@ -1,0 +1,217 @@
+import { Injectable, Logger, type OnApplicationBootstrap, type OnApplicationShutdown } from '@nestjs/common';
+import { Pool } from 'pg';
+import { InvalidSettingsError, Settings } from '../../config/settings';
+import { errorMessage } from '../domain/error-message';
+import { CONNECT_TIMEOUT_MS, CONNECTION_OPTIONS, serverOptions } from './connection-options';
+import { DATABASE_SETTINGS } from './database-settings';
+import { serverConnection } from './server-connection';
+import { PreparedStatements } from './statements/prepared-statements';
+import { ReadPipeline } from './statements/read-pipeline';
+import type { Parameter, ReadStatement, Row } from './statements/statement';
+import { TypeOrmUnitOfWork } from './typeorm-unit-of-work';
+
+/** The most often that positions are compared; a smaller bound needs it more often. */
+const MAX_INTERVAL_MS = 1_000;
+const CHECKS_PER_BOUND = 4;
+/** A standby that takes longer is left out, so that the request still gets its response from the primary in time. */
+const READ_TIMEOUT_MS = 500;
+
+/**
+ * What the primary has written. Not the position of the next record, which a standby does not reach while nothing is
+ * written: at the end of a page, the record begins behind the header of the next one.
+ */
+const WRITTEN = { name: 'wal_written', table: 'api_keys', text: 'SELECT pg_current_wal_lsn()' };
+const CHECK = { name: 'read_endpoint_check', table: '', text: 'SELECT 1' };
+
+/** A position in the write-ahead log that the primary had reached at this time, in ms. */
+interface Sample {
+  readonly at: number;
+  readonly position: bigint;
+}
+
+interface Connections {
+  readonly pool: Pool;
+  readonly pipeline: ReadPipeline;
+}
+
+/**
+ * Reads from the standbys of `DATABASE_READ_URL`, where staleness of up to a bound is acceptable. Each response tells how
+ * far its server has replayed, as a proxy may lead each connection to another one. Whatever fails or is too stale is read
+ * from the primary; then the endpoint is left out until a check succeeds.
+ */
+@Injectable()
+export class ReadEndpoint implements OnApplicationBootstrap, OnApplicationShutdown {
+  private readonly logger = new Logger(ReadEndpoint.name);
+  private readonly connect: (() => Connections) | undefined;
+  private readonly maxLagMs: number;
+  private connections: Connections | undefined;
+  /** The oldest first. */
+  private samples: Sample[] = [];
+  private readonly wrapped = new Map<ReadStatement, ReadStatement>();
+  private timer: NodeJS.Timeout | undefined;
+  private isStopped = false;
+  /** Undefined before the first check. */
+  private state: 'used' | 'left out' | undefined;
+
+  /** @throws InvalidSettingsError */
+  constructor(
+    private readonly statements: PreparedStatements,
+    private readonly unitOfWork: TypeOrmUnitOfWork,
+    settings: Settings,
+  ) {
+    const { readUrl, readMaxLagMs, poolMax, poolerMode } = settings.of(DATABASE_SETTINGS);
+    this.maxLagMs = readMaxLagMs;
+    if (readUrl === undefined) {
+      return;
+    }
+    if (settings.databaseUrl === undefined) {
+      throw new InvalidSettingsError('DATABASE_READ_URL has no effect without DATABASE_URL: set both.');
+    }
+    const { url, ssl } = serverConnection('DATABASE_READ_URL', readUrl, settings);
+    const max = Math.max(2, Math.floor(poolMax / 3));
+    const options = {
+      connectionString: url,
+      ssl,
+      application_name: 'petstore',
+      max,
+      connectionTimeoutMillis: CONNECT_TIMEOUT_MS,
+      ...CONNECTION_OPTIONS,
+      ...serverOptions(settings, 'any'),
+    };
+    const pipelineOptions = { isPrepared: poolerMode === 'session', statementTimeoutMs: READ_TIMEOUT_MS };
+    this.connect = () => {
+      const pool = new Pool(options);
+      // Without a listener, an idle connection that the server closes would end the process.
+      pool.on('error', () => undefined);
+      return { pool, pipeline: new ReadPipeline(pool, max, pipelineOptions) };
+    };
+  }
+
+  /** Whether reads go to the endpoint, rather than to the primary. */
+  get isUsed(): boolean {
+    return this.state === 'used';
+  }
+
+  onApplicationBootstrap(): void {
+    if (this.connect !== undefined) {
+      void this.checkRepeatedly(this.connect);
+    }
+  }
+
+  onApplicationShutdown(): void {
+    this.isStopped = true;
+    clearTimeout(this.timer);
+    this.disconnect();
+  }
+
+  /**
+   * Runs a statement whose rows, at least one, may be stale; in a transaction, where they may not, at the primary.
+   * @throws ServiceUnavailableError
+   */
+  async read(statement: ReadStatement, parameters: Parameter[]): Promise<Row[]> {
+    const { connections } = this;
+    if (connections !== undefined && this.isUsed && this.unitOfWork.transaction === undefined) {
+      const rows = await this.readFrom(connections, statement, parameters);
+      if (rows !== undefined) {
+        return rows;
+      }
+    }
+    return this.statements.read(statement, parameters);
+  }
+
+  /** @returns undefined after a failure, and for rows that are too stale */
+  private async readFrom(
+    connections: Connections,
+    statement: ReadStatement,
+    parameters: Parameter[],
+  ): Promise<Row[] | undefined> {
+    try {
+      const rows = await connections.pipeline.query(this.withPosition(statement), parameters);
+      const position = rows[0]?.at(-1);
+      if (typeof position !== 'string' || this.isFresh(parsePosition(position))) {
+        return rows;
+      }
+      this.leaveOut(connections, `It lags by more than ${this.maxLagMs} ms`);
+    } catch (error) {
+      this.leaveOut(connections, errorMessage(error));
+    }
+    return undefined;
+  }
+
+  /** The statement, with a last column that is null at a primary. */
+  private withPosition(statement: ReadStatement): ReadStatement {
+    let wrapped = this.wrapped.get(statement);
+    if (wrapped === undefined) {
+      const text = `SELECT *, CASE WHEN pg_is_in_recovery() THEN pg_last_wal_replay_lsn() END FROM (${statement.text}) AS read`;
+      wrapped = { ...statement, text };
+      this.wrapped.set(statement, wrapped);
+    }
+    return wrapped;
+  }
+
+  /** Whether a server that has replayed up to the position has all that was committed before the bound. */
+  private isFresh(position: bigint): boolean {
+    const reached = this.samples.findLast((sample) => sample.position <= position);
+    return reached !== undefined && performance.now() - reached.at <= this.maxLagMs;
+  }
+
+  private async checkRepeatedly(connect: () => Connections): Promise<void> {
+    // Before the first sample, nothing is known to be fresh.
+    if (this.samples.length > 0) {
+      await this.check((this.connections ??= connect()));
+    }
+    await this.sample();
+    if (!this.isStopped) {
+      const intervalMs = Math.min(MAX_INTERVAL_MS, this.maxLagMs / CHECKS_PER_BOUND);
+      this.timer = setTimeout(() => void this.checkRepeatedly(connect), intervalMs).unref();
+    }
+  }
+
+  private async check(connections: Connections): Promise<void> {
+    const rows = await this.readFrom(connections, CHECK, []);
+    // A read at the same time may have found otherwise.
+    if (rows !== undefined && this.connections === connections && !this.isUsed) {
+      this.state = 'used';
+      this.logger.log({ event: 'read_endpoint_used' }, 'Listings are read from DATABASE_READ_URL.');
+    }
+  }
+
+  private async sample(): Promise<void> {
+    const at = performance.now();
+    try {
+      const [row] = await this.statements.read(WRITTEN, []);
+      const isUseful = (sample: Sample) => at - sample.at <= this.maxLagMs;
+      this.samples = [...this.samples.filter(isUseful), { at, position: parsePosition(String(row?.[0])) }];
+    } catch {
+      // Without the primary, the samples grow old, and the endpoint is left out.
+    }
+  }
+
+  private leaveOut(connections: Connections, reason: string): void {
+    // Others that were under way at the same time fail too.
+    if (this.connections !== connections || this.isStopped) {
+      return;
+    }
+    this.disconnect();
+    if (this.state !== 'left out') {
+      this.state = 'left out';
+      this.logger.warn(
+        { event: 'read_endpoint_left_out', reason },
+        `Listings are read from the primary, not from DATABASE_READ_URL (${reason}).`,
+      );
+    }
+  }
+
+  /** The next connection may lead to another server. */
+  private disconnect(): void {
+    this.connections?.pipeline.close(true);
+    void this.connections?.pool.end();
+    this.connections = undefined;
+  }
+}
+
+/** Reads a position as PostgreSQL writes it, such as `16/B374D848`. */
+function parsePosition(text: string): bigint {
+  const [high, low] = text.split('/');
+  return (BigInt(`0x${high}`) << 32n) + BigInt(`0x${low}`);
+}

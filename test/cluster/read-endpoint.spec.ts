@@ -1,0 +1,184 @@
+import pg from 'pg';
+import { Program } from '../support/process';
+import { Client, concurrently, type Reply } from './support/client';
+import { eventually, Replica } from './support/replica';
+import { Server } from './support/servers';
+import { Store } from './support/store';
+
+interface Animal {
+  readonly id: number;
+  readonly name: string;
+}
+
+describe('Listings from DATABASE_READ_URL', () => {
+  let [primary, standby] = [] as unknown as [Server, Server];
+  let store: Store;
+  let client: Client;
+  let onStandby: pg.Client;
+  const replicas: Replica[] = [];
+
+  beforeAll(async () => {
+    primary = await Server.postgres();
+    store = await Store.open(primary.url);
+    client = new Client(await store.createUnlimitedKey());
+    await store.query(
+      `INSERT INTO pets (name, category_id, status) SELECT 'Rex', 1, 'available' FROM generate_series(1, 50)`,
+    );
+    standby = await primary.standby();
+  });
+  beforeEach(async () => {
+    onStandby = new pg.Client(standby.url);
+    onStandby.on('error', () => undefined);
+    await onStandby.connect();
+  });
+  afterEach(async () => {
+    await onStandby.end();
+    await Promise.all(replicas.splice(0).map(({ program }) => program.kill('SIGKILL')));
+  });
+  afterAll(async () => {
+    client.close();
+    await store.close();
+    await Promise.all([standby.remove(), primary.remove()]);
+  });
+
+  const start = async (env: Record<string, string> = {}) => {
+    const replica = await Replica.start({ DATABASE_URL: primary.url, DATABASE_READ_URL: standby.url, ...env });
+    replicas.push(replica);
+    await eventually(10_000, () => replica.isReady());
+    return replica;
+  };
+  const isUsed = async ({ url }: Replica) => {
+    const metrics = await (await fetch(`${url}/metrics`)).text();
+    return /^petstore_database_read_endpoint 1$/m.test(metrics);
+  };
+  const isLeftOut = async (replica: Replica) => !(await isUsed(replica));
+  const startUsing = async (env?: Record<string, string>) => {
+    const replica = await start(env);
+    await eventually(10_000, () => isUsed(replica));
+    return replica;
+  };
+  const add = async ({ port }: Replica) => JSON.parse((await client.add(port, 'Bella')).body) as Animal;
+  const list = async ({ port }: Replica, after = 0) => {
+    // A cursor is opaque: the pages before are read too.
+    const animals: Animal[] = [];
+    for (let path: string | undefined = '/v1/pets?limit=100'; path !== undefined;) {
+      const { body, headers }: Reply = await client.call(port, { path });
+      animals.push(...(JSON.parse(body) as Animal[]));
+      path = nextPath(headers.link);
+    }
+    return animals.filter(({ id }) => id > after);
+  };
+  const replay = (change: 'pause' | 'resume') => onStandby.query(`SELECT pg_wal_replay_${change}()`);
+  const events = ({ program }: Replica) =>
+    [...program.stdout.matchAll(/"event\.action":"(read_endpoint_\w+)"/g)].map(([, event]) => event);
+
+  it('come from the standby, and everything else comes from the primary', async () => {
+    const replica = await startUsing({ DATABASE_READ_MAX_LAG_MS: '60000' });
+    await replay('pause');
+    const { id } = await add(replica);
+    expect(await list(replica, id - 1)).toEqual([]);
+    expect((await client.call(replica.port, { path: `/v1/pets/${id}` })).status).toBe(200);
+    const order = await client.call(replica.port, {
+      method: 'POST',
+      path: '/v1/store/orders',
+      body: { petId: id, quantity: 1 },
+    });
+    expect(order.status).toBe(201);
+    const orders = await client.call(replica.port, { path: '/v1/store/orders' });
+    expect(JSON.parse(orders.body)).toContainEqual(JSON.parse(order.body));
+    await replay('resume');
+    await eventually(5_000, async () => (await list(replica, id - 1)).length === 1);
+  });
+
+  it('repeat and skip no animal when the pages come from different servers', async () => {
+    const [stale, fresh] = await Promise.all([
+      startUsing({ DATABASE_READ_MAX_LAG_MS: '60000' }),
+      start({ DATABASE_READ_URL: '' }),
+    ]);
+    await replay('pause');
+    await add(fresh);
+    const expected = (await list(stale)).map(({ id }) => id);
+    const found: number[] = [];
+    let page = 0;
+    for (let path: string | undefined = '/v1/pets?limit=7'; path !== undefined; page++) {
+      const { body, headers }: Reply = await client.call((page % 2 === 0 ? fresh : stale).port, { path });
+      found.push(...(JSON.parse(body) as Animal[]).map(({ id }) => id));
+      path = nextPath(headers.link);
+    }
+    await replay('resume');
+    expect(found.slice(0, expected.length)).toEqual(expected);
+    expect(found).toEqual([...new Set(found)].sort((a, b) => a - b));
+  });
+
+  it('come from the primary while the standby lags more than the bound, and from the standby afterwards', async () => {
+    const replica = await startUsing({ DATABASE_READ_MAX_LAG_MS: '500' });
+    await replay('pause');
+    const { id } = await add(replica);
+    const tookMs = await eventually(5_000, async () => (await list(replica, id - 1)).length === 1);
+    expect(tookMs).toBeLessThan(1_500);
+    await eventually(1_000, () => isLeftOut(replica));
+    await replay('resume');
+    await eventually(5_000, () => isUsed(replica));
+    expect((await list(replica, id - 1)).map(({ name }) => name)).toEqual(['Bella']);
+    await eventually(1_000, () => events(replica).length === 3);
+    expect(events(replica)).toEqual(['read_endpoint_used', 'read_endpoint_left_out', 'read_endpoint_used']);
+  });
+
+  it('stay at the standby while nothing is written', async () => {
+    const replica = await startUsing({ DATABASE_READ_MAX_LAG_MS: '500' });
+    // The positions of the servers are then on different sides of a page header.
+    await store.query('SELECT pg_switch_wal()');
+    for (const end = performance.now() + 1_500; performance.now() < end;) {
+      await client.call(replica.port);
+    }
+    expect(events(replica)).toEqual(['read_endpoint_used']);
+  });
+
+  it.each(['is killed', 'hangs'])('all succeed when the standby %s under load, and return to it', async (failure) => {
+    const isKilled = failure === 'is killed';
+    const replica = await startUsing();
+    const replies = await concurrently(16, 3_000, async (index) => {
+      if (index === 1_000 && isKilled) {
+        await standby.stop();
+      } else if (index === 1_000) {
+        standby.freeze();
+      }
+      return client.call(replica.port);
+    });
+    expect([...new Set(replies.map(({ status }) => status))]).toEqual([200]);
+    expect(Math.max(...replies.map(({ ms }) => ms))).toBeLessThan(2_000);
+    await eventually(5_000, () => isLeftOut(replica));
+    if (isKilled) {
+      await standby.start();
+    } else {
+      standby.thaw();
+    }
+    await eventually(10_000, () => isUsed(replica));
+  });
+
+  it('come from the primary when the endpoint cannot be reached at the start', async () => {
+    const replica = await start({ DATABASE_READ_URL: 'postgres://postgres@127.0.0.1:1/postgres' });
+    await eventually(5_000, () => events(replica).length === 1);
+    expect(events(replica)).toEqual(['read_endpoint_left_out']);
+    expect((await client.call(replica.port)).status).toBe(200);
+  });
+
+  it('are never stale when the endpoint leads to the primary', async () => {
+    const replica = await startUsing({ DATABASE_READ_URL: primary.url });
+    const { id } = await add(replica);
+    expect(await list(replica, id - 1)).toHaveLength(1);
+  });
+
+  it('need DATABASE_URL', async () => {
+    const { code, stderr } = await new Program('main.js', [], { DATABASE_READ_URL: standby.url }).exit;
+    expect([code, stderr]).toEqual([
+      1,
+      expect.stringContaining('DATABASE_READ_URL has no effect without DATABASE_URL'),
+    ]);
+  });
+});
+
+/** The path of the next page, without the base URL. */
+function nextPath(link = ''): string | undefined {
+  return /<([^>]+)>; rel="next"/.exec(link)?.[1];
+}
