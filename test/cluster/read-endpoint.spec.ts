@@ -169,6 +169,19 @@ describe('Listings from DATABASE_READ_URL', () => {
     expect(await list(replica, id - 1)).toHaveLength(1);
   });
 
+  it('come from a standby behind PgBouncer in transaction mode', async () => {
+    const pooler = await Server.pgbouncer(standby, 'transaction');
+    const replica = await startUsing({
+      DATABASE_READ_URL: `${pooler.url}/postgres`,
+      DATABASE_POOLER_MODE: 'transaction',
+    });
+    const replies = await concurrently(8, 200, () => client.call(replica.port));
+    const stayed = events(replica);
+    await pooler.remove();
+    expect([...new Set(replies.map(({ status }) => status))]).toEqual([200]);
+    expect(stayed).toEqual(['read_endpoint_used']);
+  });
+
   it('need DATABASE_URL', async () => {
     const { code, stderr } = await new Program('main.js', [], { DATABASE_READ_URL: standby.url }).exit;
     expect([code, stderr]).toEqual([
