@@ -6,7 +6,7 @@ import { AppModule } from './app.module';
 import type { Settings } from './config/settings';
 import { createOpenApiDocument, serveDocumentation } from './documentation';
 import { createLog, type Log, Metrics, MetricsEndpoint, NestLogger, RequestObserver } from './observability';
-import { addressRateLimitHeaders, RateLimiter, sendRateLimitHeaders } from './rate-limiting';
+import { readAddressRateLimitHeaders, RateLimiter, sendRateLimitHeaders } from './rate-limiting';
 import { type Clock, SystemClock } from './shared/domain/clock';
 import { respondToPreflights } from './shared/http/access/cors';
 import { Drain } from './shared/http/server/drain';
@@ -58,7 +58,7 @@ export function configureApp<App extends INestApplication>(app: App, settings: S
   respondToProtocolErrors(fastify.server, routes, {
     toResponse: (error) => catalog.toResponse(error),
     errorHeaders: ({ code }) => help.headers(code),
-    headers: (address) => addressRateLimitHeaders(limiter, address),
+    headers: (address) => readAddressRateLimitHeaders(limiter, address),
     onResponse: (id, status, socket) => {
       observer.recordProtocolFailure(id, status, socket);
     },

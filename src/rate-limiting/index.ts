@@ -1,8 +1,8 @@
 export { RateLimiter } from './domain/rate-limiter';
 export { RATE_LIMIT_ERROR_ENTRIES } from './http/rate-limit-error-entries';
 export { PlanGuard } from './http/plan.guard';
-export { addressRateLimitHeaders, applyRateDecision, sendRateLimitHeaders } from './http/rate-limit-headers';
+export { readAddressRateLimitHeaders, applyRateDecision, sendRateLimitHeaders } from './http/rate-limit-headers';
 export { readRateLimitUsage } from './redis/read-rate-limit-usage';
-export type { RateLimitSubject, RequestCount } from './redis/redis-counts';
+export type { RateLimitSubject, RequestCount } from './redis/redis-usage-store';
 export { RATE_LIMIT_SETTINGS } from './rate-limit-settings';
 export { RateLimitingModule, RateLimitUsageModule } from './rate-limiting.module';

@@ -1,7 +1,7 @@
 import ipaddr from 'ipaddr.js';
 
 /** What counts as one address. IPv4 addresses as they are, also when written as IPv6; IPv6 addresses by the /64 that one customer holds. */
-export function networkOf(address: string): string {
+export function toNetwork(address: string): string {
   if (!ipaddr.isValid(address)) {
     return address;
   }

@@ -6,7 +6,7 @@ const WEEK_SECONDS = 604_800;
 export const RATE_LIMIT_SETTINGS = declareSettings({
   /** Failed authentications an address may send per minute. */
   authFailuresPerMinute: ['AUTH_FAILURES_PER_MINUTE', integer(1, 1_000_000), 60],
-  /** How long refusals of a key are counted together, in seconds. */
+  /** How long rejections of a key are counted together, in seconds. */
   banWindowSeconds: ['BAN_WINDOW_SECONDS', integer(1, WEEK_SECONDS), 600],
   /** How long the first, second, ... ban lasts, in seconds; the last one repeats. */
   banDurationsSeconds: [

@@ -6,7 +6,7 @@ import { RateLimiter } from './domain/rate-limiter';
 import { RateLimitController } from './http/rate-limit.controller';
 import { MemoryRateLimiter } from './memory/memory-rate-limiter';
 import { RATE_LIMIT_SETTINGS } from './rate-limit-settings';
-import { RedisCounts } from './redis/redis-counts';
+import { RedisUsageStore } from './redis/redis-usage-store';
 import { RedisRateLimiter } from './redis/redis-rate-limiter';
 
 @Module({
@@ -20,7 +20,7 @@ import { RedisRateLimiter } from './redis/redis-rate-limiter';
         const limits = settings.of(RATE_LIMIT_SETTINGS);
         return settings.redisUrls.length === 0
           ? new MemoryRateLimiter(clock, limits)
-          : new RedisRateLimiter(RedisCounts.of(settings), clock, limits);
+          : new RedisRateLimiter(RedisUsageStore.create(settings), clock, limits);
       },
     },
   ],

@@ -5,7 +5,7 @@ import { Redis } from 'ioredis';
 import { AccountsService, KeysService } from '../../src/auth';
 import { json } from '../support/command-line';
 import { temporaryDirectory } from '../support/process';
-import { Client, codeOf, concurrently } from './support/client';
+import { Client, getErrorCode, concurrently } from './support/client';
 import { Replica } from './support/replica';
 import { postgresProgram, Server } from './support/servers';
 import { Store } from './support/store';
@@ -52,7 +52,7 @@ describe('A database that was backed up, dropped and restored', () => {
 
     runCommands(BACKUP);
     before = await answers();
-    lastId = idOf((await client.add(replica.port, 'Too late')).body);
+    lastId = parseId((await client.add(replica.port, 'Too late')).body);
     const late = new Client(await store.createKey('free'));
     await late.call(replica.port);
     late.close();
@@ -85,7 +85,7 @@ describe('A database that was backed up, dropped and restored', () => {
   };
   const create = () =>
     client.call(replica.port, { method: 'POST', body: ANIMAL, headers: { 'idempotency-key': 'of-one-intent' } });
-  const idOf = (body: string) => (JSON.parse(body) as { id: number }).id;
+  const parseId = (body: string) => (JSON.parse(body) as { id: number }).id;
 
   /** What clients and the operator see of all that is kept. */
   const answers = async () => {
@@ -94,12 +94,12 @@ describe('A database that was backed up, dropped and restored', () => {
     const second = await client.call(replica.port, { path: next });
     const one = await client.call(replica.port, { path: '/v1/pets/31' });
     const repeated = await create();
-    const refused = await revoked.call(replica.port);
+    const rejected = await revoked.call(replica.port);
     return {
       pages: [first, second].map(({ status, body, headers: { link } }) => ({ status, body, link })),
       one: { status: one.status, body: one.body },
       repeated: { status: repeated.status, body: repeated.body, replayed: repeated.headers['idempotent-replayed'] },
-      refused: [refused.status, codeOf(refused)],
+      rejected: [rejected.status, getErrorCode(rejected)],
       limit: first.headers['x-ratelimit-limit'],
       audit: await json<object[]>('audit', env),
     };
@@ -107,7 +107,7 @@ describe('A database that was backed up, dropped and restored', () => {
 
   it('answers as before: pages, an animal, a repeated creation, keys, plans and the audit', async () => {
     expect(before).toMatchObject({
-      ...{ one: { status: 200 }, refused: [401, 'invalid_api_key'], limit: '5000' },
+      ...{ one: { status: 200 }, rejected: [401, 'invalid_api_key'], limit: '5000' },
       repeated: { status: 201, replayed: 'true' },
       audit: [{ act: 'account_created' }, { act: 'key_created' }, { act: 'key_created' }, { act: 'key_revoked' }],
     });
@@ -121,11 +121,11 @@ describe('A database that was backed up, dropped and restored', () => {
 
   it('is of the moment of the backup, from which ids go on', async () => {
     expect((await client.call(replica.port, { path: `/v1/pets/${lastId}` })).status).toBe(404);
-    expect(idOf((await client.add(replica.port, 'Mia')).body)).toBe(lastId);
+    expect(parseId((await client.add(replica.port, 'Mia')).body)).toBe(lastId);
   });
 
   it.each([`UPDATE audit_entries SET operator = 'x'`, 'DELETE FROM audit_entries', 'TRUNCATE audit_entries'])(
-    'still refuses %s',
+    'still rejects %s',
     async (sql) => {
       await expect(store.query(sql)).rejects.toThrow('audit_entries is append-only');
     },

@@ -148,7 +148,7 @@ describe('The gateway, in front of misbehaving replicas,', () => {
     expect(upstreams.flatMap(({ requests }) => requests)).toHaveLength(1);
   });
 
-  it('gives any request to another replica when one refuses the connection', async () => {
+  it('gives any request to another replica when one rejects the connection', async () => {
     const sound = await Upstream.start();
     const port = await gatewayTo(Number(await freePort()), Number(await freePort()), sound.port);
     for (let time = 0; time < 6; time++) {
@@ -175,13 +175,13 @@ describe('The gateway, in front of misbehaving replicas,', () => {
   it('gives up on a replica that hangs: another one answers a GET, and a POST gets a 503', async () => {
     const [hanging, sound] = [await Upstream.start('hangs'), await Upstream.start()];
     const [port, alone] = [await gatewayTo(hanging.port, sound.port), await gatewayTo(hanging.port)];
-    const [first, second, refused] = await Promise.all([
+    const [first, second, rejected] = await Promise.all([
       call(port, '/v1/pets'),
       call(port, '/v1/pets'),
       call(alone, '/v1/pets', ADD),
     ]);
     expect([first.status, second.status]).toEqual([200, 200]);
-    expectError(refused, 'service_unavailable');
+    expectError(rejected, 'service_unavailable');
   });
 
   it('keeps its connections to replicas open between requests', async () => {
@@ -311,7 +311,7 @@ describe('The gateway, in front of two replicas,', () => {
     expect(answers.map(({ headers }) => headers.server)).toEqual(['nginx', 'nginx', 'nginx']);
   });
 
-  it('answers what it refuses by itself with an Error', async () => {
+  it('answers what it rejects by itself with an Error', async () => {
     expectError(await raw(port, 'nonsense\r\n\r\n'), 'malformed_request');
     expectError(await raw(port, 'GET /v1/pets HTTP/1.1\r\n\r\n'), 'malformed_request');
     expectError(await raw(port, 'GET /v1/pets HTTP/3.0\r\nHost: a\r\n\r\n'), 'malformed_request');
@@ -328,15 +328,15 @@ describe('The gateway, in front of two replicas,', () => {
     expect(await call(port, '/nothing', { method: 'HEAD' })).toMatchObject({ status: 404, text: '' });
   });
 
-  it("lets through a little more than the service allows, so that the service's own refusals are the ones seen", async () => {
-    const refusals = [
+  it("lets through a little more than the service allows, so that the service's own rejections are the ones seen", async () => {
+    const rejections = [
       await call(port, '/v1/pets', { ...ADD, headers: withKey(ADD.headers), body: 'a'.repeat(65_537) }),
       await call(port, '/v1/pets', { ...ADD, headers: withKey(ADD.headers), body: 'a'.repeat(130_000) }),
       await call(port, `/v1/pets?cursor=${'a'.repeat(8_000)}`, { headers: withKey() }),
       await call(port, `/v1/pets?cursor=${'a'.repeat(12_000)}`, { headers: withKey() }),
     ];
-    expect(refusals.map(({ status }) => status)).toEqual([413, 413, 414, 414]);
-    refusals.forEach(({ headers }) => {
+    expect(rejections.map(({ status }) => status)).toEqual([413, 413, 414, 414]);
+    rejections.forEach(({ headers }) => {
       expect(headers['x-ratelimit-limit']).toBe('1000');
     });
     const allowed = await call(port, '/v1/pets', { headers: withKey({ 'x-large': 'a'.repeat(12_000) }) });

@@ -4,7 +4,7 @@ import { ApiKeyRepository } from '../../src/auth/domain/api-key.repository';
 import { CHANGES_SINCE } from '../../src/auth/persistence/typeorm-api-key.repository';
 import { command, json } from '../support/command-line';
 import { freePort } from '../support/process';
-import { type Call, Client, codeOf, concurrently, type Reply } from './support/client';
+import { type Call, Client, getErrorCode, concurrently, type Reply } from './support/client';
 import { eventually, Replica } from './support/replica';
 import { Server } from './support/servers';
 import { Store } from './support/store';
@@ -63,14 +63,14 @@ describe('While a key is in use on two replicas', () => {
     client.close();
     return Math.max(...lastTimes);
   };
-  const isRefusedWith = (code: string) => (reply: Reply) => reply.status === 401 && codeOf(reply) === code;
+  const isRejectedWith = (code: string) => (reply: Reply) => reply.status === 401 && getErrorCode(reply) === code;
   /** Each replica has answered with the key, and remembers it. */
   const bringIntoUse = (key: IssuedKey) => useUntil(key, ({ status }) => status === 200);
 
   it('its revocation is in force on both within a second', async () => {
     const key = await createKey();
     await bringIntoUse(key);
-    const use = useUntil(key, isRefusedWith('invalid_api_key'));
+    const use = useUntil(key, isRejectedWith('invalid_api_key'));
     await store.get(KeysService).revoke(key.key.id);
     const revokedAt = Date.now();
     expect((await use) - revokedAt).toBeLessThan(WITHIN_MS);
@@ -87,7 +87,7 @@ describe('While a key is in use on two replicas', () => {
 
   it('a new scope is in force on both within a second', async () => {
     const key = await createKey();
-    const write = (reply: Reply) => reply.status === 403 && codeOf(reply) === 'insufficient_scope';
+    const write = (reply: Reply) => reply.status === 403 && getErrorCode(reply) === 'insufficient_scope';
     const creation = { method: 'POST', body: { name: 'Rex', categoryId: 3 } };
     await useUntil(key, ({ status }) => status === 201, 201, creation);
     const use = useUntil(key, write, 201, creation);
@@ -101,13 +101,13 @@ describe('While a key is in use on two replicas', () => {
     const expiresAt = Date.now() + 1_500;
     const key = await createKey(new Date(expiresAt));
     await bringIntoUse(key);
-    expect((await useUntil(key, isRefusedWith('expired_api_key'))) - expiresAt).toBeLessThan(WITHIN_MS);
+    expect((await useUntil(key, isRejectedWith('expired_api_key'))) - expiresAt).toBeLessThan(WITHIN_MS);
   });
 
   it('the end of its rotation is in force on both within a second, and the new key works', async () => {
     const key = await createKey();
     await bringIntoUse(key);
-    const use = useUntil(key, isRefusedWith('expired_api_key'));
+    const use = useUntil(key, isRejectedWith('expired_api_key'));
     const rotated = await store.get(KeysService).rotate(key.key.id, 1_500);
     await bringIntoUse(rotated);
     expect((await use) - rotated.oldExpiresAt.getTime()).toBeLessThan(WITHIN_MS);
@@ -177,7 +177,7 @@ listen postgres
     await slow.end();
   });
 
-  /** A key that both replicas refuse, until the time that they say. */
+  /** A key that both replicas reject, until the time that they say. */
   const createBannedKey = async () => {
     const { id } = await store.get(AccountsService).create('Test', 'enterprise', { perMinute: 5, perDay: 1_000 });
     const key = await store.get(KeysService).create(id);
@@ -185,7 +185,7 @@ listen postgres
     await concurrently(10, 50, (index) => client.call(replicas[index % 2]?.port ?? 0));
     const replies = await Promise.all(replicas.map(({ port }) => client.call(port)));
     client.close();
-    expect(replies.map(codeOf)).toEqual(['key_temporarily_banned', 'key_temporarily_banned']);
+    expect(replies.map(getErrorCode)).toEqual(['key_temporarily_banned', 'key_temporarily_banned']);
     return { key, until: Number(replies[0]?.headers['x-ratelimit-reset']) * 1_000 };
   };
 

@@ -1,5 +1,5 @@
 import { Redis } from 'ioredis';
-import { Client, codeOf, concurrently, p99, passed, type Reply } from './support/client';
+import { Client, getErrorCode, concurrently, p99, passed, type Reply } from './support/client';
 import { clockAt } from './support/clocks';
 import { eventually, Replica } from './support/replica';
 import { Server } from './support/servers';
@@ -36,17 +36,17 @@ describe('Four replicas with one Redis', () => {
     await Promise.all(servers.map((server) => server.remove()));
   });
 
-  const portOf = (index: number) => replicas[index % replicas.length]?.port ?? 0;
+  const getPort = (index: number) => replicas[index % replicas.length]?.port ?? 0;
   /** 200 clients send 2,000 requests with one key to all replicas. */
   const flood = async (key: string) => {
     const client = new Client(key);
-    const replies = await concurrently(200, 2_000, (index) => client.call(portOf(index)));
+    const replies = await concurrently(200, 2_000, (index) => client.call(getPort(index)));
     client.close();
     return replies;
   };
   it('ask Redis about no preflight and no malformed request, and still show the window of the address', async () => {
     const origin = { origin: 'https://shop.example', 'access-control-request-method': 'GET' };
-    const port = portOf(0);
+    const port = getPort(0);
     const client = new Client('');
     const scripts = async () => Number(/cmdstat_evalsha:calls=(\d+)/.exec(await admin.info('commandstats'))?.[1] ?? 0);
     const counted = Number((await client.call(port)).headers['x-ratelimit-remaining']);
@@ -63,15 +63,15 @@ describe('Four replicas with one Redis', () => {
   });
 
   const expectExactlyTheAllowance = (replies: readonly Reply[]) => {
-    const [good, refused] = [passed(replies), replies.filter(({ status }) => status >= 300)];
+    const [good, rejected] = [passed(replies), replies.filter(({ status }) => status >= 300)];
     expect(good.map(({ headers }) => Number(headers['x-ratelimit-remaining'])).sort((a, b) => b - a)).toEqual(
       ALL_REMAINING,
     );
-    expect(new Set(refused.map(({ status }) => status))).toEqual(new Set([429]));
+    expect(new Set(rejected.map(({ status }) => status))).toEqual(new Set([429]));
     expect(new Set(replies.map(({ port }) => port)).size).toBe(4);
-    const overTheLimit = refused.filter((reply) => codeOf(reply) === 'rate_limit_exceeded');
+    const overTheLimit = rejected.filter((reply) => getErrorCode(reply) === 'rate_limit_exceeded');
     expect(spread([...good, ...overTheLimit])).toBeLessThanOrEqual(1);
-    expect(spread(refused.filter((reply) => codeOf(reply) === 'key_temporarily_banned'))).toBeLessThanOrEqual(1);
+    expect(spread(rejected.filter((reply) => getErrorCode(reply) === 'key_temporarily_banned'))).toBeLessThanOrEqual(1);
   };
 
   it('have clocks that differ by more than an hour, in this experiment', async () => {
@@ -100,17 +100,17 @@ describe('Four replicas with one Redis', () => {
     ];
     // What is measured here is the flood, not programs that have just begun.
     const early = new Client(await store.createUnlimitedKey());
-    await concurrently(50, 1_500, (index) => early.call(portOf(index)));
+    await concurrently(50, 1_500, (index) => early.call(getPort(index)));
     early.close();
-    await concurrently(50, 1_000, (index) => flooding.call(portOf(index)));
+    await concurrently(50, 1_000, (index) => flooding.call(getPort(index)));
     await admin.config('RESETSTAT');
-    const [refused, replies] = await Promise.all([
-      concurrently(150, 6_000, (index) => flooding.call(portOf(index))),
-      concurrently(10, 800, (index) => other.call(portOf(index))),
+    const [rejected, replies] = await Promise.all([
+      concurrently(150, 6_000, (index) => flooding.call(getPort(index))),
+      concurrently(10, 800, (index) => other.call(getPort(index))),
     ]);
     flooding.close();
     other.close();
-    expect(new Set(refused.map(codeOf))).toEqual(new Set(['key_temporarily_banned']));
+    expect(new Set(rejected.map(getErrorCode))).toEqual(new Set(['key_temporarily_banned']));
     expect(new Set(replies.map(({ status }) => status))).toEqual(new Set([200]));
     expect(p99(replies)).toBeLessThan(500);
     const calls = Number(/cmdstat_evalsha:calls=(\d+)/.exec(await admin.info('commandstats'))?.[1]);

@@ -1,4 +1,4 @@
-import { type Call, Client, codeOf, concurrently, passed, type Reply } from './support/client';
+import { type Call, Client, getErrorCode, concurrently, passed, type Reply } from './support/client';
 import { Replica } from './support/replica';
 import { Server } from './support/servers';
 import { Store } from './support/store';
@@ -48,7 +48,9 @@ describe('On two replicas, fifty orders for one animal at the same moment', () =
       const replies = await concurrently(50, 50, (index) => order(index, petId, headersOf(petId, index)));
       expect(passed(replies).map(({ status }) => status)).toEqual([201]);
       const others = replies.filter(({ status }) => status !== 201);
-      expect(others.map((reply) => [reply.status, codeOf(reply)])).toEqual(Array(49).fill([409, 'pet_not_available']));
+      expect(others.map((reply) => [reply.status, getErrorCode(reply)])).toEqual(
+        Array(49).fill([409, 'pet_not_available']),
+      );
       await expectOneOrder(petId, replies);
     }
   });

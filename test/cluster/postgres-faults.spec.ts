@@ -5,7 +5,7 @@ import { generateSecret } from '../../src/auth/api-key-secret';
 import { REMOVAL_LOCK } from '../../src/idempotency/persistence/postgres-idempotency-records';
 import { freePort } from '../support/process';
 import { clockSpeed } from './support/clocks';
-import { Client, codeOf, concurrently, passed, type Reply } from './support/client';
+import { Client, getErrorCode, concurrently, passed, type Reply } from './support/client';
 import { PrimaryCheck } from './support/primary-check';
 import { Proxy } from './support/proxy';
 import { type LockableReplica, startLockableReplica } from './support/lockable-replica';
@@ -70,7 +70,11 @@ describe('While PostgreSQL is at fault', () => {
 
       expect([alive.status, ready]).toEqual([200, false]);
       for (const reply of replies) {
-        expect([reply.status, codeOf(reply), reply.headers['retry-after']]).toEqual([503, 'service_unavailable', '1']);
+        expect([reply.status, getErrorCode(reply), reply.headers['retry-after']]).toEqual([
+          503,
+          'service_unavailable',
+          '1',
+        ]);
         expect(reply.headers).toMatchObject({
           'x-ratelimit-limit': expect.stringMatching(/^\d+$/) as string,
           'x-ratelimit-remaining': expect.stringMatching(/^\d+$/) as string,

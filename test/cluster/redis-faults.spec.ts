@@ -82,7 +82,7 @@ describe('While Redis is at fault', () => {
   };
 
   answersWellWhile(
-    'it refuses connections, and comes back empty',
+    'it rejects connections, and comes back empty',
     () => redis.stop(),
     () => redis.start(),
   );

@@ -1,8 +1,8 @@
 import { type AddressInfo, createServer } from 'node:net';
 import { Logger } from '@nestjs/common';
 import { Redis } from 'ioredis';
-import { redisClient } from '../../src/rate-limiting/redis/redis-client';
-import { RedisCounts, type RequestCount } from '../../src/rate-limiting/redis/redis-counts';
+import { createRedisClient } from '../../src/rate-limiting/redis/redis-client';
+import { RedisUsageStore, type RequestCount } from '../../src/rate-limiting/redis/redis-usage-store';
 import { RedisRateLimiter } from '../../src/rate-limiting/redis/redis-rate-limiter';
 import { describeRateLimiter, LIMITS } from '../contracts/rate-limiter.contract';
 import { freePort } from '../support/process';
@@ -41,7 +41,7 @@ const connected = async (
   // A busy machine must not be taken for a slow Redis here.
   replyLimitMs = 10_000,
 ) => {
-  const counts = new RedisCounts(redisClient(urls), prefix, settings, () => clock.now());
+  const counts = new RedisUsageStore(createRedisClient(urls), prefix, settings, () => clock.now());
   const limiter = new RedisRateLimiter(counts, clock, settings, replyLimitMs);
   await limiter.onModuleInit();
   // Nor may a first connection that took longer than a start waits for it.
@@ -65,7 +65,7 @@ describe('The limiter in Redis', () => {
     const decisions = await Promise.all(
       Array.from({ length: 200 }, (_, index) => Promise.resolve(replicas[index % 2]?.countRequest(principal))),
     );
-    const passed = decisions.filter((decision) => decision?.refusal === undefined);
+    const passed = decisions.filter((decision) => decision?.rejection === undefined);
     expect(passed.map((decision) => decision?.remaining).sort((a = 0, b = 0) => b - a)).toEqual(
       Array.from({ length: 60 }, (_, n) => 59 - n),
     );
@@ -100,8 +100,8 @@ describe('The limiter in Redis', () => {
     }
     const before = await calls();
     for (let time = 0; time < 10_000; time++) {
-      expect((await limiter.countRequest(small)).refusal).toBe('key_temporarily_banned');
-      expect((await limiter.countAuthFailure('192.0.2.1', 1)).refusal).toBe('too_many_auth_failures');
+      expect((await limiter.countRequest(small)).rejection).toBe('key_temporarily_banned');
+      expect((await limiter.countAuthFailure('192.0.2.1', 1)).rejection).toBe('too_many_auth_failures');
     }
     expect(await calls()).toBe(before);
     clock.advance(1_001);
@@ -162,10 +162,10 @@ describe('A report of what a replica admitted without Redis', () => {
     ...{ accountId: 7n, sequence: '1', from: 0, to: 5, acknowledge: () => undefined },
     ...{ minuteEndsAt: clock.now() + 30_000, minute: 4, dayEndsAt: midnight, day: 5 },
   };
-  let counts: RedisCounts;
+  let counts: RedisUsageStore;
 
   beforeEach(async () => {
-    counts = new RedisCounts(redisClient([server.url]), `report-${++count}:`, LIMITS, () => clock.now());
+    counts = new RedisUsageStore(createRedisClient([server.url]), `report-${++count}:`, LIMITS, () => clock.now());
     await counts.connect();
   });
   afterEach(() => {
@@ -206,7 +206,7 @@ describe('A report of what a replica admitted without Redis', () => {
 
 describe('A connection that fails', () => {
   const reasonFor = async (url: string) => {
-    const counts = new RedisCounts(redisClient([url]), '', LIMITS);
+    const counts = new RedisUsageStore(createRedisClient([url]), '', LIMITS);
     try {
       await counts.connect();
       return 'none';
@@ -217,7 +217,7 @@ describe('A connection that fails', () => {
     }
   };
 
-  it('says why: refused, the password, TLS', async () => {
+  it('says why: rejected, the password, TLS', async () => {
     expect(await reasonFor(`redis://127.0.0.1:${await freePort()}`)).toContain('ECONNREFUSED');
     await admin.call('ACL', 'SETUSER', 'limited', 'on', '>secret', '~*', '+@all', '-select');
     expect(await reasonFor(`redis://limited:wrong@127.0.0.1:${server.port}`)).toContain('WRONGPASS');
@@ -276,7 +276,7 @@ describe('The limiter in Redis Cluster', () => {
       principals.flatMap((principal) =>
         Array.from({ length: 50 }, async (_, index) => {
           const decision = await replicas[index % 2]?.countRequest(principal);
-          return decision?.refusal === undefined ? principal.accountId : undefined;
+          return decision?.rejection === undefined ? principal.accountId : undefined;
         }),
       ),
     );
@@ -304,25 +304,25 @@ describe('The limiter in Redis Cluster', () => {
       await connected(clock, settings, 'down:', urls, 200),
     ];
     const accounts = Array.from({ length: 30 }, (_, index) => BigInt(1_000 + index));
-    const passedOf = async (accountId: bigint, perMinute: number) => {
+    const countPassed = async (accountId: bigint, perMinute: number) => {
       const decisions = await Promise.all(
         Array.from({ length: 3 * perMinute }, async (_, index) =>
           replicas[index % 2]?.countRequest(createPrincipal(accountId, accountId, perMinute, 1_000)),
         ),
       );
-      return decisions.filter((decision) => decision?.refusal === undefined).length;
+      return decisions.filter((decision) => decision?.rejection === undefined).length;
     };
-    expect(await Promise.all(accounts.map((account) => passedOf(account, 4)))).toEqual(accounts.map(() => 4));
+    expect(await Promise.all(accounts.map((account) => countPassed(account, 4)))).toEqual(accounts.map(() => 4));
     await nodes[1]?.stop();
     clock.advance(61_000);
     const open = () => replicas.every(({ events }) => events.isDegraded);
     await eventually(5_000, async () => {
-      await Promise.all(accounts.map((account) => passedOf(account, 4)));
+      await Promise.all(accounts.map((account) => countPassed(account, 4)));
       return open();
     });
     for (let round = 0; round < 5; round++) {
       clock.advance(61_000);
-      const passed = await Promise.all(accounts.map((account) => passedOf(account, 4)));
+      const passed = await Promise.all(accounts.map((account) => countPassed(account, 4)));
       expect(passed.filter((number) => number === 4).length).toBeGreaterThanOrEqual(10);
       expect(passed.filter((number) => number !== 4 && number !== 8)).toEqual([]);
     }
@@ -330,6 +330,6 @@ describe('The limiter in Redis Cluster', () => {
     await nodes[1]?.start();
     await eventually(20_000, () => replicas.every(({ events }) => !events.isDegraded));
     clock.advance(61_000);
-    expect(await Promise.all(accounts.map((account) => passedOf(account, 4)))).toEqual(accounts.map(() => 4));
+    expect(await Promise.all(accounts.map((account) => countPassed(account, 4)))).toEqual(accounts.map(() => 4));
   });
 });

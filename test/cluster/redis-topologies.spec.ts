@@ -4,7 +4,7 @@ import { Logger } from '@nestjs/common';
 import { Redis } from 'ioredis';
 import { InvalidSettingsError, loadSettings } from '../../src/config/settings';
 import { hashSlot } from '../../src/rate-limiting/redis/hash-slot';
-import { RedisCounts } from '../../src/rate-limiting/redis/redis-counts';
+import { RedisUsageStore } from '../../src/rate-limiting/redis/redis-usage-store';
 import { freePort, petstore, Program } from '../support/process';
 import { createPrincipal } from '../support/principal';
 import { type Certificate, CertificateAuthority } from './support/certificates';
@@ -21,7 +21,7 @@ const [LEAST_USER = '', LEAST_CLUSTER_USER = '', LEAST_SENTINEL_USER = ''] = [
   ...readFileSync(join(__dirname, '../../docs/operating.md'), 'utf8').matchAll(/^ACL SETUSER (petstore .+)$/gm),
 ].map(([, user = '']) => user.replace('>password', '>secret'));
 
-const open: RedisCounts[] = [];
+const open: RedisUsageStore[] = [];
 afterEach(() => {
   open.splice(0).forEach((counts) => {
     counts.close();
@@ -29,15 +29,15 @@ afterEach(() => {
 });
 
 /** What a replica counts with, by its settings. */
-const countsOf = (env: Record<string, string>) => {
-  const counts = RedisCounts.of(
+const createUsageStore = (env: Record<string, string>) => {
+  const counts = RedisUsageStore.create(
     loadSettings({ APP_ENV: 'production', DATABASE_URL: 'postgres://127.0.0.1/none', ...env }),
   );
   open.push(counts);
   return counts;
 };
 /** Everything that a replica does with Redis. */
-const useEverything = async (counts: RedisCounts, accounts = [1n]) => {
+const useEverything = async (counts: RedisUsageStore, accounts = [1n]) => {
   await counts.connect();
   await counts.probe();
   const admissions = await Promise.all(
@@ -55,8 +55,8 @@ const useEverything = async (counts: RedisCounts, accounts = [1n]) => {
   });
   return admissions;
 };
-const reasonOf = (env: Record<string, string>) =>
-  useEverything(countsOf(env)).then(
+const readReason = (env: Record<string, string>) =>
+  useEverything(createUsageStore(env)).then(
     () => 'none',
     (error: unknown) => String(error),
   );
@@ -100,7 +100,7 @@ describe('With Redis Sentinel', () => {
     ];
     sentinels = await Promise.all([1, 2, 3].map(() => Server.sentinel(first, ...directives)));
     await eventually(20_000, async () => {
-      const views = await Promise.all(sentinels.map(({ url }) => viewOf(url)));
+      const views = await Promise.all(sentinels.map(({ url }) => readReplicaView(url)));
       return views.every((view) => view.includes('status=ok') && view.includes('slaves=1,sentinels=3'));
     });
     const hosts = sentinels.map(({ port }) => `127.0.0.1:${port}`).join(',');
@@ -120,7 +120,7 @@ describe('With Redis Sentinel', () => {
     await Promise.all([...sentinels, ...servers, postgres].map((server) => server.remove()));
   });
 
-  const viewOf = (url: string) =>
+  const readReplicaView = (url: string) =>
     withAdmin(url, (sentinel) => sentinel.info('sentinel'), { password: 'guard', enableReadyCheck: false });
   const primary = async (): Promise<Server> => {
     const [, port] = (await withAdmin(
@@ -134,7 +134,7 @@ describe('With Redis Sentinel', () => {
     }
     return found;
   };
-  const infoOf = ({ url }: Server, section: string) =>
+  const readInfo = ({ url }: Server, section: string) =>
     withAdmin(url, (admin) => admin.info(section), { password: 'administrator' });
   const newKey = (perMinute = ALLOWANCE) => store.createKey('enterprise', { perMinute, perDay: 100_000 });
   const send = async (key: string, requests: number): Promise<Reply[]> => {
@@ -183,7 +183,7 @@ describe('With Redis Sentinel', () => {
       const after = await send(key, 200);
       expect(passed(await send(await newKey(), 400))).toHaveLength(ALLOWANCE);
       await end(old);
-      await eventually(20_000, async () => (await infoOf(old, 'replication')).includes('master_link_status:up'));
+      await eventually(20_000, async () => (await readInfo(old, 'replication')).includes('master_link_status:up'));
       expect(passed(await send(await newKey(), 400))).toHaveLength(ALLOWANCE);
       expect(await primary()).toBe(current);
 
@@ -213,11 +213,11 @@ describe('With Redis Sentinel', () => {
 
   it('says which password is wrong, and when the sentinels do not know the primary', async () => {
     const url = env.REDIS_URL ?? '';
-    expect(await reasonOf({ REDIS_URL: url.replace('visitor', 'wrong') })).toMatch(
+    expect(await readReason({ REDIS_URL: url.replace('visitor', 'wrong') })).toMatch(
       /failed to connect to sentinel .*WRONGPASS/,
     );
-    expect(await reasonOf({ REDIS_URL: url.replace('secret', 'wrong') })).toContain('WRONGPASS');
-    expect(await reasonOf({ REDIS_URL: url.replace('mymaster', 'other') })).toBe(
+    expect(await readReason({ REDIS_URL: url.replace('secret', 'wrong') })).toContain('WRONGPASS');
+    expect(await readReason({ REDIS_URL: url.replace('mymaster', 'other') })).toBe(
       'Error: the sentinels know no primary of the name in REDIS_URL',
     );
   });
@@ -258,15 +258,15 @@ describe('With TLS', () => {
     Object.fromEntries(Object.entries(env).filter(([name]) => !names.includes(name)));
 
   it('the limits are shared over a connection on which both sides show their certificates', async () => {
-    expect(await useEverything(countsOf(env))).toEqual([3]);
+    expect(await useEverything(createUsageStore(env))).toEqual([3]);
   });
 
   it('says why there is no connection: an unknown authority, another host name, no certificate of the service', async () => {
-    expect(await reasonOf(without('REDIS_CA_FILE'))).toContain('self-signed certificate in certificate chain');
-    expect(await reasonOf({ ...env, REDIS_URL: (env.REDIS_URL ?? '').replace('localhost', '127.0.0.1') })).toContain(
+    expect(await readReason(without('REDIS_CA_FILE'))).toContain('self-signed certificate in certificate chain');
+    expect(await readReason({ ...env, REDIS_URL: (env.REDIS_URL ?? '').replace('localhost', '127.0.0.1') })).toContain(
       "IP: 127.0.0.1 is not in the cert's list",
     );
-    expect(await reasonOf(without('REDIS_CERT_FILE', 'REDIS_KEY_FILE'))).toContain('certificate required');
+    expect(await readReason(without('REDIS_CERT_FILE', 'REDIS_KEY_FILE'))).toContain('certificate required');
   });
 
   it.each<[string, () => Record<string, string>, RegExp]>([
@@ -296,8 +296,8 @@ describe('With TLS', () => {
       /^REDIS_URL must begin with rediss, as its certificates have no effect without TLS\.$/,
     ],
   ])('%s is a mistake that is named', (_mistake, mistaken, message) => {
-    expect(() => countsOf(mistaken())).toThrow(InvalidSettingsError);
-    expect(() => countsOf(mistaken())).toThrow(message);
+    expect(() => createUsageStore(mistaken())).toThrow(InvalidSettingsError);
+    expect(() => createUsageStore(mistaken())).toThrow(message);
   });
 
   it('a missing certificate file stops the start, with one line', async () => {
@@ -334,8 +334,8 @@ describe('With TLS', () => {
       'tls-replication yes',
     );
     const url = `rediss+sentinel://localhost:${port}?name=tls`;
-    await eventually(10_000, async () => (await reasonOf({ ...env, REDIS_URL: url })) === 'none');
-    expect(await reasonOf({ ...without('REDIS_CERT_FILE', 'REDIS_KEY_FILE'), REDIS_URL: url })).toContain(
+    await eventually(10_000, async () => (await readReason({ ...env, REDIS_URL: url })) === 'none');
+    expect(await readReason({ ...without('REDIS_CERT_FILE', 'REDIS_KEY_FILE'), REDIS_URL: url })).toContain(
       'failed to connect to sentinel localhost',
     );
     await sentinel.remove();
@@ -400,7 +400,7 @@ describe('In Redis Cluster, over TLS and by host name', () => {
 
   it('one endpoint is enough: limits are shared on all nodes, with the least permissions and a prefix of its own', async () => {
     const accounts = Array.from({ length: 20 }, (_, index) => BigInt(index + 1));
-    const replicas = [countsOf(env), countsOf(env)];
+    const replicas = [createUsageStore(env), createUsageStore(env)];
     await Promise.all(replicas.map((counts) => counts.connect()));
     const admitted = await Promise.all(
       replicas.flatMap((counts) =>
@@ -416,24 +416,24 @@ describe('In Redis Cluster, over TLS and by host name', () => {
     const keys = await Promise.all(nodes.map(({ url }) => withAdmin(url, (node) => node.keys('*'))));
     expect(Math.min(...keys.map(({ length }) => length))).toBeGreaterThan(0);
     expect(keys.flat().filter((key) => !key.startsWith(PREFIX))).toEqual([]);
-    await useEverything(countsOf(env), accounts);
+    await useEverything(createUsageStore(env), accounts);
   });
 
   it('knows the slot of each key that has the prefix', async () => {
-    const [counts] = [countsOf(env)];
+    const [counts] = [createUsageStore(env)];
     await counts.connect();
     await withAdmin(nodes[0]?.url ?? '', async (node) => {
       for (const tag of ['7', '9223372036854775807', '2001:db8:0:0::/64']) {
         expect(await node.cluster('KEYSLOT', `${PREFIX}{${tag}}:windows`)).toBe(hashSlot(tag));
       }
     });
-    expect(new Set(['1', '2', '3', '4', '5', '6', '7', '8', '9'].map((tag) => counts.nodeOf(tag))).size).toBe(3);
-    expect(counts.nodeOf('1')).toMatch(/^localhost:\d+$/);
+    expect(new Set(['1', '2', '3', '4', '5', '6', '7', '8', '9'].map((tag) => counts.findNode(tag))).size).toBe(3);
+    expect(counts.findNode('1')).toMatch(/^localhost:\d+$/);
   });
 
   it('says what to grant when the user may not find the other nodes', async () => {
     await Promise.all(nodes.map(({ url }) => withAdmin(url, (node) => setUser(node, 'petstore -cluster|slots'))));
-    expect(await reasonOf(env)).toMatch(
+    expect(await readReason(env)).toMatch(
       /^Error: NOPERM .+ACL SETUSER petstore ~shop\.eu:pets:\* \+eval .+ \+cluster\|slots$/,
     );
     await Promise.all(nodes.map(({ url }) => withAdmin(url, (node) => setUser(node, 'petstore +cluster|slots'))));
@@ -481,12 +481,12 @@ describe('A user with the permissions that the documentation lists', () => {
         await grantAll(admin);
         await setUser(admin, permission.startsWith('~') ? 'petstore resetkeys' : `petstore -${permission.slice(1)}`);
         await admin.script('FLUSH');
-        expect(await reasonOf(env)).toMatch(
+        expect(await readReason(env)).toMatch(
           /^Error: .+; grant what it needs: ACL SETUSER petstore ~petstore:production:\* \+eval .+ \+info$/,
         );
         await grantAll(admin);
       });
-      expect(await reasonOf(env)).toBe('none');
+      expect(await readReason(env)).toBe('none');
     },
   );
 

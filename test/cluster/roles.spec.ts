@@ -35,24 +35,24 @@ describe('With the roles of docs/sql/roles.sql', () => {
     await postgres.remove();
   });
 
-  const urlOf = (role: string, database: string) => `postgres://${role}@127.0.0.1:${postgres.port}/${database}`;
+  const createUrl = (role: string, database: string) => `postgres://${role}@127.0.0.1:${postgres.port}/${database}`;
   const setUp = (database: string, role = 'administrator') => {
-    const args = ['--quiet', '--set', 'ON_ERROR_STOP=1', '--file', ROLES, urlOf(role, database)];
+    const args = ['--quiet', '--set', 'ON_ERROR_STOP=1', '--file', ROLES, createUrl(role, database)];
     execFileSync('psql', args, { stdio: ['ignore', 'ignore', 'pipe'] });
   };
   const createDatabase = async (name: string, owner = 'administrator') => {
     await operator.query(`CREATE DATABASE ${name} OWNER ${owner}`);
-    const isSchemaOwner = new pg.Client(urlOf('postgres', name));
+    const isSchemaOwner = new pg.Client(createUrl('postgres', name));
     await isSchemaOwner.connect();
     await isSchemaOwner.query(`ALTER SCHEMA public OWNER TO ${owner}`);
     await isSchemaOwner.end();
   };
-  const envOf = (database: string) => ({
+  const createEnv = (database: string) => ({
     APP_ENV: 'production',
-    DATABASE_URL: urlOf('petstore_app', database),
+    DATABASE_URL: createUrl('petstore_app', database),
     DRAIN_SECONDS: '0',
   });
-  const migrationUrl = (database: string) => ({ DATABASE_MIGRATION_URL: urlOf('petstore_owner', database) });
+  const migrationUrl = (database: string) => ({ DATABASE_MIGRATION_URL: createUrl('petstore_owner', database) });
   const start = async (env: Record<string, string>) => {
     const replica = await Replica.start(env);
     replicas.push(replica);
@@ -60,7 +60,7 @@ describe('With the roles of docs/sql/roles.sql', () => {
   };
   /** Runs a statement as a role. @returns the SQLSTATE of its failure */
   const outcome = async (role: string, database: string, sql: string) => {
-    const client = new pg.Client(urlOf(role, database));
+    const client = new pg.Client(createUrl(role, database));
     await client.connect();
     try {
       await client.query(sql);
@@ -79,12 +79,12 @@ describe('With the roles of docs/sql/roles.sql', () => {
     let client: Client;
 
     beforeAll(async () => {
-      env = envOf(DATABASE);
+      env = createEnv(DATABASE);
       await createDatabase(DATABASE);
       setUp(DATABASE);
       expect((await petstore(['migrate'], { ...env, ...migrationUrl(DATABASE) })).stderr).toBe('');
       setUp(DATABASE);
-      store = await Store.open(urlOf('petstore_owner', DATABASE));
+      store = await Store.open(createUrl('petstore_owner', DATABASE));
       client = new Client(await store.createUnlimitedKey());
     });
     afterAll(async () => {
@@ -125,13 +125,13 @@ describe('With the roles of docs/sql/roles.sql', () => {
       for (const line of [...onKey, ...onAccount, `keys list ${account.id}`, 'accounts list', 'audit']) {
         expect([line, (await command(line, env)).code]).toEqual([line, 0]);
       }
-      const app = await Store.open(urlOf('petstore_app', DATABASE));
+      const app = await Store.open(createUrl('petstore_app', DATABASE));
       expect(await app.removeExpiredRecords()).toBe(0);
       await app.close();
     });
 
     it('petstore_owner makes backups', () => {
-      const backup = execFileSync(postgresProgram('pg_dump'), [urlOf('petstore_owner', DATABASE)], {
+      const backup = execFileSync(postgresProgram('pg_dump'), [createUrl('petstore_owner', DATABASE)], {
         encoding: 'utf8',
       });
       expect(backup).toContain('COPY public.api_keys');
@@ -158,17 +158,17 @@ describe('With the roles of docs/sql/roles.sql', () => {
   it('a replica with both URLs creates the tables of an empty database; with that of petstore_app alone it waits', async () => {
     await createDatabase('empty');
     setUp('empty');
-    const alone = await start(envOf('empty'));
+    const alone = await start(createEnv('empty'));
     await eventually(10_000, () => alone.program.stdout.includes('permission denied for schema public'));
     expect(await alone.isReady()).toBe(false);
-    const both = await start({ ...envOf('empty'), ...migrationUrl('empty') });
+    const both = await start({ ...createEnv('empty'), ...migrationUrl('empty') });
     await eventually(10_000, () => both.isReady());
     await eventually(10_000, () => alone.isReady());
   });
 
   it('a database that another role has migrated is taken over', async () => {
     await createDatabase('existing', 'postgres');
-    const before = await Store.open(urlOf('postgres', 'existing'));
+    const before = await Store.open(createUrl('postgres', 'existing'));
     await before.createKey('free');
     await before.close();
     setUp('existing', 'postgres');

@@ -68,7 +68,7 @@ describe('A key that is created, used, misused and revoked', () => {
     const text = read();
     expect(text).toContain(sign);
     expect(secrets.length).toBeGreaterThan(5);
-    expect(secrets.flatMap(partsOf).filter((part) => text.includes(part))).toEqual([]);
+    expect(secrets.flatMap(splitSecret).filter((part) => text.includes(part))).toEqual([]);
   });
 
   /** Runs a command as a program. The one place where a key is shown, once, is taken out of its output. */
@@ -191,7 +191,7 @@ describe('A key that is created, used, misused and revoked', () => {
 });
 
 /** The random part of a key without its first 4 characters, which are shown, in pieces. */
-function partsOf(secret: string): string[] {
+function splitSecret(secret: string): string[] {
   return secret.slice(-45).match(/.{15}/g) ?? [];
 }
 

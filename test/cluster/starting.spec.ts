@@ -44,13 +44,13 @@ describe('A replica that starts', () => {
       .split('\n')
       .filter(Boolean)
       .map((line) => JSON.parse(line) as Record<string, unknown>);
-  const eventOf = (program: { readonly stdout: string }, name: string) =>
+  const findEvent = (program: { readonly stdout: string }, name: string) =>
     events(program).find((line) => line['event.action'] === name);
   const reasons = ({ program }: Replica) =>
     events(program).flatMap((line) =>
       line['event.action'] === 'database_unavailable' ? [(line.petstore as { reason: string }).reason] : [],
     );
-  const urlOf = (user: string, database: string) => `postgres://${user}@127.0.0.1:${postgres.port}/${database}`;
+  const createUrl = (user: string, database: string) => `postgres://${user}@127.0.0.1:${postgres.port}/${database}`;
 
   /** Takes back the newest migration, and holds a lock on the table that it changes, as a backup does. */
   const lockAgainstMigration = async () => {
@@ -72,7 +72,7 @@ describe('A replica that starts', () => {
        TO '${rows[0]?.hba_file ?? ''}'`,
     );
     await operator.query('SELECT pg_reload_conf()');
-    const replica = await start({ DATABASE_URL: urlOf('app:wrong', 'later') });
+    const replica = await start({ DATABASE_URL: createUrl('app:wrong', 'later') });
     const meets = (reason: string) => eventually(10_000, () => reasons(replica).at(-1)?.includes(reason) ?? false);
     await meets('password authentication failed');
     await operator.query(`ALTER ROLE app PASSWORD 'wrong'`);
@@ -107,14 +107,14 @@ describe('A replica that starts', () => {
       /^The database cannot be used: its encoding is LATIN1, and must be UTF8/,
     ) as string;
     await operator.query(`CREATE DATABASE latin ${database}`);
-    const env = { APP_ENV: 'production', PORT: await freePort(), DATABASE_URL: urlOf('postgres', 'latin') };
+    const env = { APP_ENV: 'production', PORT: await freePort(), DATABASE_URL: createUrl('postgres', 'latin') };
     const ended = await new Program('main.js', [], env).exit;
-    expect([ended.code, eventOf(ended, 'start_failed')]).toMatchObject([1, { 'log.level': 'fatal', message }]);
+    expect([ended.code, findEvent(ended, 'start_failed')]).toMatchObject([1, { 'log.level': 'fatal', message }]);
 
-    const replica = await start({ DATABASE_URL: urlOf('postgres', 'later') });
+    const replica = await start({ DATABASE_URL: createUrl('postgres', 'later') });
     await operator.query(`CREATE DATABASE later ${database}`);
     const { code } = await replica.program.exit;
-    expect([code, eventOf(replica.program, 'database_failed')]).toMatchObject([1, { 'log.level': 'fatal', message }]);
+    expect([code, findEvent(replica.program, 'database_failed')]).toMatchObject([1, { 'log.level': 'fatal', message }]);
   });
 
   it('with MIGRATE_ON_START=false, changes nothing, names what is missing, and becomes ready when it is there', async () => {

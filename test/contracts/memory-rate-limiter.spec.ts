@@ -41,9 +41,9 @@ describe('The in-memory limiter', () => {
         for (const move of moves) {
           clock.set(clock.now() + move);
           const decisions = Array.from({ length: 3 }, () => limiter.countRequest(createPrincipal(1n, 1n, 2, 1_000)));
-          expect(decisions.filter(({ refusal }) => refusal === undefined).length).toBeLessThanOrEqual(2);
-          for (const { refusal, resetAt } of decisions) {
-            if (refusal === 'rate_limit_exceeded') {
+          expect(decisions.filter(({ rejection }) => rejection === undefined).length).toBeLessThanOrEqual(2);
+          for (const { rejection, resetAt } of decisions) {
+            if (rejection === 'rate_limit_exceeded') {
               expect(resetAt - clock.now()).toBeLessThanOrEqual(60_000);
             }
           }
@@ -59,15 +59,18 @@ describe('The in-memory limiter', () => {
       Array.from({ length: 3 }, () => limiter.countRequest(createPrincipal(1n, 1n, 1, 1_000))).at(-1),
       Array.from({ length: 6 }, () => limiter.countAuthFailure('192.0.2.1', 1)).at(-1),
     ];
-    const banned = { refusal: 'key_temporarily_banned', resetAt: clock.now() + 900_000 };
-    expect(decideBoth()).toMatchObject([banned, { refusal: 'too_many_auth_failures', resetAt: clock.now() + 60_000 }]);
+    const banned = { rejection: 'key_temporarily_banned', resetAt: clock.now() + 900_000 };
+    expect(decideBoth()).toMatchObject([
+      banned,
+      { rejection: 'too_many_auth_failures', resetAt: clock.now() + 60_000 },
+    ]);
     clock.set(clock.now() - 3_600_000);
     expect(decideBoth()).toMatchObject([{ resetAt: clock.now() + 900_000 }, { resetAt: clock.now() + 60_000 }]);
     clock.advance(60_000);
-    expect(limiter.countAuthFailure('192.0.2.1', 1).refusal).toBeUndefined();
+    expect(limiter.countAuthFailure('192.0.2.1', 1).rejection).toBeUndefined();
     clock.set(clock.now() + 7_200_000);
-    expect(limiter.countRequest(createPrincipal(1n, 1n, 1, 1_000)).refusal).toBe('key_temporarily_banned');
+    expect(limiter.countRequest(createPrincipal(1n, 1n, 1, 1_000)).rejection).toBe('key_temporarily_banned');
     clock.advance(840_000);
-    expect(limiter.countRequest(createPrincipal(1n, 1n, 1, 1_000)).refusal).toBeUndefined();
+    expect(limiter.countRequest(createPrincipal(1n, 1n, 1, 1_000)).rejection).toBeUndefined();
   });
 });

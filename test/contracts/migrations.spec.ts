@@ -1,6 +1,6 @@
 import { DataSource } from 'typeorm';
 import { loadSettings } from '../../src/config/settings';
-import { statementsOf } from '../../src/shared/persistence/migration-plan';
+import { collectStatements } from '../../src/shared/persistence/migration-plan';
 import { typeOrmConfig } from '../../src/typeorm.config';
 import { brokenRules } from '../support/migration-rules';
 import { migrationClasses } from '../support/migrations';
@@ -21,7 +21,7 @@ describe('The migrations', () => {
     const runner = dataSource.createQueryRunner();
     const broken = new Map<string, string[]>();
     for (const migrationClass of migrationClasses()) {
-      broken.set(migrationClass.name, brokenRules(await statementsOf(new migrationClass(), runner)));
+      broken.set(migrationClass.name, brokenRules(await collectStatements(new migrationClass(), runner)));
     }
     await runner.release();
     await dataSource.destroy();

@@ -88,7 +88,7 @@ export function describeRateLimiter(
       const limiter = await create(new TestClock(), LIMITS);
       const principal = createPrincipal(1n, 1n, 60, 1_000);
       const decisions = await Promise.all(Array.from({ length: 100 }, async () => limiter.countRequest(principal)));
-      const passed = decisions.filter(({ refusal }) => refusal === undefined);
+      const passed = decisions.filter(({ rejection }) => rejection === undefined);
       expect(passed.map(({ remaining }) => remaining).sort((a, b) => a - b)).toEqual(
         Array.from({ length: 60 }, (_, n) => n),
       );
@@ -102,7 +102,7 @@ export function describeRateLimiter(
       for (let request = 0; request < 6; request++) {
         decisions.push(await limiter.countRequest(createPrincipal(1n, 2n, 1, 1_000)));
       }
-      const banned = decisions.filter(({ refusal }) => refusal === 'key_temporarily_banned');
+      const banned = decisions.filter(({ rejection }) => rejection === 'key_temporarily_banned');
       expect(banned).toHaveLength(4);
       expect(bans).toEqual([[2n, banned[0]?.resetAt]]);
       expect(limiter.events.bansImposed).toBe(1);
@@ -115,7 +115,7 @@ export function describeRateLimiter(
       expect(await limiter.countRequest(withAllowance(10))).toMatchObject({ limit: 10, remaining: 8 });
       expect(await limiter.countRequest(withAllowance(1))).toMatchObject({
         remaining: 0,
-        refusal: 'rate_limit_exceeded',
+        rejection: 'rate_limit_exceeded',
       });
     });
 
@@ -128,23 +128,23 @@ export function describeRateLimiter(
         );
       const getBan = async (unbans: number) => {
         const last = (await requestAfter(unbans, 5)).at(-1);
-        expect(last?.refusal).toBe('key_temporarily_banned');
+        expect(last?.rejection).toBe('key_temporarily_banned');
         clock.advance(60_000);
         return (last?.resetAt ?? 0) + 60_000 - clock.now();
       };
       expect(await getBan(0)).toBe(900_000);
-      const [refused] = await requestAfter(0, 1);
+      const [rejected] = await requestAfter(0, 1);
       const [first] = await requestAfter(1, 1);
       const [unheard] = await requestAfter(0, 1);
       const [second, third] = await requestAfter(1, 2);
-      expect([refused, first, unheard, second, third].map((decision) => decision?.refusal)).toEqual([
+      expect([rejected, first, unheard, second, third].map((decision) => decision?.rejection)).toEqual([
         ...['key_temporarily_banned', undefined, 'key_temporarily_banned', undefined, 'rate_limit_exceeded'],
       ]);
       // The key's penalty has been stored again, so the old one no longer applies.
-      expect((await requestAfter(0, 1))[0]?.refusal).toBe('rate_limit_exceeded');
+      expect((await requestAfter(0, 1))[0]?.rejection).toBe('rate_limit_exceeded');
       clock.advance(600_000);
       expect(await getBan(1)).toBe(900_000);
-      expect((await requestAfter(0, 1))[0]?.refusal).toBe('key_temporarily_banned');
+      expect((await requestAfter(0, 1))[0]?.rejection).toBe('key_temporarily_banned');
     });
   });
 }

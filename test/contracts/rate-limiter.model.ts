@@ -3,7 +3,7 @@ import {
   type RateDecision,
   RateLimiter,
   type RateLimitUsage,
-  type Refusal,
+  type Rejection,
 } from '../../src/rate-limiting/domain/rate-limiter';
 import type { Clock } from '../../src/shared/domain/clock';
 import type { Principal } from '../../src/shared/domain/principal';
@@ -14,7 +14,7 @@ import type { Principal } from '../../src/shared/domain/principal';
  */
 export class ModelRateLimiter extends RateLimiter {
   private readonly admitted: { account: bigint; at: number; opens: boolean }[] = [];
-  private readonly refusals: { key: bigint; unbans: number; at: number; opens: boolean }[] = [];
+  private readonly rejections: { key: bigint; unbans: number; at: number; opens: boolean }[] = [];
   private readonly bans: { key: bigint; unbans: number; to: number; rank: number }[] = [];
   private readonly failures: { address: string; at: number; opens: boolean }[] = [];
 
@@ -28,7 +28,7 @@ export class ModelRateLimiter extends RateLimiter {
   countRequest(principal: Principal): RateDecision {
     const { accountId, allowance } = principal;
     const now = this.clock.now();
-    const unbans = this.unbansOf(principal);
+    const unbans = this.countUnbans(principal);
     const { windows, bannedUntil } = this.readUsage(principal);
     if (bannedUntil !== undefined) {
       return this.decide(allowance.perMinute, 0, bannedUntil, 'key_temporarily_banned');
@@ -50,7 +50,7 @@ export class ModelRateLimiter extends RateLimiter {
         isDay ? 'daily_quota_exceeded' : 'rate_limit_exceeded',
       );
     }
-    this.admitted.push({ account: accountId, at: now, opens: this.openingOf(accountId) === undefined });
+    this.admitted.push({ account: accountId, at: now, opens: this.findOpening(accountId) === undefined });
     const left = [minute, day].map(({ limit, used, endsAt }) => ({ limit, remaining: limit - used - 1, endsAt }));
     const [tightest] = left.sort((a, b) => a.remaining - b.remaining || b.endsAt - a.endsAt);
     return this.decide(tightest?.limit ?? 0, tightest?.remaining ?? 0, tightest?.endsAt ?? 0);
@@ -59,10 +59,10 @@ export class ModelRateLimiter extends RateLimiter {
   readUsage(principal: Principal): RateLimitUsage {
     const { accountId, keyId, allowance } = principal;
     const now = this.clock.now();
-    const unbans = this.unbansOf(principal);
+    const unbans = this.countUnbans(principal);
     const ban = this.bans.findLast((each) => each.key === keyId && each.unbans === unbans && each.to > now);
     const mine = this.admitted.filter(({ account }) => account === accountId);
-    const opening = this.openingOf(accountId);
+    const opening = this.findOpening(accountId);
     const minute = {
       limit: allowance.perMinute,
       used: opening ? mine.filter(({ at }) => at >= opening.at).length - earlierAt(mine, opening) : 0,
@@ -79,14 +79,14 @@ export class ModelRateLimiter extends RateLimiter {
   }
 
   /** The request that opened the account's minute. */
-  private openingOf(accountId: bigint) {
+  private findOpening(accountId: bigint) {
     const now = this.clock.now();
     return this.admitted.findLast(({ account, opens, at }) => account === accountId && opens && at + 60_000 > now);
   }
 
   /** A caller that does not know of an unban yet uses what others have reported since. */
-  private unbansOf({ keyId, unbanCount }: Principal): number {
-    return Math.max(unbanCount, ...this.refusals.map((each) => (each.key === keyId ? each.unbans : 0)));
+  private countUnbans({ keyId, unbanCount }: Principal): number {
+    return Math.max(unbanCount, ...this.rejections.map((each) => (each.key === keyId ? each.unbans : 0)));
   }
 
   countAuthFailure(address: string, cost: 0 | 1): RateDecision {
@@ -109,9 +109,9 @@ export class ModelRateLimiter extends RateLimiter {
     const { banWindowSeconds, banDurationsSeconds, banMemorySeconds } = this.settings;
     const isMine = (event: { key: bigint; unbans: number }) => event.key === keyId && event.unbans === unbans;
     const lastBan = this.bans.findLast(isMine);
-    const mine = this.refusals.filter((refusal) => isMine(refusal) && refusal.at >= (lastBan?.to ?? 0));
+    const mine = this.rejections.filter((rejection) => isMine(rejection) && rejection.at >= (lastBan?.to ?? 0));
     const opening = mine.findLast(({ opens, at }) => opens && at + banWindowSeconds * 1_000 > now);
-    this.refusals.push({ key: keyId, unbans, at: now, opens: opening === undefined });
+    this.rejections.push({ key: keyId, unbans, at: now, opens: opening === undefined });
     const count = opening ? mine.length - mine.indexOf(opening) + 1 : 1;
     if (count <= allowance.perMinute) {
       return undefined;
@@ -122,8 +122,8 @@ export class ModelRateLimiter extends RateLimiter {
     return to;
   }
 
-  private decide(limit: number, remaining: number, resetAt: number, refusal?: Refusal): RateDecision {
-    return { limit, remaining, resetAt, decidedAt: this.clock.now(), refusal };
+  private decide(limit: number, remaining: number, resetAt: number, rejection?: Rejection): RateDecision {
+    return { limit, remaining, resetAt, decidedAt: this.clock.now(), rejection };
   }
 }
 

@@ -5,7 +5,7 @@ import type { Allowance } from '../../src/shared/domain/allowance';
 import { Clock } from '../../src/shared/domain/clock';
 import type { Principal } from '../../src/shared/domain/principal';
 import { createPrincipal } from '../support/principal';
-import { FakeRedis, FakeRedisCounts, type Network } from './fake-redis-counts';
+import { FakeRedis, FakeRedisUsageStore, type Network } from './fake-redis-usage-store';
 import { LIMITS } from './rate-limiter.contract';
 
 const UNLIMITED = 1_000_000;
@@ -45,7 +45,7 @@ class Replicas {
   readonly redis = new FakeRedis();
   readonly admissions: Admission[] = [];
   readonly clocks = [new FakedClock(0), new FakedClock(-7_200_000)];
-  readonly connections = [0, 1].map((replica) => new FakeRedisCounts(this.redis, replica, SETTINGS));
+  readonly connections = [0, 1].map((replica) => new FakeRedisUsageStore(this.redis, replica, SETTINGS));
   readonly limiters = this.connections.map(
     (counts, replica) => new RedisRateLimiter(counts, this.clocks[replica] ?? new FakedClock(0), SETTINGS),
   );
@@ -83,7 +83,7 @@ class Replicas {
     const decision = await this.limiters[replica]?.countRequest(principal);
     this.undecided--;
     this.slowestMs = Math.max(this.slowestMs, performance.now() - askedAt);
-    if (decision !== undefined && decision.refusal === undefined) {
+    if (decision !== undefined && decision.rejection === undefined) {
       const { accountId: account } = principal;
       const { clockSetting } = this;
       this.admissions.push({ replica, account, resetAt: decision.resetAt, at: this.redis.now(), clockSetting });

@@ -33,7 +33,7 @@ export class EqualRateLimiter extends RateLimiter {
 
   private decision(remaining: number): RateDecision {
     const now = this.clock.now();
-    const refusal = remaining < 0 ? 'daily_quota_exceeded' : undefined;
-    return { limit: LIMIT, remaining: Math.max(0, remaining), resetAt: now + 86_400_000, decidedAt: now, refusal };
+    const rejection = remaining < 0 ? 'daily_quota_exceeded' : undefined;
+    return { limit: LIMIT, remaining: Math.max(0, remaining), resetAt: now + 86_400_000, decidedAt: now, rejection };
   }
 }

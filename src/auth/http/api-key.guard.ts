@@ -68,7 +68,7 @@ export class ApiKeyGuard extends AuthGuard('bearer') {
     if (!this.suspects.isFull) {
       await this.suspects.wait();
     } else if (remaining === 0) {
-      applyRateDecision(http.getResponse<FastifyReply>(), { ...decision, refusal: 'too_many_auth_failures' });
+      applyRateDecision(http.getResponse<FastifyReply>(), { ...decision, rejection: 'too_many_auth_failures' });
     }
   }
 

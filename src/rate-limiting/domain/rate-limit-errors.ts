@@ -1,5 +1,5 @@
 import { PetStoreError } from '../../shared/domain/pet-store-error';
-import type { Refusal } from './rate-limiter';
+import type { Rejection } from './rate-limiter';
 
 export const RATE_LIMIT_ERRORS = {
   rate_limit_exceeded: "The plan's requests for this minute are used up. Wait for the time in Retry-After.",
@@ -8,7 +8,7 @@ export const RATE_LIMIT_ERRORS = {
     'This API key is banned for a while, because it kept sending requests after 429. Wait for the time in Retry-After.',
   too_many_auth_failures:
     'Too many requests without a valid API key came from this address. Wait for the time in Retry-After, or send a valid key.',
-} as const satisfies Readonly<Record<Refusal, string>>;
+} as const satisfies Readonly<Record<Rejection, string>>;
 
 declare module '../../shared/domain/error-codes' {
   interface ErrorCodes {
@@ -18,7 +18,7 @@ declare module '../../shared/domain/error-codes' {
 
 /** The request exceeds a limit. */
 export class RateLimitError extends PetStoreError {
-  constructor(code: Refusal) {
+  constructor(code: Rejection) {
     super(code, RATE_LIMIT_ERRORS[code]);
   }
 }

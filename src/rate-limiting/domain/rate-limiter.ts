@@ -1,6 +1,6 @@
 import type { Principal } from '../../shared/domain/principal';
 
-export type Refusal =
+export type Rejection =
   'rate_limit_exceeded' | 'daily_quota_exceeded' | 'key_temporarily_banned' | 'too_many_auth_failures';
 
 /** What the limiter says of one request, and the window that the three rate headers describe. Times in ms since the epoch. */
@@ -10,8 +10,8 @@ export interface RateDecision {
   readonly resetAt: number;
   /** When it was decided, by the limiter's own clock. */
   readonly decidedAt: number;
-  /** Why the request is refused; undefined when it passes. */
-  readonly refusal: Refusal | undefined;
+  /** Why the request is rejected; undefined when it passes. */
+  readonly rejection: Rejection | undefined;
 }
 
 /** The usage of one fixed window. `endsAt` is in ms since the epoch. */
@@ -76,14 +76,14 @@ export class RateLimiterEvents {
  * Decides whether a request passes, in one atomic step that is exact for all replicas that share the adapter's store.
  *
  * An account has two fixed windows: a minute that opens at its first counted request, and the UTC calendar day. A
- * request is counted in both or, when either is exhausted, refused and counted in none. A key with more refusals
+ * request is counted in both or, when either is exhausted, rejected and counted in none. A key with more rejections
  * within the ban window than its allowance per minute is banned, longer each time. When a request shows that its ban was
  * lifted, what it did before is forgotten; a request from somewhere that has not heard of it yet does not bring that back.
  */
 export abstract class RateLimiter {
   readonly events = new RateLimiterEvents();
 
-  /** Counts a request of a valid key, or refuses it. */
+  /** Counts a request of a valid key, or rejects it. */
   abstract countRequest(principal: Principal): RateDecision | Promise<RateDecision>;
 
   /** Reads the usage of an account and a key; counts and changes nothing. */

@@ -1,5 +1,5 @@
 import type { Principal } from '../../shared/domain/principal';
-import type { AccountWindows, RateDecision, Refusal, Window } from './rate-limiter';
+import type { AccountWindows, RateDecision, Rejection, Window } from './rate-limiter';
 
 export type { AccountWindows, Window };
 
@@ -22,7 +22,7 @@ export function admitted({ minute, day }: AccountWindows, now: number): RateDeci
 }
 
 /** The answer to a request that met an exhausted window: shows the one that ends last. */
-export function refused({ minute, day }: AccountWindows, now: number): RateDecision {
+export function rejected({ minute, day }: AccountWindows, now: number): RateDecision {
   const isMinute = !isExhausted(day) || (isExhausted(minute) && minute.endsAt > day.endsAt);
   return isMinute ? decision(minute, now, 'rate_limit_exceeded') : decision(day, now, 'daily_quota_exceeded');
 }
@@ -34,10 +34,10 @@ export function banned({ allowance }: Principal, bannedUntil: number, now: numbe
 }
 
 /** The answer to a request without a valid key, by the window of its address. */
-export function authFailure(window: Window, isRefused: boolean, now: number): RateDecision {
-  return decision(window, now, isRefused ? 'too_many_auth_failures' : undefined);
+export function authFailure(window: Window, isRejected: boolean, now: number): RateDecision {
+  return decision(window, now, isRejected ? 'too_many_auth_failures' : undefined);
 }
 
-function decision({ limit, used, endsAt }: Window, decidedAt: number, refusal?: Refusal): RateDecision {
-  return { limit, remaining: Math.max(0, limit - used), resetAt: endsAt, decidedAt, refusal };
+function decision({ limit, used, endsAt }: Window, decidedAt: number, rejection?: Rejection): RateDecision {
+  return { limit, remaining: Math.max(0, limit - used), resetAt: endsAt, decidedAt, rejection };
 }

@@ -3,11 +3,11 @@ import { clientAddress } from '../../shared/http/access/client-address';
 import type { Principal } from '../../shared/domain/principal';
 import { isUnderV1 } from '../../shared/http/server/url-check';
 import { RateLimitError } from '../domain/rate-limit-errors';
-import type { RateDecision, RateLimiter, RateLimitUsage, Refusal } from '../domain/rate-limiter';
+import type { RateDecision, RateLimiter, RateLimitUsage, Rejection } from '../domain/rate-limiter';
 import { admitted, banned } from '../domain/windows';
 
-/** Made once: capturing a stack, which a refusal tells nobody, was 15% of the CPU time of a flood of refused requests. */
-const REFUSALS: Readonly<Record<Refusal, RateLimitError>> = {
+/** Made once: capturing a stack, which a rejection tells nobody, was 15% of the CPU time of a flood of rejected requests. */
+const REJECTIONS: Readonly<Record<Rejection, RateLimitError>> = {
   rate_limit_exceeded: new RateLimitError('rate_limit_exceeded'),
   daily_quota_exceeded: new RateLimitError('daily_quota_exceeded'),
   key_temporarily_banned: new RateLimitError('key_temporarily_banned'),
@@ -16,14 +16,14 @@ const REFUSALS: Readonly<Record<Refusal, RateLimitError>> = {
 
 /**
  * Says in the headers what was decided, see setRateLimitHeaders.
- * @throws RateLimitError when the request is refused
+ * @throws RateLimitError when the request is rejected
  */
 export function applyRateDecision(reply: FastifyReply, decision: RateDecision): void {
   setRateLimitHeaders(reply, decision);
   const { request } = reply;
-  request.rateOutcome = decision.refusal ?? (request.principal === undefined ? 'unauthenticated' : 'admitted');
-  if (decision.refusal !== undefined) {
-    throw REFUSALS[decision.refusal];
+  request.rateOutcome = decision.rejection ?? (request.principal === undefined ? 'unauthenticated' : 'admitted');
+  if (decision.rejection !== undefined) {
+    throw REJECTIONS[decision.rejection];
   }
 }
 
@@ -31,12 +31,12 @@ export function applyRateDecision(reply: FastifyReply, decision: RateDecision): 
 export function setUsageHeaders(reply: FastifyReply, principal: Principal, usage: RateLimitUsage): void {
   const { windows, bannedUntil, readAt } = usage;
   const shown = bannedUntil === undefined ? admitted(windows, readAt) : banned(principal, bannedUntil, readAt);
-  setRateLimitHeaders(reply, { ...shown, refusal: undefined });
+  setRateLimitHeaders(reply, { ...shown, rejection: undefined });
 }
 
-/** Sets the three rate headers and, on a refusal, `Retry-After`. */
+/** Sets the three rate headers and, on a rejection, `Retry-After`. */
 function setRateLimitHeaders(reply: FastifyReply, decision: RateDecision): void {
-  reply.headers(rateLimitHeaders(decision));
+  reply.headers(formatRateLimitHeaders(decision));
 }
 
 /**
@@ -49,7 +49,7 @@ export function sendRateLimitHeaders(fastify: FastifyInstance, limiter: RateLimi
       done(null, payload);
       return;
     }
-    addressRateLimitHeaders(limiter, clientAddress(request)).then(
+    readAddressRateLimitHeaders(limiter, clientAddress(request)).then(
       (headers) => {
         reply.headers(headers);
         done(null, payload);
@@ -62,21 +62,30 @@ export function sendRateLimitHeaders(fastify: FastifyInstance, limiter: RateLimi
 }
 
 /** The three rate headers of the window in which failures to authenticate from an address count. */
-export async function addressRateLimitHeaders(limiter: RateLimiter, address: string): Promise<Record<string, string>> {
-  return rateLimitHeaders(await limiter.countAuthFailure(address, 0));
+export async function readAddressRateLimitHeaders(
+  limiter: RateLimiter,
+  address: string,
+): Promise<Record<string, string>> {
+  return formatRateLimitHeaders(await limiter.countAuthFailure(address, 0));
 }
 
-function rateLimitHeaders({ limit, remaining, resetAt, decidedAt, refusal }: RateDecision): Record<string, string> {
-  const resetSeconds = unixSeconds(resetAt);
+function formatRateLimitHeaders({
+  limit,
+  remaining,
+  resetAt,
+  decidedAt,
+  rejection,
+}: RateDecision): Record<string, string> {
+  const resetSeconds = toUnixSeconds(resetAt);
   return {
     'x-ratelimit-limit': `${limit}`,
     'x-ratelimit-remaining': `${remaining}`,
     'x-ratelimit-reset': `${resetSeconds}`,
-    ...(refusal && { 'retry-after': `${Math.max(1, Math.ceil(resetSeconds - decidedAt / 1_000))}` }),
+    ...(rejection && { 'retry-after': `${Math.max(1, Math.ceil(resetSeconds - decidedAt / 1_000))}` }),
   };
 }
 
 /** Unix seconds of a time in ms since the epoch, rounded up: nobody is told to come back too early. */
-export function unixSeconds(time: number): number {
+export function toUnixSeconds(time: number): number {
   return Math.ceil(time / 1_000);
 }

@@ -1,6 +1,6 @@
 import { ApiProperty, ApiPropertyOptional, ApiSchema } from '@nestjs/swagger';
 import type { RateLimitUsage, Window } from '../domain/rate-limiter';
-import { unixSeconds } from './rate-limit-headers';
+import { toUnixSeconds } from './rate-limit-headers';
 
 const UNIX_SECONDS = {
   type: 'integer',
@@ -42,7 +42,7 @@ export class RateLimitWindowDto {
   constructor({ limit, used, endsAt }: Window) {
     this.limit = limit;
     this.remaining = Math.max(0, limit - used);
-    this.reset = unixSeconds(endsAt);
+    this.reset = toUnixSeconds(endsAt);
   }
 }
 
@@ -52,7 +52,7 @@ export class RateLimitBanDto {
   readonly reset: number;
 
   constructor(bannedUntil: number) {
-    this.reset = unixSeconds(bannedUntil);
+    this.reset = toUnixSeconds(bannedUntil);
   }
 }
 

@@ -10,10 +10,10 @@ import {
   banned,
   isExhausted,
   MINUTE_MS,
-  refused,
+  rejected,
   type Window,
 } from '../domain/windows';
-import { networkOf } from '../network';
+import { toNetwork } from '../network';
 import { AccountUsage, type PendingUsage, type SharedUsage } from './account-usage';
 
 /** Entries kept of each kind: about 20 MB at most. */
@@ -23,8 +23,8 @@ const CAPACITY = 100_000;
 interface Penalty {
   /** How many times the ban of the key had been lifted by then. */
   readonly unbanCount: number;
-  refusals: number;
-  refusalsUntil: number;
+  rejections: number;
+  rejectionsUntil: number;
   bans: number;
   bannedUntil: number;
   expiresAt: number;
@@ -62,16 +62,16 @@ export class MemoryRateLimiter extends RateLimiter {
     const now = this.clock.now();
     const { accountId, allowance } = principal;
     const elapsed = this.clock.monotonic();
-    const banLeftMs = (this.penaltyOf(principal, elapsed)?.bannedUntil ?? -Infinity) - elapsed;
+    const banLeftMs = (this.findPenalty(principal, elapsed)?.bannedUntil ?? -Infinity) - elapsed;
     if (banLeftMs > 0) {
       return banned(principal, now + banLeftMs, now);
     }
     const usage = this.accounts.get(accountId, now) ?? new AccountUsage(accountId);
     const windows = usage.windows(allowance, now);
     if (isExhausted(windows.minute) || isExhausted(windows.day)) {
-      const banMs = this.countRefusal(principal, elapsed);
+      const banMs = this.countRejection(principal, elapsed);
       if (banMs === undefined) {
-        return refused(windows, now);
+        return rejected(windows, now);
       }
       this.events.recordBan(principal, now + banMs);
       return banned(principal, now + banMs, now);
@@ -83,9 +83,9 @@ export class MemoryRateLimiter extends RateLimiter {
 
   readUsage(principal: Principal): RateLimitUsage {
     const [now, elapsed] = [this.clock.now(), this.clock.monotonic()];
-    const banLeftMs = (this.penaltyOf(principal, elapsed)?.bannedUntil ?? -Infinity) - elapsed;
+    const banLeftMs = (this.findPenalty(principal, elapsed)?.bannedUntil ?? -Infinity) - elapsed;
     return {
-      windows: this.windowsOf(principal),
+      windows: this.getWindows(principal),
       bannedUntil: banLeftMs > 0 ? now + banLeftMs : undefined,
       readAt: now,
     };
@@ -94,7 +94,7 @@ export class MemoryRateLimiter extends RateLimiter {
   countAuthFailure(address: string, cost: 0 | 1): RateDecision {
     const now = this.clock.now();
     const elapsed = this.clock.monotonic();
-    const network = networkOf(address);
+    const network = toNetwork(address);
     let use = this.addresses.get(network, elapsed);
     if (use === undefined) {
       use = { failures: 0, expiresAt: elapsed + MINUTE_MS };
@@ -121,7 +121,7 @@ export class MemoryRateLimiter extends RateLimiter {
   }
 
   /** The windows of an account, as far as they are known here. */
-  windowsOf({ accountId, allowance }: Principal): AccountWindows {
+  getWindows({ accountId, allowance }: Principal): AccountWindows {
     const now = this.clock.now();
     return (this.accounts.get(accountId, now) ?? new AccountUsage(accountId)).windows(allowance, now);
   }
@@ -150,7 +150,7 @@ export class MemoryRateLimiter extends RateLimiter {
   adoptAuthFailures(address: string, { used, endsAt }: Window): void {
     const elapsed = this.clock.monotonic();
     const expiresAt = elapsed + endsAt - this.clock.now();
-    this.addresses.set(networkOf(address), { failures: used, expiresAt }, elapsed);
+    this.addresses.set(toNetwork(address), { failures: used, expiresAt }, elapsed);
   }
 
   /** Takes over a ban that a shared store imposed. */
@@ -160,7 +160,7 @@ export class MemoryRateLimiter extends RateLimiter {
     const expiresAt = bannedUntil + this.settings.banMemorySeconds * 1_000;
     this.keys.set(
       keyId,
-      { unbanCount, refusals: 0, refusalsUntil: -Infinity, bans: 1, bannedUntil, expiresAt },
+      { unbanCount, rejections: 0, rejectionsUntil: -Infinity, bans: 1, bannedUntil, expiresAt },
       elapsed,
     );
   }
@@ -172,37 +172,37 @@ export class MemoryRateLimiter extends RateLimiter {
   }
 
   /** What a key did since its ban was lifted, if it ever was. */
-  private penaltyOf({ keyId, unbanCount }: Principal, elapsed: number): Penalty | undefined {
+  private findPenalty({ keyId, unbanCount }: Principal, elapsed: number): Penalty | undefined {
     const penalty = this.keys.get(keyId, elapsed);
     return penalty !== undefined && penalty.unbanCount >= unbanCount ? penalty : undefined;
   }
 
-  /** Counts a refusal of a key. @returns for how long the key is banned, if this refusal is one too many */
-  private countRefusal(principal: Principal, elapsed: number): number | undefined {
+  /** Counts a rejection of a key. @returns for how long the key is banned, if this rejection is one too many */
+  private countRejection(principal: Principal, elapsed: number): number | undefined {
     const { banWindowSeconds, banDurationsSeconds, banMemorySeconds } = this.settings;
     const { keyId, allowance, unbanCount } = principal;
-    const penalty = this.penaltyOf(principal, elapsed) ?? {
+    const penalty = this.findPenalty(principal, elapsed) ?? {
       unbanCount,
-      refusals: 0,
-      refusalsUntil: -Infinity,
+      rejections: 0,
+      rejectionsUntil: -Infinity,
       bans: 0,
       bannedUntil: -Infinity,
       expiresAt: 0,
     };
-    if (penalty.refusalsUntil <= elapsed) {
-      penalty.refusals = 0;
-      penalty.refusalsUntil = elapsed + banWindowSeconds * 1_000;
+    if (penalty.rejectionsUntil <= elapsed) {
+      penalty.rejections = 0;
+      penalty.rejectionsUntil = elapsed + banWindowSeconds * 1_000;
     }
-    penalty.refusals++;
+    penalty.rejections++;
     let banMs: number | undefined;
-    if (penalty.refusals > allowance.perMinute) {
+    if (penalty.rejections > allowance.perMinute) {
       const isRepeated = elapsed < penalty.bannedUntil + banMemorySeconds * 1_000;
       penalty.bans = isRepeated ? penalty.bans + 1 : 1;
       banMs = (banDurationsSeconds[Math.min(penalty.bans, banDurationsSeconds.length) - 1] ?? 0) * 1_000;
       penalty.bannedUntil = elapsed + banMs;
-      penalty.refusalsUntil = -Infinity;
+      penalty.rejectionsUntil = -Infinity;
     }
-    penalty.expiresAt = Math.max(penalty.refusalsUntil, penalty.bannedUntil + banMemorySeconds * 1_000);
+    penalty.expiresAt = Math.max(penalty.rejectionsUntil, penalty.bannedUntil + banMemorySeconds * 1_000);
     this.keys.set(keyId, penalty, elapsed);
     return banMs;
   }

@@ -38,7 +38,7 @@ export class CircuitBreaker {
     return this.state !== 'closed';
   }
 
-  async ask<T>(call: () => Promise<T>): Promise<Outcome<T>> {
+  async execute<T>(call: () => Promise<T>): Promise<Outcome<T>> {
     if (this.isOpen) {
       return { reply: undefined, late: Promise.resolve(undefined) };
     }
@@ -58,7 +58,7 @@ export class CircuitBreaker {
       } else {
         this.open(error);
       }
-      return { reply: undefined, late: this.outcomeOf(sent) };
+      return { reply: undefined, late: this.awaitLate(sent) };
     }
   }
 
@@ -77,7 +77,7 @@ export class CircuitBreaker {
   }
 
   /** A call that fails late fails like any other. */
-  private async outcomeOf<T>(sent: Promise<T>): Promise<T | undefined> {
+  private async awaitLate<T>(sent: Promise<T>): Promise<T | undefined> {
     try {
       return await sent;
     } catch (error) {

@@ -1,5 +1,5 @@
 import type { Settings } from '../../config/settings';
-import { type RateLimitSubject, RedisCounts, type RequestCount } from './redis-counts';
+import { type RateLimitSubject, RedisUsageStore, type RequestCount } from './redis-usage-store';
 import { withTimeout } from './with-timeout';
 
 /** Somebody waits for it at a terminal. */
@@ -14,15 +14,15 @@ export async function readRateLimitUsage(
   settings: Settings,
   subjects: readonly RateLimitSubject[],
 ): Promise<RequestCount[]> {
-  const counts = RedisCounts.of(settings);
+  const store = RedisUsageStore.create(settings);
   const look = async () => {
-    await counts.connect();
-    const replies = await Promise.all(subjects.map((subject) => counts.countRequests([{ subject, requests: 0 }])));
+    await store.connect();
+    const replies = await Promise.all(subjects.map((subject) => store.countRequests([{ subject, requests: 0 }])));
     return replies.flat();
   };
   try {
     return await withTimeout(LIMIT_MS, look());
   } finally {
-    counts.close();
+    store.close();
   }
 }

@@ -19,7 +19,7 @@ const SENTINEL_PORT = 26_379;
  * @param urls one for each host
  * @param tls is used where the URLs ask for TLS
  */
-export function redisClient(urls: readonly string[], tls: ConnectionOptions = {}): Redis | Cluster {
+export function createRedisClient(urls: readonly string[], tls: ConnectionOptions = {}): Redis | Cluster {
   const [first = ''] = urls;
   const { protocol, username, password, pathname, searchParams } = new URL(first);
   const credentials = {
@@ -86,7 +86,7 @@ export function redisClient(urls: readonly string[], tls: ConnectionOptions = {}
 }
 
 /** The user that a client logs in as. */
-export function redisUser({ options }: Redis | Cluster): string {
+export function getRedisUser({ options }: Redis | Cluster): string {
   const { username } = 'redisOptions' in options ? (options.redisOptions ?? {}) : (options as RedisOptions);
   return username === undefined || username === '' ? 'default' : username;
 }

@@ -6,12 +6,12 @@ import { ExpiringMap } from '../../shared/domain/expiring-map';
 import { errorMessage } from '../../shared/domain/error-message';
 import type { Principal } from '../../shared/domain/principal';
 import { type RateDecision, RateLimiter, type RateLimitUsage } from '../domain/rate-limiter';
-import { type AccountWindows, admitted, authFailure, banned, refused, type Window } from '../domain/windows';
+import { type AccountWindows, admitted, authFailure, banned, rejected, type Window } from '../domain/windows';
 import type { PendingUsage } from '../memory/account-usage';
 import { MemoryRateLimiter } from '../memory/memory-rate-limiter';
-import { networkOf } from '../network';
+import { toNetwork } from '../network';
 import { CircuitBreaker } from './circuit-breaker';
-import type { RedisCounts, RequestCount } from './redis-counts';
+import type { RedisUsageStore, RequestCount } from './redis-usage-store';
 import { RedisTime } from './redis-time';
 import { withTimeout } from './with-timeout';
 
@@ -19,14 +19,14 @@ import { withTimeout } from './with-timeout';
 const REPLY_LIMIT_MS = 50;
 /** How long the start waits for a first connection. */
 const CONNECT_LIMIT_MS = 1_000;
-/** How long a refusal that more requests cannot change is repeated without asking: changes must show within a second. */
+/** How long a rejection that more requests cannot change is repeated without asking: changes must show within a second. */
 const REMEMBER_MS = 1_000;
-const REMEMBERED_REFUSALS = 100_000;
+const REMEMBERED_REJECTIONS = 100_000;
 /** How many accounts' usage is reported at a time. */
 const REPORTED_TOGETHER = 500;
 
 /** What the limiter asks of Redis. */
-type SharedCounts = Pick<RedisCounts, keyof RedisCounts>;
+type SharedStore = Pick<RedisUsageStore, keyof RedisUsageStore>;
 
 type Decide = (decision: RateDecision) => void;
 
@@ -54,13 +54,13 @@ export class RedisRateLimiter extends RateLimiter implements OnModuleInit, OnApp
   private readonly logger = new Logger(RedisRateLimiter.name);
   private readonly time: RedisTime;
   private readonly memory: MemoryRateLimiter;
-  private readonly bans = new ExpiringMap<bigint, KnownBan>(REMEMBERED_REFUSALS);
-  private readonly addresses = new ExpiringMap<string, { window: Window; expiresAt: number }>(REMEMBERED_REFUSALS);
+  private readonly bans = new ExpiringMap<bigint, KnownBan>(REMEMBERED_REJECTIONS);
+  private readonly addresses = new ExpiringMap<string, { window: Window; expiresAt: number }>(REMEMBERED_REJECTIONS);
   private readonly breakers = new Map<string, CircuitBreaker>();
   private arrived = new Map<Principal, Decide[]>();
 
   constructor(
-    private readonly counts: SharedCounts,
+    private readonly store: SharedStore,
     clock: Clock,
     settings: RateLimitSettings,
     private readonly replyLimitMs: number = REPLY_LIMIT_MS,
@@ -76,8 +76,8 @@ export class RedisRateLimiter extends RateLimiter implements OnModuleInit, OnApp
   /** @throws InvalidSettingsError when Redis says that it will never accept this replica as it is configured */
   async onModuleInit(): Promise<void> {
     try {
-      await withTimeout(CONNECT_LIMIT_MS, this.counts.connect());
-      this.time.follow(await withTimeout(CONNECT_LIMIT_MS, this.counts.probe()));
+      await withTimeout(CONNECT_LIMIT_MS, this.store.connect());
+      this.time.follow(await withTimeout(CONNECT_LIMIT_MS, this.store.probe()));
     } catch (error) {
       if (error instanceof InvalidSettingsError) {
         throw error;
@@ -90,7 +90,7 @@ export class RedisRateLimiter extends RateLimiter implements OnModuleInit, OnApp
     this.breakers.forEach((breaker) => {
       breaker.stop();
     });
-    this.counts.close();
+    this.store.close();
   }
 
   countRequest(principal: Principal): RateDecision | Promise<RateDecision> {
@@ -116,8 +116,8 @@ export class RedisRateLimiter extends RateLimiter implements OnModuleInit, OnApp
   }
 
   async readUsage(principal: Principal): Promise<RateLimitUsage> {
-    const { reply } = await this.breakerFor(`${principal.accountId}`).ask(() =>
-      this.askFor([{ principal, together: [] }]),
+    const { reply } = await this.breakerFor(`${principal.accountId}`).execute(() =>
+      this.requestCounts([{ principal, together: [] }]),
     );
     const usage = reply?.[0];
     if (usage === undefined) {
@@ -132,7 +132,7 @@ export class RedisRateLimiter extends RateLimiter implements OnModuleInit, OnApp
   }
 
   async countAuthFailure(address: string, cost: 0 | 1): Promise<RateDecision> {
-    const network = networkOf(address);
+    const network = toNetwork(address);
     const full = this.addresses.get(network, this.time.monotonic());
     if (full !== undefined) {
       return authFailure(full.window, cost === 1, this.time.now());
@@ -141,7 +141,7 @@ export class RedisRateLimiter extends RateLimiter implements OnModuleInit, OnApp
       // Not worth a call: nobody is rejected by it.
       return this.memory.countAuthFailure(address, 0);
     }
-    const { reply: count } = await this.breakerFor(network).ask(() => this.counts.countAuthFailure(network, cost));
+    const { reply: count } = await this.breakerFor(network).execute(() => this.store.countAuthFailure(network, cost));
     if (count === undefined) {
       return this.memory.countAuthFailure(address, cost);
     }
@@ -166,7 +166,7 @@ export class RedisRateLimiter extends RateLimiter implements OnModuleInit, OnApp
       arrivals.push({ principal, together });
       byBreaker.set(breaker, arrivals);
     });
-    const { maxTogether } = this.counts;
+    const { maxTogether } = this.store;
     byBreaker.forEach((arrivals, breaker) => {
       for (let start = 0; start < arrivals.length; start += maxTogether) {
         void this.countTogether(breaker, arrivals.slice(start, start + maxTogether));
@@ -176,11 +176,11 @@ export class RedisRateLimiter extends RateLimiter implements OnModuleInit, OnApp
 
   /** Asks Redis once about requests that came in one tick of the event loop. */
   private async countTogether(breaker: CircuitBreaker, arrivals: readonly Arrival[]): Promise<void> {
-    const outcome = await breaker.ask(() => this.askFor(arrivals));
+    const outcome = await breaker.execute(() => this.requestCounts(arrivals));
     const { reply } = outcome;
     if (reply === undefined) {
-      const countOf = async (index: number) => (await outcome.late)?.[index];
-      await Promise.all(arrivals.map((arrival, index) => this.countInMemory(arrival, countOf(index))));
+      const findLateCount = async (index: number) => (await outcome.late)?.[index];
+      await Promise.all(arrivals.map((arrival, index) => this.countInMemory(arrival, findLateCount(index))));
       return;
     }
     reply.forEach((count, index) => {
@@ -194,26 +194,26 @@ export class RedisRateLimiter extends RateLimiter implements OnModuleInit, OnApp
   private decide({ principal, together }: Arrival, count: RequestCount): void {
     this.time.follow(count.now);
     this.learnBan(principal, count);
-    const { now, admissions, refusals, bannedUntil, windows } = count;
-    const passing = admissions + refusals > 0 ? this.memory.syncWindows(principal.accountId, count) : 0;
+    const { now, admissions, rejections, bannedUntil, windows } = count;
+    const passing = admissions + rejections > 0 ? this.memory.syncWindows(principal.accountId, count) : 0;
     together.forEach((decide, index) => {
       if (index < passing) {
         decide(admitted(usedBefore(windows, admissions - index - 1), now));
       } else if (index < admissions) {
-        decide(refused(this.memory.windowsOf(principal), now));
+        decide(rejected(this.memory.getWindows(principal), now));
       } else {
-        decide(index < admissions + refusals ? refused(windows, now) : banned(principal, bannedUntil, now));
+        decide(index < admissions + rejections ? rejected(windows, now) : banned(principal, bannedUntil, now));
       }
     });
   }
 
   /** Tells Redis what it does not know yet of the accounts, then asks about the requests. */
-  private async askFor(arrivals: readonly Arrival[]): Promise<RequestCount[]> {
+  private async requestCounts(arrivals: readonly Arrival[]): Promise<RequestCount[]> {
     const pending = arrivals.flatMap(({ principal }) => this.memory.pendingUsage(principal.accountId) ?? []);
     // Sent in this order on one connection, so that Redis counts with the reports.
-    const reports = pending.map((each) => this.counts.merge(each));
+    const reports = pending.map((each) => this.store.merge(each));
     const [counts] = await Promise.all([
-      this.counts.countRequests(
+      this.store.countRequests(
         arrivals.map(({ principal, together }) => ({ subject: principal, requests: together.length })),
       ),
       ...reports,
@@ -229,7 +229,7 @@ export class RedisRateLimiter extends RateLimiter implements OnModuleInit, OnApp
     late: Promise<RequestCount | undefined>,
   ): Promise<void> {
     const decisions = together.map(() => this.memory.countRequest(principal));
-    const admissions = decisions.filter(({ refusal }) => refusal === undefined).length;
+    const admissions = decisions.filter(({ rejection }) => rejection === undefined).length;
     const settle = this.memory.hold(principal.accountId, admissions);
     together.forEach((decide, index) => {
       const decision = decisions[index];
@@ -260,7 +260,7 @@ export class RedisRateLimiter extends RateLimiter implements OnModuleInit, OnApp
 
   /** The breaker for the node that has what belongs to this tag. */
   private breakerFor(tag: string): CircuitBreaker {
-    const node = this.counts.nodeOf(tag);
+    const node = this.store.findNode(tag);
     let breaker = this.breakers.get(node);
     if (breaker === undefined) {
       breaker = this.newBreaker(node, tag);
@@ -274,10 +274,10 @@ export class RedisRateLimiter extends RateLimiter implements OnModuleInit, OnApp
     return new CircuitBreaker({
       replyLimitMs: this.replyLimitMs,
       probe: async () => {
-        this.time.follow(await this.counts.probe(tag));
+        this.time.follow(await this.store.probe(tag));
       },
       reconnect: () => {
-        this.counts.reconnect(node);
+        this.store.reconnect(node);
       },
       onReply: (ms) => {
         this.events.recordReply(ms);
@@ -318,7 +318,7 @@ export class RedisRateLimiter extends RateLimiter implements OnModuleInit, OnApp
     if (pending === undefined) {
       return;
     }
-    const outcome = await this.breakerFor(`${pending.accountId}`).ask(() => this.counts.merge(pending));
+    const outcome = await this.breakerFor(`${pending.accountId}`).execute(() => this.store.merge(pending));
     if ((outcome.reply ?? (await outcome.late)) !== undefined) {
       pending.acknowledge();
     }

@@ -16,12 +16,12 @@ end
 `;
 
 /**
- * Counts or refuses requests of keys that came together, those of each key as if they came one after the other, by the rules of
+ * Counts or rejects requests of keys that came together, those of each key as if they came one after the other, by the rules of
  * the RateLimiter port. One call for many keys costs Redis and its client about half of a call for each.
  * KEYS: for each key, the windows of its account, then its penalty.
  * ARGV: now, ban window (ms), ban memory (ms), how many durations of bans there are, then these (ms); then for each key:
  * requests, per minute, per day, how many times it was unbanned.
- * Returns now; then for each key how many of the requests pass, how many of the next are refused, the end of the ban that meets
+ * Returns now; then for each key how many of the requests pass, how many of the next are rejected, the end of the ban that meets
  * the rest or 0, then end and use of the minute and of the day.
  */
 export const COUNT_REQUESTS = script(`${NOW}
@@ -65,24 +65,24 @@ local function count(windowsKey, penaltyKey, requests, perMinute, perDay, unbans
     return admitted, 0, isBanned and bannedUntil or 0, minuteEndsAt, minuteUsed, dayEndsAt, dayUsed
   end
 
-  local refusals, refusalsUntil = tonumber(penalty[1]) or 0, tonumber(penalty[2]) or 0
-  if refusalsUntil <= now or refusalsUntil > now + banWindow then
-    refusals, refusalsUntil = 0, now + banWindow
+  local rejections, rejectionsUntil = tonumber(penalty[1]) or 0, tonumber(penalty[2]) or 0
+  if rejectionsUntil <= now or rejectionsUntil > now + banWindow then
+    rejections, rejectionsUntil = 0, now + banWindow
   end
-  local opensPenalty, refused = refusals == 0, math.max(0, math.min(requests - admitted, perMinute - refusals))
-  local bans, isBan = tonumber(penalty[3]) or 0, requests - admitted > refused
-  refusals = refusals + refused
+  local opensPenalty, rejected = rejections == 0, math.max(0, math.min(requests - admitted, perMinute - rejections))
+  local bans, isBan = tonumber(penalty[3]) or 0, requests - admitted > rejected
+  rejections = rejections + rejected
   if isBan then
-    refusals = refusals + 1
+    rejections = rejections + 1
     bans = now < bannedUntil + banMemory and bans + 1 or 1
     bannedUntil = now + ARGV[4 + math.min(bans, banDurations)]
-    refusalsUntil = 0
+    rejectionsUntil = 0
   end
-  redis.call('HSET', penaltyKey, 'refusals', refusals, 'refusalsUntil', refusalsUntil, 'bans', bans, 'bannedUntil', bannedUntil, 'unbans', math.max(unbans, unbansBefore))
+  redis.call('HSET', penaltyKey, 'refusals', rejections, 'refusalsUntil', rejectionsUntil, 'bans', bans, 'bannedUntil', bannedUntil, 'unbans', math.max(unbans, unbansBefore))
   if isBan or opensPenalty then
-    redis.call('PEXPIRE', penaltyKey, math.max(refusalsUntil, bannedUntil + banMemory) - now)
+    redis.call('PEXPIRE', penaltyKey, math.max(rejectionsUntil, bannedUntil + banMemory) - now)
   end
-  return admitted, refused, isBan and bannedUntil or 0, minuteEndsAt, minuteUsed, dayEndsAt, dayUsed
+  return admitted, rejected, isBan and bannedUntil or 0, minuteEndsAt, minuteUsed, dayEndsAt, dayUsed
 end
 
 local reply = {now}

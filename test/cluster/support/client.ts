@@ -100,6 +100,6 @@ export function passed(replies: readonly Reply[]): Reply[] {
   return replies.filter(({ status }) => status < 300);
 }
 
-export function codeOf({ body }: Reply): string | undefined {
+export function getErrorCode({ body }: Reply): string | undefined {
   return (JSON.parse(body) as { code?: string }).code;
 }

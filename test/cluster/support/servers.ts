@@ -278,7 +278,7 @@ function find(name: string, directories: readonly string[], debianPackage: strin
   return found;
 }
 
-/** Some servers refuse to run as root: then they run as the user that their package has made. */
+/** Some servers reject to run as root: then they run as the user that their package has made. */
 function serverUser(name: string, directory: string): { uid?: number; gid?: number } {
   if (process.getuid?.() !== 0) {
     return {};

@@ -7,7 +7,7 @@ import { errorMessage } from '../../shared/domain/error-message';
 import type { AccountWindows, Window } from '../domain/windows';
 import type { PendingUsage } from '../memory/account-usage';
 import { hashSlot } from './hash-slot';
-import { readTlsOptions, redisClient, redisUser } from './redis-client';
+import { readTlsOptions, createRedisClient, getRedisUser } from './redis-client';
 import { REDIS_SETTINGS } from './redis-settings';
 import { COUNT_AUTH_FAILURE, COUNT_REQUESTS, PERMISSIONS, PROBE, MERGE_USAGE, type Script } from './scripts';
 
@@ -38,8 +38,8 @@ export interface RequestCount {
   readonly now: number;
   /** How many of them it admitted, the first ones. */
   readonly admissions: number;
-  /** How many of the next ones it refused. */
-  readonly refusals: number;
+  /** How many of the next ones it rejected. */
+  readonly rejections: number;
   /** The end of the ban that meets the rest, if there is a rest. */
   readonly bannedUntil: number;
   /** Whether one of these requests brought that ban about. */
@@ -59,7 +59,7 @@ export interface AuthFailureCount {
  * made in one tick of the event loop go out together, in a cluster those to each node. Every key expires with what it counts. A call fails at once when
  * there is no connection; it never waits for one.
  */
-export class RedisCounts {
+export class RedisUsageStore {
   /** Why the last attempt to connect failed. */
   private connectionError: Error | undefined;
   private readonly replica = randomUUID();
@@ -103,11 +103,11 @@ export class RedisCounts {
   }
 
   /** Those of the replicas with these settings. */
-  static of(settings: Settings): RedisCounts {
+  static create(settings: Settings): RedisUsageStore {
     const { redisUrls, environment } = settings;
     const { keyPrefix = `petstore:${environment}:` } = settings.of(REDIS_SETTINGS);
-    const redis = redisClient(redisUrls, readTlsOptions(settings));
-    return new RedisCounts(redis, keyPrefix, settings.of(RATE_LIMIT_SETTINGS));
+    const redis = createRedisClient(redisUrls, readTlsOptions(settings));
+    return new RedisUsageStore(redis, keyPrefix, settings.of(RATE_LIMIT_SETTINGS));
   }
 
   /**
@@ -122,7 +122,7 @@ export class RedisCounts {
       });
     });
     try {
-      await this.explained(Promise.race([this.redis.connect(), failed]));
+      await this.withExplanation(Promise.race([this.redis.connect(), failed]));
     } catch (error) {
       throw isSelectError(error)
         ? new InvalidSettingsError(
@@ -174,14 +174,14 @@ export class RedisCounts {
     }
     const [now, ...counts] = reply as [number, ...number[]];
     return batch.map(({ subject: { allowance }, requests }, index) => {
-      const [admissions, refusals, bannedUntil, minuteEndsAt, minuteUsed, dayEndsAt, dayUsed] = counts.slice(
+      const [admissions, rejections, bannedUntil, minuteEndsAt, minuteUsed, dayEndsAt, dayUsed] = counts.slice(
         index * COUNT_LENGTH,
         (index + 1) * COUNT_LENGTH,
       ) as [number, number, number, number, number, number, number];
       return {
         now,
         admissions,
-        refusals,
+        rejections,
         bannedUntil,
         // The script returns no windows for requests of a key that was banned before.
         imposesBan: requests > 0 && bannedUntil > 0 && minuteEndsAt > 0,
@@ -209,7 +209,7 @@ export class RedisCounts {
   async merge({ accountId, sequence, from, to, minuteEndsAt, minute, dayEndsAt, day }: PendingUsage): Promise<number> {
     const keys = [this.accountKey(accountId), `${this.keyPrefix}{${accountId}}:merged:${this.replica}:${sequence}`];
     // Its source is sent along, so that it cannot fall behind a call that is sent after it.
-    return (await this.explained(
+    return (await this.withExplanation(
       this.redis.eval(
         MERGE_USAGE.source,
         ...[keys.length, ...keys, this.fixedNow()],
@@ -230,7 +230,7 @@ export class RedisCounts {
   }
 
   /** The node of a cluster that has what belongs to a tag; empty when there is one node, or it is not known yet. */
-  nodeOf(tag: string): string {
+  findNode(tag: string): string {
     return this.redis instanceof Cluster ? (this.redis.slots[hashSlot(tag)]?.[0] ?? '') : '';
   }
 
@@ -245,13 +245,13 @@ export class RedisCounts {
       return await this.redis.evalsha(sha1, ...args);
     } catch (error) {
       if (error instanceof Error && error.message.startsWith('NOSCRIPT')) {
-        return this.explained(this.redis.eval(source, ...args));
+        return this.withExplanation(this.redis.eval(source, ...args));
       }
       throw this.explain(error);
     }
   }
 
-  private async explained<T>(call: Promise<T>): Promise<T> {
+  private async withExplanation<T>(call: Promise<T>): Promise<T> {
     try {
       return await call;
     } catch (error) {
@@ -270,7 +270,7 @@ export class RedisCounts {
     }
     const permissions = this.redis instanceof Cluster ? `${PERMISSIONS} +cluster|slots` : PERMISSIONS;
     return new Error(
-      `${cause.message}; grant what it needs: ACL SETUSER ${redisUser(this.redis)} ~${this.keyPrefix}* ${permissions}`,
+      `${cause.message}; grant what it needs: ACL SETUSER ${getRedisUser(this.redis)} ~${this.keyPrefix}* ${permissions}`,
     );
   }
 }

@@ -3,10 +3,10 @@ import type { PendingUsage } from '../../src/rate-limiting/memory/account-usage'
 import type {
   AuthFailureCount,
   RateLimitSubject,
-  RedisCounts,
+  RedisUsageStore,
   RequestCount,
   RequestsOfKey,
-} from '../../src/rate-limiting/redis/redis-counts';
+} from '../../src/rate-limiting/redis/redis-usage-store';
 
 const MINUTE_MS = 60_000;
 const DAY_MS = 86_400_000;
@@ -63,7 +63,7 @@ export class FakeRedis {
       this.windows.set(accountId, windows);
     }
     return {
-      ...{ now: this.now(), admissions, refusals: requests - admissions, bannedUntil: 0, imposesBan: false },
+      ...{ now: this.now(), admissions, rejections: requests - admissions, bannedUntil: 0, imposesBan: false },
       windows: {
         minute: { limit: perMinute, used: windows.minuteUsed, endsAt: windows.minuteEndsAt },
         day: { limit: perDay, used: windows.dayUsed, endsAt: windows.dayEndsAt },
@@ -106,7 +106,7 @@ export class FakeRedis {
 }
 
 /** One replica's connection to the fake Redis: calls are executed, and replied to, in the order in which they were sent. */
-export class FakeRedisCounts implements Pick<RedisCounts, keyof RedisCounts> {
+export class FakeRedisUsageStore implements Pick<RedisUsageStore, keyof RedisUsageStore> {
   readonly maxTogether = 50;
   network: Network = { delayMs: 1 };
   private lastArrival = 0;
@@ -130,7 +130,7 @@ export class FakeRedisCounts implements Pick<RedisCounts, keyof RedisCounts> {
     return;
   }
 
-  nodeOf(): string {
+  findNode(): string {
     return '';
   }
 
@@ -154,7 +154,7 @@ export class FakeRedisCounts implements Pick<RedisCounts, keyof RedisCounts> {
   private async send<T>(execute: () => T): Promise<T> {
     const { delayMs, breaks } = this.network;
     if (breaks === 'at once') {
-      throw new Error('refused');
+      throw new Error('rejected');
     }
     this.lastArrival = Math.max(this.lastArrival, performance.now() + delayMs);
     await until(this.lastArrival);
