@@ -393,8 +393,8 @@ function printManyKeys(results: readonly Result[]): void {
 
 /** The rate of the service as a multiple of another system's. */
 function ratio(results: readonly Result[], scenario: string, other: System): number | undefined {
-  const rateOf = (system: System) => results.find((it) => it.scenario === scenario && it.system === system)?.rate;
-  const [own, others] = [rateOf('service'), rateOf(other)];
+  const findRate = (system: System) => results.find((it) => it.scenario === scenario && it.system === system)?.rate;
+  const [own, others] = [findRate('service'), findRate(other)];
   return own === undefined || others === undefined ? undefined : own / others;
 }
 

@@ -37,7 +37,7 @@ export function addExamples(operation: OperationObject, schemas: Readonly<Record
   )[];
   for (const content of bodies.flatMap((body) => Object.values(body?.content ?? {}))) {
     const example =
-      content.examples === undefined && content.schema !== undefined ? exampleOf(content.schema, schemas) : undefined;
+      content.examples === undefined && content.schema !== undefined ? findExample(content.schema, schemas) : undefined;
     if (example !== undefined) {
       Object.assign(content, { example });
     }
@@ -45,33 +45,33 @@ export function addExamples(operation: OperationObject, schemas: Readonly<Record
 }
 
 /** @returns undefined for a schema whose required fields do not all have an example */
-function exampleOf(schema: SchemaObject | ReferenceObject, schemas: Readonly<Record<string, unknown>>): unknown {
+function findExample(schema: SchemaObject | ReferenceObject, schemas: Readonly<Record<string, unknown>>): unknown {
   if ('$ref' in schema) {
-    return exampleOf(schemas[schema.$ref.split('/').at(-1) ?? ''] as SchemaObject, schemas);
+    return findExample(schemas[schema.$ref.split('/').at(-1) ?? ''] as SchemaObject, schemas);
   }
   if (schema.example !== undefined) {
     return schema.example;
   }
   if (schema.items !== undefined) {
-    const item = exampleOf(schema.items, schemas);
+    const item = findExample(schema.items, schemas);
     return item === undefined ? undefined : [item];
   }
   if (schema.properties === undefined) {
     return undefined;
   }
-  const fields = Object.entries(schema.properties).map(([name, field]) => [name, exampleOf(field, schemas)] as const);
+  const fields = Object.entries(schema.properties).map(([name, field]) => [name, findExample(field, schemas)] as const);
   const isComplete = fields.every(([name, value]) => value !== undefined || !schema.required?.includes(name));
   return isComplete ? Object.fromEntries(fields.filter(([, value]) => value !== undefined)) : undefined;
 }
 
 /** Moves what several operations have in common to `components`, and removes the components that nothing refers to. */
 export function shareComponents(document: OpenAPIObject, operations: readonly OperationObject[]): void {
-  share(document, 'responses', operations.flatMap(responsesOf));
-  share(document, 'parameters', operations.flatMap(parametersOf));
+  share(document, 'responses', operations.flatMap(listResponses));
+  share(document, 'parameters', operations.flatMap(listParameters));
   removeUnused(document);
 }
 
-function responsesOf({ responses }: OperationObject): Usage[] {
+function listResponses({ responses }: OperationObject): Usage[] {
   return Object.entries(responses).map(([status, value = {}]) => ({
     name: (STATUS_CODES[status] ?? status).replaceAll(/[^A-Za-z]/g, ''),
     value,
@@ -79,7 +79,7 @@ function responsesOf({ responses }: OperationObject): Usage[] {
   }));
 }
 
-function parametersOf({ parameters = [] }: OperationObject): Usage[] {
+function listParameters({ parameters = [] }: OperationObject): Usage[] {
   return (parameters as ParameterObject[]).map((value, index) => ({
     name: value.name,
     value,

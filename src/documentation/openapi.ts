@@ -95,7 +95,7 @@ export function createOpenApiDocument(app: INestApplication, settings: Settings)
   if (docs !== undefined) {
     builder.setExternalDoc('Guides: first call, errors, limits, versions', docs);
   }
-  serversOf(settings).forEach(([url, description]) => builder.addServer(url, description));
+  listServers(settings).forEach(([url, description]) => builder.addServer(url, description));
   const document = SwaggerModule.createDocument(app, builder.build(), {
     extraModels: [ErrorDto],
     operationIdFactory: (_controller, method) => method,
@@ -113,7 +113,7 @@ export function createOpenApiDocument(app: INestApplication, settings: Settings)
   code.examples = [...catalog.codes];
   const { groups, handlers } = readControllers(app);
   document.tags = groups;
-  const operations = operationsOf(document);
+  const operations = listOperations(document);
   for (const operation of operations) {
     const { operationId = '' } = operation;
     const handler = handlers.get(operationId);
@@ -152,7 +152,7 @@ function readControllers(app: INestApplication) {
   };
 }
 
-function serversOf({ environment, publicBaseUrl, stagingBaseUrl, baseUrl }: Settings): [string, string][] {
+function listServers({ environment, publicBaseUrl, stagingBaseUrl, baseUrl }: Settings): [string, string][] {
   const servers: [string | undefined, string][] = [
     [environment === 'development' && baseUrl !== publicBaseUrl ? baseUrl : undefined, 'Local'],
     [publicBaseUrl, 'Production'],
@@ -162,7 +162,7 @@ function serversOf({ environment, publicBaseUrl, stagingBaseUrl, baseUrl }: Sett
   return known.length > 0 ? known : [[baseUrl, 'This service']];
 }
 
-function operationsOf(document: OpenAPIObject): OperationObject[] {
+function listOperations(document: OpenAPIObject): OperationObject[] {
   return Object.values(document.paths).flatMap(({ get, post, put, patch, delete: remove }) =>
     [get, post, put, patch, remove].filter((operation) => operation !== undefined),
   );

@@ -28,9 +28,9 @@ describe('The client', () => {
     await service.close();
   });
 
-  const clientOf = (apiKey: string, options: Partial<PetStoreOptions> = {}) =>
+  const createClient = (apiKey: string, options: Partial<PetStoreOptions> = {}) =>
     createPetStore({ baseUrl: proxy.baseUrl, apiKey, ...options });
-  const client = async (options?: Partial<PetStoreOptions>) => clientOf(await service.createKey(), options);
+  const client = async (options?: Partial<PetStoreOptions>) => createClient(await service.createKey(), options);
   const rex = () => ({ name: name.slice(-255), categoryId: 3n });
   const stored = () =>
     service.app
@@ -181,7 +181,7 @@ describe('The client', () => {
     });
 
     it('not if Retry-After asks for longer than the caller wants to wait', async () => {
-      const petStore = clientOf(await service.createKey('enterprise', { perMinute: 10, perDay: 1 }));
+      const petStore = createClient(await service.createKey('enterprise', { perMinute: 10, perDay: 1 }));
       await petStore.createPet({ body: rex() });
       const { code, retryAfter = 0 } = await failure(petStore.createPet({ body: rex() }));
       expect(code).toBe('daily_quota_exceeded');
@@ -268,7 +268,9 @@ describe('The client', () => {
 
   describe('throws a PetStoreError', () => {
     it('with all that the service says', async () => {
-      const petStore = clientOf(await service.createKey('enterprise', { perMinute: 1, perDay: 10 }), { maxRetries: 0 });
+      const petStore = createClient(await service.createKey('enterprise', { perMinute: 1, perDay: 10 }), {
+        maxRetries: 0,
+      });
       await petStore.listPets();
       const thrown = await failure(petStore.listPets());
       expect(thrown).toMatchObject({

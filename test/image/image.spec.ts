@@ -63,7 +63,7 @@ describe('The image', () => {
       stdio: ['ignore', 'pipe', 'pipe'],
     });
 
-  const outputOf = async (command: readonly string[]): Promise<string> => {
+  const readOutput = async (command: readonly string[]): Promise<string> => {
     const child = start(command);
     let output = '';
     child.stdout?.on('data', (data: Buffer) => (output += data.toString()));
@@ -148,8 +148,8 @@ describe('The image', () => {
       const [code] = (await once(start(image.healthcheck), 'exit')) as [number];
       return code === 0;
     });
-    await outputOf(['petstore', 'accounts', 'create', '--name', 'Acme', '--plan', 'pro']);
-    const issued = await outputOf(['petstore', 'keys', 'create', '1', '--json']);
+    await readOutput(['petstore', 'accounts', 'create', '--name', 'Acme', '--plan', 'pro']);
+    const issued = await readOutput(['petstore', 'keys', 'create', '1', '--json']);
     const { key } = JSON.parse(issued) as { key: string };
     const answer = await fetch(`http://127.0.0.1:${env.PORT ?? ''}/v1/pets`, {
       headers: { authorization: `Bearer ${key}` },

@@ -49,7 +49,7 @@ describe.each(['staging', 'production'])('The manifests of %s', (environment) =>
   const job = find('Job') as Resource & { readonly spec: { readonly template: Pod } };
   const pods = [deployment, job].map(({ spec }): [Pod] => [spec.template]);
   const [server] = deployment.spec.template.spec.containers;
-  const settingsOf = ({ env }: Container): Record<string, string> => ({
+  const readEnv = ({ env }: Container): Record<string, string> => ({
     ...(find('ConfigMap').data as Record<string, string>),
     ...Object.fromEntries(env.map(({ name, value }) => [name, value])),
   });
@@ -90,7 +90,7 @@ describe.each(['staging', 'production'])('The manifests of %s', (environment) =>
   });
 
   it.each(pods)('give pods settings that the service knows and accepts, and the secrets as files', ({ spec }) => {
-    const settings = settingsOf(spec.containers[0]);
+    const settings = readEnv(spec.containers[0]);
     const files = Object.entries(settings).filter(([name]) => name.endsWith('_FILE'));
     const mounted = spec.volumes[0].secret.items.map(({ path }) => `/etc/petstore/${path}`);
     expect(files.map(([, path]) => path)).toEqual(mounted);
@@ -105,7 +105,7 @@ describe.each(['staging', 'production'])('The manifests of %s', (environment) =>
   });
 
   it('ask for the health of a replica where it listens, and let it finish its requests', () => {
-    const settings = settingsOf(server);
+    const settings = readEnv(server);
     expect(server.ports).toEqual([
       { name: 'http', containerPort: 3000 },
       { name: 'metrics', containerPort: Number(settings.METRICS_PORT) },
@@ -136,7 +136,7 @@ describe.each(['staging', 'production'])('The manifests of %s', (environment) =>
   });
 
   it('route one host name to the service, that of the base URL', () => {
-    const settings = settingsOf(server);
+    const settings = readEnv(server);
     const baseUrl = environment === 'production' ? settings.PUBLIC_BASE_URL : settings.STAGING_BASE_URL;
     expect(find('HTTPRoute').spec).toMatchObject({
       hostnames: [new URL(baseUrl ?? '').hostname],

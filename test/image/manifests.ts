@@ -38,7 +38,7 @@ export function validate(resources: readonly Resource[]): string[] {
 }
 
 /** The package with the types and schemas of a kind. */
-function packageOf({ apiVersion }: Resource): string {
+function getApiGroup({ apiVersion }: Resource): string {
   const [group = ''] = apiVersion.split('/');
   const crds = group.startsWith('gateway.') ? 'gateway-api' : 'prometheus-operator';
   const isCrd = group.startsWith('gateway.') || group.startsWith('monitoring.');
@@ -48,7 +48,7 @@ function packageOf({ apiVersion }: Resource): string {
 function typeErrors(resources: readonly Resource[]): string[] {
   const file = join(PROJECT, 'manifests.ts');
   const lines = resources.map((resource, index) => {
-    const type = `import('${packageOf(resource)}', { with: { 'resolution-mode': 'import' } }).I${resource.kind}`;
+    const type = `import('${getApiGroup(resource)}', { with: { 'resolution-mode': 'import' } }).I${resource.kind}`;
     return `export const resource${index}: ${type} = ${JSON.stringify(resource)};`;
   });
   const options: ts.CompilerOptions = {
@@ -68,7 +68,7 @@ function typeErrors(resources: readonly Resource[]): string[] {
   });
   return ts.getPreEmitDiagnostics(program).map(({ messageText, start = 0 }) => {
     const index = lines.join('\n').slice(0, start).split('\n').length - 1;
-    return `${nameOf(resources[index])}: ${ts.flattenDiagnosticMessageText(messageText, ' ')}`;
+    return `${getName(resources[index])}: ${ts.flattenDiagnosticMessageText(messageText, ' ')}`;
   });
 }
 
@@ -86,11 +86,11 @@ function schemaErrors(resources: readonly Resource[]): string[] {
     }
     process.stdout.write(JSON.stringify(errors));
   `;
-  const input = resources.map((resource) => ({ from: packageOf(resource), resource, name: nameOf(resource) }));
+  const input = resources.map((resource) => ({ from: getApiGroup(resource), resource, name: getName(resource) }));
   const args = ['--input-type=module', '--eval', script, '--', JSON.stringify(input)];
   return JSON.parse(execFileSync(process.execPath, args, { cwd: PROJECT, encoding: 'utf8' })) as string[];
 }
 
-function nameOf(resource: Resource | undefined): string {
+function getName(resource: Resource | undefined): string {
   return `${resource?.kind} ${resource?.metadata.name}`;
 }

@@ -32,8 +32,8 @@ export class PetStoreError extends Error {
     this.code = code;
     this.status = response?.status;
     this.requestId = response?.headers.get('X-Request-Id') ?? undefined;
-    this.retryAfter = numberIn(response, 'Retry-After');
-    this.rateLimit = rateLimitIn(response);
+    this.retryAfter = readNumber(response, 'Retry-After');
+    this.rateLimit = readRateLimit(response);
   }
 }
 
@@ -43,7 +43,7 @@ export interface PetStoreErrorSource {
 }
 
 /** @param body the body of a response that is not successful */
-export function errorOf(response: Response, body: string): PetStoreError {
+export function createError(response: Response, body: string): PetStoreError {
   const { code, message } = parseError(body);
   return typeof code === 'string' && typeof message === 'string'
     ? new PetStoreError(code, message, { response })
@@ -63,16 +63,16 @@ function parseError(body: string): { readonly code?: unknown; readonly message?:
   }
 }
 
-function rateLimitIn(response: Response | undefined): RateLimit | undefined {
-  const limit = numberIn(response, 'X-RateLimit-Limit');
-  const remaining = numberIn(response, 'X-RateLimit-Remaining');
-  const reset = numberIn(response, 'X-RateLimit-Reset');
+function readRateLimit(response: Response | undefined): RateLimit | undefined {
+  const limit = readNumber(response, 'X-RateLimit-Limit');
+  const remaining = readNumber(response, 'X-RateLimit-Remaining');
+  const reset = readNumber(response, 'X-RateLimit-Reset');
   return limit === undefined || remaining === undefined || reset === undefined
     ? undefined
     : { limit, remaining, reset: new Date(reset * 1_000) };
 }
 
-function numberIn(response: Response | undefined, header: string): number | undefined {
+function readNumber(response: Response | undefined, header: string): number | undefined {
   const value = response?.headers.get(header) ?? '';
   return /^\d+$/.test(value) ? Number(value) : undefined;
 }

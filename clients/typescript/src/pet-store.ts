@@ -64,7 +64,7 @@ export function createPetStore({ baseUrl, apiKey, fetch = globalThis.fetch, ...r
     if (takesIdempotencyKey && !headers.has('Idempotency-Key')) {
       headers.set('Idempotency-Key', crypto.randomUUID());
     }
-    const url = baseUrl.replace(/\/$/, '') + expand(template, path) + (search ?? searchOf(query));
+    const url = baseUrl.replace(/\/$/, '') + expand(template, path) + (search ?? serializeQuery(query));
     const isRepeatable = method === 'GET' || headers.has('Idempotency-Key');
     return transport.send({ url, method, headers, body: stringify(body), isRepeatable }, signal);
   }
@@ -113,7 +113,7 @@ function expand(template: string, path: AnyInput['path'] = {}): string {
   return template.replace(/\{(\w+)\}/g, (_, name: string) => encodeURIComponent(String(path[name])));
 }
 
-function searchOf(query: AnyInput['query']): string {
+function serializeQuery(query: AnyInput['query']): string {
   const search = new URLSearchParams(strings(query)).toString();
   return search === '' ? '' : `?${search}`;
 }

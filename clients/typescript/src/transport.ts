@@ -1,4 +1,4 @@
-import { errorOf, PetStoreError } from './pet-store-error.js';
+import { createError, PetStoreError } from './pet-store-error.js';
 
 export interface RetryOptions {
   /** How long one attempt may take, up to the last byte of the response. Default: 10,000 ms. */
@@ -75,7 +75,7 @@ export class Transport {
       });
       const text = await response.text();
       if (!response.ok) {
-        throw errorOf(response, text);
+        throw createError(response, text);
       }
       return { response, text };
     } catch (cause) {

@@ -54,7 +54,7 @@ rules.heading_close = (tokens, index) => {
 };
 
 /** The anchor of a heading: the code of an error, otherwise as GitHub makes it. */
-function anchorOf(title, taken) {
+function createAnchor(title, taken) {
   const [, code] = /^(\w+) \(\d{3}\)$/.exec(title) ?? [];
   const base = code ?? slug(title);
   const count = taken.get(base) ?? 0;
@@ -100,7 +100,7 @@ function read(guide) {
   tokens.forEach((token, index) => {
     if (token.type === 'heading_open') {
       const title = plainText(tokens[index + 1]);
-      const meta = { anchor: anchorOf(title, taken) };
+      const meta = { anchor: createAnchor(title, taken) };
       token.meta = meta;
       tokens[index + 2].meta = meta;
       sections.push({ title, level: Number(token.tag.slice(1)), anchor: meta.anchor, text: [] });

@@ -50,7 +50,7 @@ export function OmitApiErrors(...codes: ErrorCode[]): MethodDecorator {
 }
 
 /** @throws Error for a status that no error had so far */
-function descriptionOf(status: number): string {
+function describeStatus(status: number): string {
   const description = DESCRIPTIONS[status];
   if (description === undefined) {
     throw new Error(
@@ -81,7 +81,7 @@ export function errorResponses(catalog: ErrorCatalog, codes: readonly ErrorCode[
       return [
         status,
         {
-          description: descriptionOf(status),
+          description: describeStatus(status),
           content: {
             'application/json': {
               schema: { $ref: getSchemaPath(ErrorDto) },

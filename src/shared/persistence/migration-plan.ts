@@ -39,7 +39,10 @@ export function planMigrations(options: DataSourceOptions): Promise<PlannedMigra
     await runner.query('START TRANSACTION READ ONLY');
     const plan: PlannedMigration[] = [];
     for (const { name, instance } of pending) {
-      plan.push({ migration: name, statements: instance === undefined ? [] : await statementsOf(instance, runner) });
+      plan.push({
+        migration: name,
+        statements: instance === undefined ? [] : await collectStatements(instance, runner),
+      });
     }
     await runner.query('ROLLBACK');
     return plan;
@@ -47,7 +50,7 @@ export function planMigrations(options: DataSourceOptions): Promise<PlannedMigra
 }
 
 /** The statements of a migration. What only reads is run, as the migration may depend on it; nothing else is. */
-export async function statementsOf(migration: MigrationInterface, runner: QueryRunner): Promise<string[]> {
+export async function collectStatements(migration: MigrationInterface, runner: QueryRunner): Promise<string[]> {
   const statements: string[] = [];
   // TypeORM's own methods, such as `createTable`, keep in memory what they would run.
   const takeFromMemory = () => {

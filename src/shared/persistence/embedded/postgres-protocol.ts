@@ -74,14 +74,14 @@ async function execute(database: PGlite, batch: Buffer): Promise<{ response: Buf
   try {
     const { buffer, byteOffset, byteLength } = await database.execProtocolRaw(batch);
     const response = Buffer.from(buffer, byteOffset, byteLength);
-    return { response, crash: panicOf(response) };
+    return { response, crash: findPanic(response) };
   } catch (error) {
     return { response: Buffer.alloc(0), crash: errorMessage(error) };
   }
 }
 
 /** The message of an ErrorResponse of severity PANIC; undefined where there is none. */
-function panicOf(response: Buffer): string | undefined {
+function findPanic(response: Buffer): string | undefined {
   for (let at = 0; at + 5 <= response.length; at += 1 + response.readInt32BE(at + 1)) {
     if (response[at] === ERROR_RESPONSE) {
       const fields = response.toString('utf8', at + 5, at + 1 + response.readInt32BE(at + 1)).split('\0');
