@@ -203,7 +203,7 @@ hostssl all holder all cert
       { DATABASE_CERT_FILE: 'cert' },
       'DATABASE_CERT_FILE and DATABASE_KEY_FILE must be set together',
     ],
-    ['', { DATABASE_CERT_FILE: 'cert' }, 'as DATABASE_CERT_FILE has no effect without TLS'],
+    ['', { DATABASE_CERT_FILE: 'cert' }, 'because DATABASE_CERT_FILE has no effect without TLS'],
     [
       '?sslmode=require',
       { DATABASE_CERT_FILE: 'cert', DATABASE_KEY_FILE: 'otherKey' },

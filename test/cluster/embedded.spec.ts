@@ -133,7 +133,7 @@ describe('A server on the embedded database', () => {
         expect([code, await readFile(join(files, file), 'utf8')]).toEqual([1, content]);
         return stderr;
       };
-      expect(await startsWith('PG_VERSION', '99\n')).toMatch(/^The database files in \S+ are of PostgreSQL 99, .+\n$/);
+      expect(await startsWith('PG_VERSION', '99\n')).toMatch(/^The database files in \S+ were written by PostgreSQL 99, .+\n$/);
       expect(await startsWith('PG_VERSION', '')).toMatch(/^The database files in \S+ are damaged \(PG_VERSION .+\n$/);
       await writeFile(join(files, 'PG_VERSION'), version);
       expect(await startsWith('global/pg_control', '')).toMatch(/^The database files in \S+ are damaged \(.+\n$/);

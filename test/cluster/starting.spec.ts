@@ -104,7 +104,7 @@ describe('A replica that starts', () => {
   it('ends with 1 and the reason when the encoding of the database is not UTF8, also when it is found out later', async () => {
     const database = `ENCODING 'LATIN1' LC_COLLATE 'C' LC_CTYPE 'C' TEMPLATE template0`;
     const message = expect.stringMatching(
-      /^The database cannot be used: its encoding is LATIN1, and must be UTF8/,
+      /^The database cannot be used: its encoding is LATIN1 but must be UTF8/,
     ) as string;
     await operator.query(`CREATE DATABASE latin ${database}`);
     const env = { APP_ENV: 'production', PORT: await freePort(), DATABASE_URL: createUrl('postgres', 'latin') };

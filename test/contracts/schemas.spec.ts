@@ -51,7 +51,7 @@ describe('The entity schemas', () => {
       columns: { id: { type: 'bigint', primary: true }, notes: { type: 'text' } },
     });
     await expect(migrate({ ...config, entities: [schema] })).rejects.toThrow(
-      'The database cannot be used: no migration has made accounts.notes; list the one that does in src/typeorm.config.ts.',
+      'The database cannot be used: no migration creates accounts.notes; list the migration that does in src/typeorm.config.ts.',
     );
   });
 });

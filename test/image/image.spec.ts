@@ -165,7 +165,7 @@ describe('The image', () => {
     let output = '';
     child.stderr?.on('data', (data: Buffer) => (output += data.toString()));
     const [code] = (await once(child, 'close')) as [number];
-    expect(output).toMatch(/^The embedded database is not installed here .+ Set DATABASE_URL .+\.\n$/);
+    expect(output).toMatch(/^The embedded database \(.+\) is not installed; .+ Set DATABASE_URL .+\.\n$/);
     expect(code).toBe(1);
   });
 

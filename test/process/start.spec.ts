@@ -125,7 +125,7 @@ describe('npm start', () => {
     it('if the data directory cannot be written', async () => {
       await writeFile(join(directory.path, 'file'), '');
       for (const [path, reason] of [
-        ['file', 'there is a file of that name'],
+        ['file', 'a file of that name exists'],
         ['file/data', 'a part of its path is a file'],
       ] as const) {
         const { code, stderr } = await fails({ DATA_DIR: join(directory.path, path) });

@@ -3,23 +3,23 @@ import { declareSettings } from '../../config/settings';
 
 const path = matching(/./, 'be the path of a file');
 
-/** How the PostgreSQL server of `DATABASE_URL` is used. */
+/** The settings for connections to the PostgreSQL server in `DATABASE_URL`. */
 export const DATABASE_SETTINGS = declareSettings({
-  /** The certificate authorities that a server's certificate must come from. */
+  /** The certificate authorities trusted for the server's certificate. */
   caFile: ['DATABASE_CA_FILE', path, undefined],
   /** The certificate that this process presents to the server, and its private key. */
   certFile: ['DATABASE_CERT_FILE', path, undefined],
   keyFile: ['DATABASE_KEY_FILE', path, undefined],
-  /** Where migrations connect to, if not to `DATABASE_URL`. */
+  /** The URL that migrations use instead of `DATABASE_URL`. */
   migrationUrl: ['DATABASE_MIGRATION_URL', postgresUrl(), undefined],
   /** Where listings are read, if not at `DATABASE_URL`: the read endpoint of standbys. */
   readUrl: ['DATABASE_READ_URL', postgresUrl('any one'), undefined],
   /** How stale a response of the read endpoint may be, in ms. */
   readMaxLagMs: ['DATABASE_READ_MAX_LAG_MS', integer(100, 60_000), 5_000],
-  /** For how long a pooler in between leaves a connection of the server to this process. */
+  /** The mode of a connection pooler such as PgBouncer in front of the server. */
   poolerMode: ['DATABASE_POOLER_MODE', oneOf('session', 'transaction'), 'session'],
-  /** The connections of this process: enough for the pipelines of two tables, half of them for writing. */
+  /** The maximum number of connections of this process: enough for the pipelines of two tables, and half of them for writes. */
   poolMax: ['DATABASE_POOL_MAX', integer(5, 200), 10],
-  /** How long a statement may take, in ms: not less than a migration may hold up statements. */
+  /** The statement timeout in ms: at least as long as a migration may block statements. */
   statementTimeoutMs: ['DATABASE_STATEMENT_TIMEOUT_MS', integer(1_000, 60_000), 1_000],
 });

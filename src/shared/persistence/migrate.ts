@@ -2,21 +2,21 @@ import { DataSource, type DataSourceOptions, MigrationExecutor, type QueryRunner
 import { PostgresClient, sqlState } from './postgres-client';
 import { DatabaseSetupError, MigrationLockedError, SchemaOutdatedError } from './startup-errors';
 
-/** Any number, as long as every replica uses the same: the advisory lock under which the schema changes. */
+/** The advisory lock for schema changes: any number, as long as every replica uses the same one. */
 const MIGRATION_LOCK = 7_383_782;
-/** While a migration waits for a table, requests queue behind it: less than the time that a statement may take. */
+/** Requests queue behind a migration that waits for a table lock, so this is shorter than the statement timeout. */
 const LOCK_TIMEOUT_MS = 500;
 const LOCK_NOT_AVAILABLE = '55P03';
 
-/** A connection without the timeouts of requests: a migration may take longer. */
+/** A connection without the timeouts of requests, because migrations may take longer. */
 export const MIGRATION_CONNECTION = { keepAlive: true, Client: PostgresClient };
 
 /**
- * Brings the schema up to date on a connection of its own, one process at a time, all pending migrations in one
- * transaction. It takes locks only when migrations are pending, and only until the end of the transaction, so that it
- * works through a pooler in transaction mode.
- * @returns the names of the migrations that ran, none when the schema was up to date.
- * @throws MigrationLockedError when another session keeps a lock: try again later; DatabaseSetupError
+ * Runs all pending migrations in one transaction on a separate connection, one process at a time. Locks are taken only
+ * when migrations are pending and are held until the end of the transaction, so this works through a pooler in
+ * transaction mode.
+ * @returns the names of the executed migrations; empty if the schema was up to date
+ * @throws MigrationLockedError when another session holds a lock and a retry may succeed; DatabaseSetupError
  */
 export function migrate(options: DataSourceOptions): Promise<string[]> {
   return withCheckedColumns(options, async (executor, runner) => {
@@ -37,7 +37,7 @@ export function migrate(options: DataSourceOptions): Promise<string[]> {
       await runner.commitTransaction();
       return migrations.map(({ name }) => name);
     } catch (error) {
-      // The connection may be lost; it is closed in any case.
+      // The connection may be lost; it is closed below in any case.
       await runner.rollbackTransaction().catch(() => undefined);
       throw error;
     }
@@ -65,9 +65,9 @@ function withCheckedColumns<T>(options: DataSourceOptions, work: Work<T>): Promi
   });
 }
 
-/** Works with the migrations of the database, on a connection of its own. @throws DatabaseSetupError */
+/** Calls `work` with a migration executor on a separate connection. @throws DatabaseSetupError */
 export async function withMigrations<T>(options: DataSourceOptions, work: Work<T>): Promise<T> {
-  // TypeORM's other logger writes to the console.
+  // TypeORM's default logger writes to the console.
   const dataSource = new DataSource({ ...options, extra: MIGRATION_CONNECTION, logger: 'debug' });
   await dataSource.initialize();
   const runner = dataSource.createQueryRunner();
@@ -76,7 +76,7 @@ export async function withMigrations<T>(options: DataSourceOptions, work: Work<T
     const { server_encoding: encoding } = records[0] as { server_encoding: string };
     if (encoding !== 'UTF8') {
       throw new DatabaseSetupError(
-        `its encoding is ${encoding}, and must be UTF8 (CREATE DATABASE with ENCODING 'UTF8' TEMPLATE template0)`,
+        `its encoding is ${encoding} but must be UTF8 (CREATE DATABASE with ENCODING 'UTF8' TEMPLATE template0)`,
       );
     }
     return await work(new MigrationExecutor(dataSource, runner), runner);
@@ -86,7 +86,7 @@ export async function withMigrations<T>(options: DataSourceOptions, work: Work<T
   }
 }
 
-/** @throws DatabaseSetupError for columns that schemas map and no migration has made */
+/** @throws DatabaseSetupError for columns that schemas map but no migration creates */
 async function checkColumns(runner: QueryRunner): Promise<void> {
   const { entityMetadatas } = runner.dataSource;
   const { records } = await runner.query(
@@ -101,7 +101,7 @@ async function checkColumns(runner: QueryRunner): Promise<void> {
     .filter((name) => !existing.has(name));
   if (missing.length > 0) {
     throw new DatabaseSetupError(
-      `no migration has made ${missing.join(', ')}; list the one that does in src/typeorm.config.ts`,
+      `no migration creates ${missing.join(', ')}; list the migration that does in src/typeorm.config.ts`,
     );
   }
 }

@@ -1,7 +1,7 @@
 import type { DataSourceOptions, MigrationInterface, QueryRunner } from 'typeorm';
 import { withMigrations } from './migrate';
 
-/** `unknown` is one that this version does not have: a newer version applied it. */
+/** `unknown` marks a migration that this version does not have, because a newer version applied it. */
 export type MigrationState = 'applied' | 'pending' | 'unknown';
 
 const READING = /^\s*(SELECT|SHOW)\b/i;
@@ -32,7 +32,7 @@ export function migrationStatus(options: DataSourceOptions): Promise<MigrationSt
   });
 }
 
-/** Lists the statements of the pending migrations. Runs none that could change anything, and takes no locks. */
+/** Lists the statements of the pending migrations. Runs only statements that read, and takes no locks. */
 export function planMigrations(options: DataSourceOptions): Promise<PlannedMigration[]> {
   return withMigrations(options, async (executor, runner) => {
     const pending = await executor.getPendingMigrations();
@@ -49,10 +49,10 @@ export function planMigrations(options: DataSourceOptions): Promise<PlannedMigra
   });
 }
 
-/** The statements of a migration. What only reads is run, as the migration may depend on it; nothing else is. */
+/** Collects the statements of a migration. Only statements that read are run, because the migration may need their results. */
 export async function collectStatements(migration: MigrationInterface, runner: QueryRunner): Promise<string[]> {
   const statements: string[] = [];
-  // TypeORM's own methods, such as `createTable`, keep in memory what they would run.
+  // TypeORM's own methods, such as `createTable`, record their statements in memory.
   const takeFromMemory = () => {
     statements.push(...runner.getMemorySql().upQueries.map(({ query }) => query));
     runner.clearSqlMemory();
@@ -76,7 +76,7 @@ export async function collectStatements(migration: MigrationInterface, runner: Q
   }
 }
 
-/** The text without the indentation that all its lines share. */
+/** Removes the indentation that all lines share. */
 function unindent(text: string): string {
   const lines = text.split('\n').filter((line) => line.trim() !== '');
   const indents = lines.slice(text.startsWith('\n') ? 0 : 1).map((line) => line.search(/\S/));

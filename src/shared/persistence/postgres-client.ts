@@ -2,17 +2,17 @@ import { Client, type ClientBase, type Pool } from 'pg';
 import type { DataSource } from 'typeorm';
 import type { PostgresDriver } from 'typeorm/driver/postgres/PostgresDriver';
 
-/** A query that PostgreSQL did not respond to within `query_timeout`, as `pg` reports it. */
+/** The error of `pg` for a query without a response within `query_timeout`. */
 const READ_TIMEOUT_MESSAGE = 'Query read timeout';
 const READ_ONLY = '25006';
-/** A connection is of no use once it met a read-only server, or lost a statement that it had prepared. */
+/** A connection is unusable after a read-only server error or the loss of a prepared statement. */
 const SPENT = new Set<string | undefined>([READ_ONLY, '26000']);
 
-/** A connection that never ends the process, and that no request gets after a failure that would repeat itself on it. */
+/** A connection whose errors never crash the process, and which is closed after a failure that would recur on it. */
 export class PostgresClient extends Client {
   constructor(...args: ConstructorParameters<typeof Client>) {
     super(...args);
-    // Whoever waits for a response gets the error too; without a listener, a severed connection would end the process.
+    // Pending queries receive the error too. Without a listener, a broken connection would crash the process.
     this.on('error', () => undefined);
   }
 
@@ -30,8 +30,8 @@ export class PostgresClient extends Client {
 }
 
 /**
- * Lets a new connection into the pool of a primary only if it leads to one: after a failover, a name may point to a standby.
- * @param parameters of the session, set here because poolers such as PgBouncer reject most of them in the startup message
+ * Accepts a new connection to the pool of a primary only if it leads to one: after a failover, a host name may point to a standby.
+ * @param parameters session parameters, set here because poolers such as PgBouncer reject most of them in the startup message
  * @throws an error with the SQLSTATE of a read-only server
  */
 export async function openSession(
@@ -43,21 +43,21 @@ export async function openSession(
   const text = `SELECT pg_is_in_recovery()${settings.join('')}`;
   const { rows } = await client.query<[boolean]>({ text, rowMode: 'array' });
   if (server === 'primary' && rows[0]?.[0] === true) {
-    throw Object.assign(new Error('The server is a standby, which cannot be written to'), { code: READ_ONLY });
+    throw Object.assign(new Error('The server is a read-only standby'), { code: READ_ONLY });
   }
 }
 
-/** The most connections that the pool may open. */
+/** Returns the maximum number of connections of the pool. */
 export function getPoolMax({ options }: DataSource): number {
   return (options as { readonly poolSize?: number }).poolSize ?? 1;
 }
 
-/** The pool of `pg` that TypeORM uses; undefined before the first connection. */
+/** Returns TypeORM's `pg` pool; undefined before the first connection. */
 export function getPool({ isInitialized, driver }: DataSource): Pool | undefined {
   return isInitialized ? ((driver as PostgresDriver).master as Pool) : undefined;
 }
 
-/** The SQLSTATE of a statement's failure, or the code of a network failure. */
+/** Returns the SQLSTATE of a failed statement, or the code of a network error. */
 export function sqlState(error: unknown): string | undefined {
   return error instanceof Error ? (error as Error & { readonly code?: string }).code : undefined;
 }

@@ -13,21 +13,21 @@ const SYSTEM = 'system';
 
 type TlsOptions = Pick<ConnectionOptions, 'ca' | 'cert' | 'key' | 'rejectUnauthorized' | 'checkServerIdentity'>;
 
-/** How TypeORM reaches a PostgreSQL server. */
+/** The options with which TypeORM connects to a PostgreSQL server. */
 export interface ServerConnection {
   readonly url: string;
-  /** Undefined leaves it to the environment of `pg`. */
+  /** If undefined, `pg` reads its environment variables. */
   readonly ssl: TlsOptions | false | undefined;
 }
 
-/** A file of a setting, or of the parameter of a URL that takes its place. */
+/** A file named by a setting, or by the URL parameter that overrides it. */
 interface TlsFile {
   readonly label: string;
   readonly path: string;
 }
 
 /**
- * Reads what a URL says about TLS as libpq does, as `pg` gives the modes other meanings.
+ * Interprets the TLS parameters of a URL as libpq does, because `pg` gives the modes other meanings.
  * @param variable the setting that holds the URL
  * @throws InvalidSettingsError
  */
@@ -54,12 +54,12 @@ export function serverConnection(
     const unused = ca ?? cert ?? key;
     if (unused !== undefined) {
       throw new InvalidSettingsError(
-        `${variable} must have sslmode=verify-full, verify-ca or require, as ${unused.label} has no effect without TLS.`,
+        `${variable} must have sslmode=verify-full, verify-ca or require, because ${unused.label} has no effect without TLS.`,
       );
     }
     return { url: text, ssl: undefined };
   }
-  // Elsewhere `pg` would give them its own meaning.
+  // Removed, because `pg` would interpret them differently.
   TLS_PARAMETERS.forEach((name) => {
     parameters.delete(name);
   });
@@ -68,7 +68,8 @@ export function serverConnection(
 }
 
 /**
- * How migrations reach the database: by a URL of their own, as for a role that may change the schema, or as the service does.
+ * Returns the connection options for migrations: a separate URL, for example of a role that may change the schema, or the
+ * same options as the service.
  * @throws InvalidSettingsError
  */
 export function migrationOptions(
@@ -89,11 +90,11 @@ export function migrationOptions(
 function readMode(variable: string, parameters: URLSearchParams): string | undefined {
   const unsupported = [...parameters.keys()].find((name) => name.startsWith('ssl') && !TLS_PARAMETERS.includes(name));
   if (unsupported !== undefined) {
-    throw new InvalidSettingsError(`${variable} must not have the parameter ${unsupported}, which is not supported.`);
+    throw new InvalidSettingsError(`${variable} must not have the parameter ${unsupported}: it is not supported.`);
   }
   const ssl = parameters.get('ssl');
   const isSystem = parameters.get('sslrootcert') === SYSTEM;
-  // As in libpq, which takes `ssl=true` from addresses of JDBC.
+  // As in libpq, which accepts `ssl=true` for compatibility with JDBC URLs.
   const preset = ssl === 'true' ? 'require' : isSystem ? 'verify-full' : undefined;
   const mode = parameters.get('sslmode') ?? preset;
   if ((mode !== undefined && !MODES.includes(mode)) || (ssl !== null && ssl !== 'true')) {
@@ -121,7 +122,7 @@ function tlsOptions(
   }
   const ca = caFile === undefined || isSystem ? undefined : readCertificate(caFile);
   return {
-    // Without one, `require` encrypts and verifies nothing, and `verify-full` trusts what Node.js does.
+    // Without a CA file, `require` encrypts without verification, and `verify-full` trusts the authorities of Node.js.
     ...(ca === undefined ? { rejectUnauthorized: mode === 'verify-full' } : { ca }),
     ...(mode !== 'verify-full' && { checkServerIdentity: () => undefined }),
     ...clientCertificate(certFile, keyFile),

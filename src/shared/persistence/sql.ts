@@ -5,7 +5,7 @@ export interface SqlNames<Entity> {
   readonly columns: Readonly<Record<keyof Entity, string>>;
 }
 
-/** The names that a schema gives its table and columns, for statements written by hand. */
+/** Returns the table and column names of a schema, for hand-written SQL. */
 export function sqlNames<Entity>({ options }: EntitySchema<Entity>): SqlNames<Entity> {
   const columns = Object.entries(options.columns as Record<string, EntitySchemaColumnOptions>);
   return {
@@ -17,7 +17,7 @@ export function sqlNames<Entity>({ options }: EntitySchema<Entity>): SqlNames<En
   };
 }
 
-/** The check that a column holds one of the values. */
+/** Returns the SQL condition that a column holds one of the values. */
 export function sqlOneOf(column: string, values: readonly string[]): string {
   return `${column} IN (${values.map((value) => `'${value}'`).join(', ')})`;
 }

@@ -6,19 +6,19 @@ import { getPoolMax } from './postgres-client';
 import { Semaphore } from './statements/semaphore';
 import { notConnectedYet, orUnavailable } from './unavailable';
 
-/** With the second that a statement may take by default, less than 2 s. */
+/** Together with the default statement timeout of 1 s, this is less than 2 s. */
 const MAX_WAIT_FOR_WRITING_MS = 850;
 
-/** Transactions of TypeORM, and the entity manager that repositories send their queries to. */
+/** Runs TypeORM transactions, and provides the entity manager that repositories use. */
 @Injectable()
 export class TypeOrmUnitOfWork extends UnitOfWork {
-  /** Bounds how many connections write at once. */
+  /** Limits the number of connections that write concurrently. */
   readonly writers: Semaphore;
   private readonly transactions = new AsyncLocalStorage<EntityManager>();
 
   constructor(private readonly dataSource: DataSource) {
     super();
-    // The other half of the pool reads while all that writes waits for a lock.
+    // The other half of the pool can still read while all writers wait for a lock.
     this.writers = new Semaphore(Math.floor(getPoolMax(dataSource) / 2), MAX_WAIT_FOR_WRITING_MS);
   }
 
@@ -32,8 +32,8 @@ export class TypeOrmUnitOfWork extends UnitOfWork {
   }
 
   /**
-   * Lets a repository say at the start which class it stores.
-   * @throws Error when the class has no schema, which TypeORM would notice with the first request
+   * Checks at startup that a repository's class has a schema; TypeORM would only fail at the first request.
+   * @throws Error when the class has no schema
    */
   requireSchema(entity: new (...args: never[]) => object): void {
     const schemas = Object.values(this.dataSource.options.entities ?? {}) as unknown[];
@@ -42,18 +42,18 @@ export class TypeOrmUnitOfWork extends UnitOfWork {
     }
   }
 
-  /** The transaction under way, if there is one. */
+  /** The current transaction, if any. */
   get transaction(): EntityManager | undefined {
     return this.transactions.getStore();
   }
 
   /**
-   * Where a repository sends its queries: the transaction under way, or else any connection.
+   * The entity manager for queries: that of the current transaction, or of any connection.
    * @throws ServiceUnavailableError
    */
   get manager(): EntityManager {
     if (this.dataSource.entityMetadatas.length === 0) {
-      // TypeORM reads its schemas with the first connection, and would not know any before.
+      // TypeORM loads its schemas with the first connection and has none before.
       throw notConnectedYet();
     }
     return this.transaction ?? this.dataSource.manager;

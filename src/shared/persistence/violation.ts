@@ -1,6 +1,6 @@
 import { sqlState } from './postgres-client';
 
-/** PostgreSQL's names of the conditions. */
+/** PostgreSQL's names for these SQLSTATEs. */
 const VIOLATIONS: Readonly<Record<string, string>> = {
   23503: 'foreign_key_violation',
   23505: 'unique_violation',
@@ -9,9 +9,9 @@ const VIOLATIONS: Readonly<Record<string, string>> = {
 };
 
 /**
- * Runs a query; the violation of a constraint becomes an error of the module that owns it.
- * @param errors what to throw, by the name of the constraint, or else by the condition, such as `foreign_key_violation` for rows that any
- * module refers to; the violation of another is a mistake in the code
+ * Runs a query and converts the violation of a constraint into an error of the module that owns the constraint.
+ * @param errors the errors to throw, by constraint name or by condition, such as `foreign_key_violation` for rows that any
+ * module may reference. The violation of any other constraint is a bug and is rethrown.
  */
 export async function onViolation<T>(
   query: () => Promise<T>,

@@ -10,11 +10,11 @@ const NAME_BYTES = 4;
 const POLL_MS = 20;
 
 /**
- * A lock on a directory that the kernel releases when its process ends, however it ends.
+ * A lock on a directory, which the kernel releases when the process exits or is killed.
  *
  * Each candidate listens on a Unix socket of a unique name in the directory, and only then lists the others. Of two
- * candidates, the later one therefore always sees the earlier one, and nobody holds the lock while another candidate is
- * alive. The socket of a dead process rejects connections. As its name is never used again, it can be removed without a
+ * candidates, the later one therefore always sees the earlier one, and no process holds the lock while another candidate
+ * is alive. The socket of a dead process refuses connections. Its name is never reused, so it can be removed without a
  * race.
  */
 export class DirectoryLock {
@@ -24,8 +24,8 @@ export class DirectoryLock {
   private constructor(private readonly directory: string) {}
 
   /**
-   * Waits while the processes that compete for the lock settle who holds it.
-   * @param isHeld whether the holder has made itself known, which ends the wait
+   * Waits until the processes that compete for the lock agree on the holder.
+   * @param isHeld whether the holder is known, which ends the wait
    * @returns undefined when another process holds the lock
    */
   static async acquire(
@@ -45,7 +45,7 @@ export class DirectoryLock {
         await lock.announce();
         continue;
       }
-      // Of the candidates that see each other, the first by name remains.
+      // Among candidates that see each other, the first by name wins.
       if (lock !== undefined && rivals.some((rival) => rival < (lock?.name ?? ''))) {
         await lock.release();
         lock = undefined;
@@ -67,7 +67,7 @@ export class DirectoryLock {
     return `${LOCK_PREFIX}${this.unique}`;
   }
 
-  /** Others see the socket only once it accepts connections: before that, it would look like a dead one. */
+  /** Renames the socket only once it accepts connections: before that, other processes would take it for a dead one. */
   private async announce(): Promise<void> {
     const unannounced = join(this.directory, `${UNANNOUNCED_PREFIX}${this.unique}`);
     await listen(this.server, unannounced);
@@ -84,7 +84,7 @@ export async function listen(server: Server, socketPath: string): Promise<void> 
   });
 }
 
-/** Whether a live process listens on the socket. Anything else than a rejected connection may be a process that is busy. */
+/** Checks whether a live process listens on the socket. Any error but a refused connection may mean a busy process. */
 export function isAlive(socketPath: string): Promise<boolean> {
   return new Promise((resolve) => {
     const probe = connect(socketPath);

@@ -11,19 +11,19 @@ import { loadExtensions } from './extensions';
 import { servePostgresProtocol, Mutex } from './postgres-protocol';
 
 const PACKAGE = '@electric-sql/pglite';
-/** A fresh database directory made by the build, so that a first start need not wait for initdb. */
+/** An empty database directory created by the build, so that the first start does not wait for initdb. */
 const TEMPLATE = join(__dirname, 'embedded-template');
 const SOCKET_NAME = '.s.PGSQL.5432';
 /** The kernel's limit is 108 bytes on Linux and 104 on macOS. */
 const MAX_SOCKET_PATH_BYTES = 100;
-/** What these codes mean for the data directory, in words. */
+/** Readable descriptions of error codes for the data directory. */
 const NOT_WRITABLE: Readonly<Record<string, string>> = {
-  EEXIST: 'there is a file of that name',
+  EEXIST: 'a file of that name exists',
   ENOTDIR: 'a part of its path is a file',
   ENOSPC: 'the disk is full',
 };
 const PAGE_BYTES = 8_192;
-/** How long a process waits for the one that holds the directory to listen. */
+/** How long a process waits for the owner of the directory to listen. */
 const OWNER_LIMIT_MS = 10_000;
 
 /** The embedded database cannot be used; the message says why and what to do. */
@@ -33,12 +33,12 @@ export class EmbeddedDatabaseError extends Error {}
 export class DataDirectoryInUseError extends EmbeddedDatabaseError {}
 
 /**
- * PostgreSQL inside this process (PGlite), on files in a directory, reached like any PostgreSQL through a Unix socket,
- * so that the service and its command line use one driver for both. PGlite itself would let two processes open one
- * directory and damage it, so a lock keeps the others out.
+ * PostgreSQL inside this process (PGlite), with its files in a directory. It listens on a Unix socket like any PostgreSQL
+ * server, so the service and its command line use the same driver for both. PGlite itself would let two processes open
+ * and corrupt one directory, so a lock prevents that.
  */
 export class EmbeddedDatabase {
-  /** Resolves when PostgreSQL has crashed, such as for a full disk, and only another process can open the files again. */
+  /** Resolves when PostgreSQL crashes, for example because the disk is full. Only a new process can open the files again. */
   readonly crashed: Promise<EmbeddedDatabaseError>;
   private hasCrashed = false;
 
@@ -52,7 +52,7 @@ export class EmbeddedDatabase {
       const session = new Mutex();
       const onCrash = (reason: string) => {
         this.hasCrashed = true;
-        // After what is written to them: one has the reason as its response.
+        // Flushes pending writes first: one client receives the reason as its response.
         connections.forEach((socket) => {
           socket.destroySoon();
         });
@@ -68,8 +68,8 @@ export class EmbeddedDatabase {
   }
 
   /**
-   * Opens the database in a directory, which is created where it is missing.
-   * @throws DataDirectoryInUseError when another process holds it; EmbeddedDatabaseError when it cannot be used.
+   * Opens the database in a directory, which is created if it is missing.
+   * @throws DataDirectoryInUseError when another process has it open; EmbeddedDatabaseError when it cannot be used
    */
   static async open(dataDir: string, extensions?: Extensions): Promise<EmbeddedDatabase> {
     requirePackage();
@@ -109,7 +109,7 @@ export class EmbeddedDatabase {
   }
 }
 
-/** The directory of the socket at which an open embedded database is reached: what `pg` calls its `host`. */
+/** Returns the directory of the Unix socket of an embedded database, which `pg` takes as its `host`. */
 export function embeddedDatabaseHost(dataDir: string): string {
   const directory = resolve(dataDir);
   if (Buffer.byteLength(join(directory, SOCKET_NAME)) <= MAX_SOCKET_PATH_BYTES) {
@@ -118,7 +118,7 @@ export function embeddedDatabaseHost(dataDir: string): string {
   return join(tmpdir(), `petstore-${createHash('sha256').update(directory).digest('hex').slice(0, 16)}`);
 }
 
-/** Makes the directory from which first starts copy; part of the build. */
+/** Creates the template that first starts copy; part of the build. */
 export async function makeEmbeddedTemplate(): Promise<void> {
   if (!existsSync(TEMPLATE)) {
     const unfinished = `${TEMPLATE}.new`;
@@ -131,7 +131,7 @@ export async function makeEmbeddedTemplate(): Promise<void> {
 /** @throws EmbeddedDatabaseError */
 async function openFiles(dataDir: string, extensions: Extensions): Promise<PGlite> {
   const files = join(dataDir, 'postgres');
-  // Made beside their place and moved there whole, so that a start that is interrupted leaves nothing half done.
+  // Created under another name and renamed when complete, so that an interrupted start leaves no partial files.
   const unfinished = `${files}.new`;
   try {
     if (!existsSync(files)) {
@@ -151,46 +151,46 @@ async function openFiles(dataDir: string, extensions: Extensions): Promise<PGlit
   const ownVersion = (await readVersion(TEMPLATE)) ?? version;
   if (version !== undefined && version !== ownVersion) {
     throw new EmbeddedDatabaseError(
-      `The database files in ${files} are of PostgreSQL ${version}, and this version of the service reads those of ` +
+      `The database files in ${files} were written by PostgreSQL ${version}, but this version of the service uses ` +
         `PostgreSQL ${ownVersion}. Run the version of the service that wrote them, or set DATA_DIR to another directory.`,
     );
   }
   if (version === undefined) {
-    // PGlite would take the directory for an empty one, and begin anew on top of the files.
+    // PGlite would treat the directory as empty and initialize a new database over the files.
     throw damaged(files, 'PG_VERSION is missing');
   }
   return createDatabase(files, extensions).catch(async (error: unknown) => {
-    throw await whyNotOpened(dataDir, files, error);
+    throw await explainOpenFailure(dataDir, files, error);
   });
 }
 
-/** @throws EmbeddedDatabaseError where PGlite, an optional dependency, is not installed */
+/** @throws EmbeddedDatabaseError when PGlite, an optional dependency, is not installed */
 function requirePackage(): void {
   try {
     require.resolve(PACKAGE);
   } catch (error) {
     throw new EmbeddedDatabaseError(
-      `The embedded database is not installed here (${PACKAGE}, which production images leave out). ` +
+      `The embedded database (${PACKAGE}) is not installed; production images do not include it. ` +
         'Set DATABASE_URL to the URL of a PostgreSQL server.',
       { cause: error },
     );
   }
 }
 
-/** Loads PGlite too, which a service with a PostgreSQL server does without. */
+/** Imports PGlite lazily, because a service with a PostgreSQL server does not need it. */
 async function createDatabase(files: string, extensions: Extensions = {}): Promise<PGlite> {
   const { PGlite } = await import('@electric-sql/pglite');
   return PGlite.create(files, { extensions });
 }
 
-/** The major version of PostgreSQL that wrote the files; undefined when they do not tell. */
+/** Returns the major version of PostgreSQL that wrote the files; undefined if it is missing. */
 async function readVersion(files: string): Promise<string | undefined> {
   const version = await readFile(join(files, 'PG_VERSION'), 'utf8').catch(() => '');
   return version.trim() || undefined;
 }
 
-/** PGlite does not tell why it cannot open its files, so see whether the disk takes what it needs at least: a page. */
-async function whyNotOpened(dataDir: string, files: string, cause: unknown): Promise<EmbeddedDatabaseError> {
+/** PGlite does not report why it cannot open its files, so this checks whether one page can be written to the disk. */
+async function explainOpenFailure(dataDir: string, files: string, cause: unknown): Promise<EmbeddedDatabaseError> {
   const probe = join(dataDir, '.probe');
   try {
     await writeFile(probe, Buffer.alloc(PAGE_BYTES), { flush: true });
@@ -204,7 +204,7 @@ async function whyNotOpened(dataDir: string, files: string, cause: unknown): Pro
 
 function damaged(files: string, reason: string): EmbeddedDatabaseError {
   return new EmbeddedDatabaseError(
-    `The database files in ${files} are damaged (${reason}). Restore them from a copy, or delete ${files} to begin anew.`,
+    `The database files in ${files} are damaged (${reason}). Restore them from a backup, or delete ${files} to start with an empty database.`,
   );
 }
 
@@ -214,7 +214,7 @@ async function makePrivateDirectory(path: string): Promise<void> {
     const { uid } = await stat(path);
     if (process.getuid !== undefined && process.getuid() !== 0 && uid !== process.getuid()) {
       throw new EmbeddedDatabaseError(
-        `The data directory ${path} belongs to another user. Set DATA_DIR to one of your own.`,
+        `The data directory ${path} belongs to another user. Set DATA_DIR to a directory that you own.`,
       );
     }
   } catch (error) {
@@ -229,7 +229,7 @@ async function acquireLock(socketPath: string, dataDir: string): Promise<Directo
       throw notWritable(dataDir, error);
     },
   );
-  // A process of the first version has no lock.
+  // A process of the first version does not take the lock.
   if (lock === undefined || (await isAlive(socketPath))) {
     await lock?.release();
     throw new DataDirectoryInUseError(
@@ -239,7 +239,7 @@ async function acquireLock(socketPath: string, dataDir: string): Promise<Directo
   return lock;
 }
 
-/** Listens in the place of a process that was killed, if there was one: no other one holds the lock. */
+/** Replaces the socket of a killed process, if any; safe because this process holds the lock. */
 async function listenAsOwner(server: Server, socketPath: string, dataDir: string): Promise<void> {
   try {
     await rm(socketPath, { force: true });
@@ -252,7 +252,7 @@ async function listenAsOwner(server: Server, socketPath: string, dataDir: string
 function notWritable(path: string, cause: unknown): EmbeddedDatabaseError {
   const reason = cause instanceof Error ? ((cause as NodeJS.ErrnoException).code ?? cause.message) : String(cause);
   return new EmbeddedDatabaseError(
-    `The data directory ${path} cannot be written (${NOT_WRITABLE[reason] ?? reason}). Set DATA_DIR to a directory that can.`,
+    `The data directory ${path} cannot be written (${NOT_WRITABLE[reason] ?? reason}). Set DATA_DIR to a writable directory.`,
     { cause },
   );
 }

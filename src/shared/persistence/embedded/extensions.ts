@@ -1,7 +1,7 @@
 import type { Extensions } from '@electric-sql/pglite' with { 'resolution-mode': 'import' };
 
 /**
- * The extensions of PostgreSQL that the embedded database has for migrations to create. Each costs some 60 ms of every start.
- * They are loaded here, as the production image has none.
+ * Loads the PostgreSQL extensions that migrations can create in the embedded database. Each adds about 60 ms to every start.
+ * They are imported here because the production image has none.
  */
 export const loadExtensions = (): Promise<Extensions> => Promise.resolve({});

@@ -12,11 +12,11 @@ const CANCEL_REQUEST = 80_877_102;
 const IDLE = 0x49;
 const ERROR_RESPONSE = 0x45;
 
-/** Who may use the one session that PGlite has: one connection at a time, in the order of asking. */
+/** Grants access to PGlite's only session to one connection at a time, first come, first served. */
 export class Mutex {
   private last: Promise<void> = Promise.resolve();
 
-  /** Waits until it is free. @returns what releases it */
+  /** Waits for exclusive access. @returns the function that releases it */
   async acquire(): Promise<() => void> {
     let release: () => void = () => undefined;
     const previous = this.last;
@@ -27,11 +27,11 @@ export class Mutex {
 }
 
 /**
- * Serves one connection with a PGlite database until it closes. Messages run in whole batches, up to a Query or Sync,
- * and a connection in a transaction keeps its turn to the end of it, so that connections never see each other's
- * unfinished work. A transaction left open is rolled back.
- * @param onCrash called with the reason when PostgreSQL panics, such as for a full disk: it would never return from
- * another statement, so the turn is never given on
+ * Serves one connection with a PGlite database until it closes. Messages run in complete batches, up to a Query or Sync.
+ * A connection holds the session until its transaction ends, so connections never see each other's uncommitted changes.
+ * A transaction left open is rolled back.
+ * @param onCrash called with the reason when PostgreSQL panics, for example because the disk is full. The session is then
+ * never released, because another statement would never return.
  */
 export async function servePostgresProtocol(
   socket: Socket,
@@ -59,7 +59,7 @@ export async function servePostgresProtocol(
       await run(batch);
     }
   } catch {
-    // The client went away in the middle of something; what it had begun is undone below.
+    // The client disconnected; its open transaction is rolled back below.
   } finally {
     if (release !== undefined) {
       await database.exec('ROLLBACK').catch(() => undefined);
@@ -69,7 +69,7 @@ export async function servePostgresProtocol(
   }
 }
 
-/** @returns with `crash` the reason when the database cannot be used any more */
+/** @returns the response, and in `crash` the reason if PostgreSQL has crashed */
 async function execute(database: PGlite, batch: Buffer): Promise<{ response: Buffer; crash: string | undefined }> {
   try {
     const { buffer, byteOffset, byteLength } = await database.execProtocolRaw(batch);
@@ -80,7 +80,7 @@ async function execute(database: PGlite, batch: Buffer): Promise<{ response: Buf
   }
 }
 
-/** The message of an ErrorResponse of severity PANIC; undefined where there is none. */
+/** Returns the message of an ErrorResponse with severity PANIC; undefined if there is none. */
 function findPanic(response: Buffer): string | undefined {
   for (let at = 0; at + 5 <= response.length; at += 1 + response.readInt32BE(at + 1)) {
     if (response[at] === ERROR_RESPONSE) {

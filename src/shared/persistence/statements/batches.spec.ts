@@ -1,4 +1,4 @@
-import { setImmediate as nextTurn } from 'node:timers/promises';
+import { setImmediate as nextTick } from 'node:timers/promises';
 import { ServiceUnavailableError } from '../../domain/pet-store-error';
 import { Batches } from './batches';
 import { Semaphore } from './semaphore';
@@ -7,7 +7,7 @@ describe('Batches', () => {
   const MAX_CONCURRENT_BATCHES = 4;
   const writers = () => new Semaphore(5, 700);
 
-  it('do together what is asked for in one turn, and give everybody the own result', async () => {
+  it('process items of one event-loop tick together, and return each its own result', async () => {
     const done: number[][] = [];
     const batches = new Batches((items: readonly number[]) => {
       done.push([...items]);
@@ -18,7 +18,7 @@ describe('Batches', () => {
     expect(done).toEqual([[1, 2, 3], [4]]);
   });
 
-  it('gather what comes while enough is under way, and then do it together', async () => {
+  it('collect items while the maximum number of batches is running, and then process them together', async () => {
     const ends: (() => void)[] = [];
     const sizes: number[] = [];
     const batches = new Batches((items: readonly number[]) => {
@@ -32,14 +32,14 @@ describe('Batches', () => {
     const added: Promise<number>[] = [];
     for (let item = 0; item < MAX_CONCURRENT_BATCHES + 3; item++) {
       added.push(batches.add(item));
-      await nextTurn();
+      await nextTick();
     }
     expect(sizes).toEqual([1, 1, 1, 1]);
     ends[0]?.();
     await added[0];
-    // One to hand the connection on, and one for the next batch.
-    await nextTurn();
-    await nextTurn();
+    // One tick releases the connection, the other starts the next batch.
+    await nextTick();
+    await nextTick();
     expect(sizes).toEqual([1, 1, 1, 1, 3]);
     ends.forEach((end) => {
       end();
@@ -47,7 +47,7 @@ describe('Batches', () => {
     expect(await Promise.all(added)).toEqual([0, 1, 2, 3, 4, 5, 6]);
   });
 
-  it('let an item that PostgreSQL rejects fail alone', async () => {
+  it('fail only the item that PostgreSQL rejects', async () => {
     const rejected = Object.assign(new Error('2 is rejected'), { code: '23514' });
     const batches = new Batches(
       (items: readonly number[]) => (items.includes(2) ? Promise.reject(rejected) : Promise.resolve(items)),
@@ -60,7 +60,7 @@ describe('Batches', () => {
   it.each([
     ['the database is unavailable', new ServiceUnavailableError()],
     ['the outcome is unknown', new Error('read ESOMETHING')],
-  ])('never send items again when %s: nothing is created twice', async (_, failure) => {
+  ])('never send items again when %s, so that nothing is created twice', async (_, failure) => {
     let sent = 0;
     const batches = new Batches(() => {
       sent++;
@@ -71,7 +71,7 @@ describe('Batches', () => {
     expect(sent).toBe(1);
   });
 
-  it('give up an item that waits for longer than 700 ms, without sending it later', async () => {
+  it('fail an item that waits for longer than 700 ms, and never send it later', async () => {
     jest.useFakeTimers({ doNotFake: ['setImmediate', 'nextTick'] });
     try {
       const sent: number[] = [];
@@ -87,7 +87,7 @@ describe('Batches', () => {
       const begun: Promise<number>[] = [];
       for (let item = 0; item < MAX_CONCURRENT_BATCHES; item++) {
         begun.push(batches.add(item));
-        await nextTurn();
+        await nextTick();
       }
       const late = batches.add(MAX_CONCURRENT_BATCHES);
       const rejected = expect(late).rejects.toBeInstanceOf(ServiceUnavailableError);
@@ -97,7 +97,7 @@ describe('Batches', () => {
         end();
       });
       expect(await Promise.all(begun)).toEqual([0, 1, 2, 3]);
-      await nextTurn();
+      await nextTick();
       expect(sent).toEqual([0, 1, 2, 3]);
     } finally {
       jest.useRealTimers();

@@ -9,28 +9,28 @@ interface Waiting<Item, Result> {
   readonly timer: NodeJS.Timeout;
 }
 
-/** How many batches are under way at once: what comes meanwhile waits and makes up the next one. */
+/** The maximum number of concurrent batches. Items that arrive meanwhile form the next batch. */
 const MAX_CONCURRENT_BATCHES = 4;
 const MAX_SIZE = 1_000;
-/** How long an item may wait for its batch to begin. */
+/** How long an item may wait for its batch to start. */
 const MAX_WAIT_MS = 700;
 
-/** Does together what is asked for in one turn of the event loop, or while the database is busy with what came before. */
+/** Batches items that arrive in one event-loop tick, or while earlier batches are running. */
 export class Batches<Item, Result> {
   private readonly waiting = new Set<Waiting<Item, Result>>();
   private isScheduled = false;
   private underWay = 0;
 
   /**
-   * @param work does it for all items or for none, and gives the results in the order of the items
-   * @param semaphore how much of this and other work may be under way at once
+   * @param work processes all items or none, and returns the results in the order of the items
+   * @param semaphore limits the concurrency of this and other work
    */
   constructor(
     private readonly work: (items: readonly Item[]) => Promise<readonly Result[]>,
     private readonly semaphore: Semaphore,
   ) {}
 
-  /** @throws ServiceUnavailableError when it cannot begin in time */
+  /** @throws ServiceUnavailableError when the batch does not start in time */
   add(item: Item): Promise<Result> {
     return new Promise((resolve, reject) => {
       const timer = setTimeout(() => {
@@ -53,15 +53,15 @@ export class Batches<Item, Result> {
   private async runNext(): Promise<void> {
     this.underWay++;
     try {
-      // What comes while this waits belongs to the same batch.
+      // Items that arrive during this wait join the batch.
       await this.semaphore.run(async () => {
         this.isScheduled = false;
-        const batch = this.take();
+        const batch = this.nextBatch();
         this.schedule();
         await this.run(batch);
       });
     } catch {
-      // Each item has its own limit of time, and tells who waits for it.
+      // Each item has its own timeout, which rejects its promise.
       this.isScheduled = false;
     } finally {
       this.underWay--;
@@ -69,7 +69,7 @@ export class Batches<Item, Result> {
     }
   }
 
-  private take(): Waiting<Item, Result>[] {
+  private nextBatch(): Waiting<Item, Result>[] {
     const batch: Waiting<Item, Result>[] = [];
     for (const waiting of this.waiting) {
       if (batch.length === MAX_SIZE) {
@@ -90,7 +90,7 @@ export class Batches<Item, Result> {
       });
     } catch (error) {
       if (batch.length > 1 && isRejectedRow(error)) {
-        // Nothing was done. One item that the database rejects must not take the others along.
+        // Nothing was changed. One item that the database rejects must not fail the others.
         const half = Math.ceil(batch.length / 2);
         await this.run(batch.slice(0, half));
         await this.run(batch.slice(half));

@@ -10,7 +10,7 @@ import { type Parameter, query, type QueryOptions, type ReadStatement, type Row,
 import { TypeOrmUnitOfWork } from '../typeorm-unit-of-work';
 import { notConnectedYet, orUnavailable } from '../unavailable';
 
-/** Runs statements that each connection plans once: half the work of a query of TypeORM. */
+/** Runs prepared statements, which take half the CPU time of a TypeORM query. */
 @Injectable()
 export class PreparedStatements {
   private readonly pipelines = new Map<string, ReadPipeline>();
@@ -25,7 +25,7 @@ export class PreparedStatements {
   }
 
   /**
-   * Runs a statement that reads, in the transaction under way if there is one.
+   * Runs a read statement, in the current transaction if there is one.
    * @throws ServiceUnavailableError
    */
   read(statement: ReadStatement, parameters: Parameter[]): Promise<Row[]> {
@@ -33,7 +33,8 @@ export class PreparedStatements {
   }
 
   /**
-   * Runs a statement that writes, in the transaction under way or in one of its own, which `writers` should bound.
+   * Runs a write statement, in the current transaction or in its own. Callers outside a transaction limit concurrency with
+   * `writers`.
    * @throws ServiceUnavailableError
    */
   write(statement: Statement, parameters: Parameter[]): Promise<Row[]> {
@@ -47,7 +48,7 @@ export class PreparedStatements {
     });
   }
 
-  /** Gives the connections of the pipelines back, before the pool is closed. */
+  /** Releases the connections of the pipelines before the pool is closed. */
   close(): void {
     this.pipelines.forEach((pipeline) => {
       pipeline.close();
@@ -75,7 +76,7 @@ export class PreparedStatements {
   private pipeline(pool: Pool, table: string): ReadPipeline {
     let pipeline = this.pipelines.get(table);
     if (pipeline === undefined) {
-      // Of two pipelines, so many that the pool stays usable.
+      // Leaves connections in the pool when two pipelines use all of theirs.
       const maxConnections = Math.max(2, Math.floor(getPoolMax(this.dataSource) / 3));
       const { statementTimeoutMs } = this.settings.of(DATABASE_SETTINGS);
       pipeline = new ReadPipeline(pool, maxConnections, { ...this.options, statementTimeoutMs });

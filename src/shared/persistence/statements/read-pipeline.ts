@@ -6,20 +6,20 @@ import { type Parameter, query, type QueryOptions, type ReadStatement, type Row 
 import { isDatabaseUnavailable } from '../unavailable';
 
 const TICK_MS = 50;
-/** Without a response for 50 to 100 ms, what waits behind the first statement moves to another connection. */
+/** After 50 to 100 ms without a response, the statements behind the first one move to another connection. */
 const STALLED_TICKS = 2;
-/** PostgreSQL ends a statement after the timeout: a connection without a response for longer leads nowhere. */
+/** PostgreSQL cancels a statement after the timeout, so a connection without a response for longer is dead. */
 const DEAD_AFTER_TIMEOUT_TICKS = 2;
-/** How long a statement may take beyond the timeout, with its wait for those before it. */
+/** How long a statement may take beyond the timeout, including its wait for earlier statements. */
 const PATIENCE_AFTER_TIMEOUT_TICKS = 8;
-/** How many connections a statement may lose before it fails. */
+/** How many lost connections a statement survives before it fails. */
 const MAX_LOSSES = 2;
-/** After this long a connection goes back to the pool for a moment, which closes it at the end of its lifetime. */
+/** After this long, a connection returns briefly to the pool, which closes it once its lifetime is over. */
 const HELD_MS = 60_000;
-/** The pipeline itself says when a response is overdue: `pg` would count the wait behind other statements too. */
+/** The pipeline detects overdue responses itself: `pg` would include the wait for earlier statements. */
 const QUERY_TIMEOUT_AFTER_TIMEOUT_MS = 4_000;
 
-/** The statement itself took too long, or waited too long for a lock: on another connection it would again. */
+/** The statement itself or its lock took too long, so it would fail on another connection as well. */
 const TIMED_OUT = new Set<string | undefined>(['57014', '55P03']);
 
 interface Read {
@@ -29,18 +29,18 @@ interface Read {
   readonly reject: (error: unknown) => void;
   readonly expiresAtTick: number;
   losses: number;
-  /** Where its response is expected from; none while it waits for a connection, and once it is settled. */
+  /** The connection that will respond; undefined while waiting for one, and once settled. */
   connection: Connection | undefined;
 }
 
-/** A connection of the pool that a pipeline has for itself. */
+/** A pool connection held by a pipeline. */
 class Connection {
-  /** In the order of the responses. */
+  /** The statements in the order of their responses. */
   readonly sent = new Set<Read>();
   ticksWithoutResponse = 0;
-  /** It gets no more statements, and is given back after the last response. */
+  /** Accepts no more statements, and is released after the last response. */
   isLeaving = false;
-  /** It carries statements whose responses nobody waits for, so it is closed rather than used again. */
+  /** Has statements whose responses are no longer needed, so it is closed instead of reused. */
   isAbandoned = false;
   private isGathering = false;
   private readonly heldSince = performance.now();
@@ -60,7 +60,7 @@ class Connection {
     return !this.isLeaving && this.ticksWithoutResponse < STALLED_TICKS;
   }
 
-  /** Sends what comes in one turn of the event loop in one packet. */
+  /** Sends the statements of one event-loop tick in one packet. */
   gather(): void {
     if (this.isGathering) {
       return;
@@ -74,10 +74,10 @@ class Connection {
     });
   }
 
-  giveBack(): void {
+  release(): void {
     this.client.off('end', this.end);
     if (this.isAbandoned) {
-      // Without a farewell, before which PostgreSQL would work through all that was sent.
+      // No Terminate message: PostgreSQL would first process all statements that were sent.
       this.socket.destroy();
     }
     this.client.release(this.isAbandoned);
@@ -93,9 +93,9 @@ class Connection {
 }
 
 /**
- * Sends statements that read one table without waiting for the responses to those before, on one connection while all is
- * well. What is stuck behind a slow statement moves to another connection, up to a number that leaves the pool usable, and
- * what was on a connection that is lost is sent again.
+ * Pipelines statements that read one table: it sends them without waiting for earlier responses, normally on one
+ * connection. Statements behind a slow one move to other connections, up to a maximum that leaves the pool usable.
+ * Statements on a lost connection are sent again.
  */
 export class ReadPipeline {
   private readonly connections: Connection[] = [];
@@ -127,8 +127,8 @@ export class ReadPipeline {
   }
 
   /**
-   * Gives the connections back to the pool.
-   * @param isAbandoned whether to close them first, so that what waits for a response fails at once
+   * Releases the connections to the pool.
+   * @param isAbandoned whether to close them first, so that what waits for a response fails immediately
    */
   close(isAbandoned = false): void {
     this.isClosed = true;
@@ -228,7 +228,7 @@ export class ReadPipeline {
       this.dispatchWaiting();
     } catch (error) {
       this.isConnecting = false;
-      // Where a connection is left, the pool may just be used up: what waits has until its time is over.
+      // If a connection remains, the pool may only be exhausted: statements wait until they expire.
       if (this.connections.length === 0) {
         this.waiting.splice(0).forEach(({ reject }) => {
           reject(error);
@@ -240,7 +240,7 @@ export class ReadPipeline {
   private tick(): void {
     this.ticks++;
     [...this.connections].forEach((connection, index) => {
-      this.look(connection, index > 0);
+      this.checkConnection(connection, index > 0);
     });
     this.expire();
     if (this.waiting.length > 0) {
@@ -251,7 +251,7 @@ export class ReadPipeline {
     }
   }
 
-  private look(connection: Connection, isExtra: boolean): void {
+  private checkConnection(connection: Connection, isExtra: boolean): void {
     const isIdle = connection.sent.size === 0;
     connection.isLeaving ||= connection.isOverdue || (isExtra && isIdle);
     if (isIdle) {
@@ -277,7 +277,7 @@ export class ReadPipeline {
     connection.isAbandoned = true;
     behind.forEach((read) => {
       connection.sent.delete(read);
-      // One that nobody waits for any more stays behind.
+      // A settled statement stays on the old connection.
       if (read.connection === connection) {
         read.connection = undefined;
         this.dispatch(read);
@@ -294,7 +294,7 @@ export class ReadPipeline {
     if (expired.length > 0) {
       this.waiting = this.waiting.filter((read) => !isExpired(read));
       const error = new ServiceUnavailableError(
-        new Error('The statement waited too long for others and for its response'),
+        new Error('The statement waited too long for earlier statements and its response'),
       );
       expired.forEach((read) => {
         read.connection = undefined;
@@ -303,7 +303,7 @@ export class ReadPipeline {
     }
   }
 
-  /** What was sent on it fails, and is sent again on another. */
+  /** Releases a lost connection. Its statements fail and are sent again on another. */
   private lose(connection: Connection): void {
     connection.isAbandoned = true;
     this.release(connection);
@@ -315,6 +315,6 @@ export class ReadPipeline {
       return;
     }
     this.connections.splice(index, 1);
-    connection.giveBack();
+    connection.release();
   }
 }

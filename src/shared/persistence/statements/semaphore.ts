@@ -1,6 +1,6 @@
 import { ServiceUnavailableError } from '../../domain/pet-store-error';
 
-/** Lets a number of tasks run at once, and others wait for them, up to a time. */
+/** Limits the number of concurrent tasks; other tasks wait for a limited time. */
 export class Semaphore {
   private readonly waiting = new Set<() => void>();
 
@@ -9,7 +9,7 @@ export class Semaphore {
     private readonly maxWaitMs: number,
   ) {}
 
-  /** @throws ServiceUnavailableError after the time */
+  /** @throws ServiceUnavailableError when no permit is free in time */
   async run<T>(task: () => Promise<T>): Promise<T> {
     await this.acquire();
     try {
@@ -31,7 +31,9 @@ export class Semaphore {
       };
       const timer = setTimeout(() => {
         this.waiting.delete(proceed);
-        reject(new ServiceUnavailableError(new Error(`All connections for writing are busy for ${this.maxWaitMs} ms`)));
+        reject(
+          new ServiceUnavailableError(new Error(`All connections for writing were busy for ${this.maxWaitMs} ms`)),
+        );
       }, this.maxWaitMs);
       this.waiting.add(proceed);
     });

@@ -1,31 +1,31 @@
 import { randomBytes } from 'node:crypto';
 import type { PoolClient, QueryArrayConfig } from 'pg';
 
-/** An SQL statement that a connection plans once, under its name, unless a pooler shares connections by the transaction. */
+/** An SQL statement that each connection prepares once under its name, unless a pooler runs in transaction mode. */
 export interface Statement {
   readonly name: string;
   readonly text: string;
 }
 
-/** A statement that changes nothing, and may therefore be sent again. */
+/** A statement that changes nothing and can be retried safely. */
 export interface ReadStatement extends Statement {
-  /** What it reads: it never waits for statements that read another table. */
+  /** The table that the statement reads. It never waits for statements that read other tables. */
   readonly table: string;
 }
 
-/** The columns of a row in the order of the statement; a bigint comes as text. */
+/** The columns of a row in statement order; a bigint is returned as text. */
 export type Row = readonly unknown[];
 
-/** A value for a statement; a bigint goes out as its digits. */
+/** A statement parameter; a bigint is sent as its decimal digits. */
 export type Parameter = string | number | bigint | Buffer | null | readonly (string | bigint | Buffer)[];
 
-/** What makes names unique to a connection: those of PGlite share one session, where each name can be given once. */
+/** Makes statement names unique per connection: all PGlite connections share one session, so names must not repeat. */
 const suffixes = new WeakMap<PoolClient, string>();
 
 export interface QueryOptions {
-  /** Whether the connection keeps the statement, planned, for the next time. */
+  /** Whether the connection keeps the prepared statement. */
   readonly isPrepared: boolean;
-  /** In the place of the connection's own. */
+  /** Overrides the connection's own timeout. */
   readonly query_timeout?: number | undefined;
 }
 
@@ -35,7 +35,7 @@ export async function query(
   values: Parameter[],
   { isPrepared, query_timeout }: QueryOptions,
 ): Promise<Row[]> {
-  // `pg` takes a `query_timeout`, which its types do not know.
+  // `pg` accepts `query_timeout`, but its types do not declare it.
   const config: QueryArrayConfig & Partial<Pick<QueryOptions, 'query_timeout'>> = {
     name: isPrepared ? uniqueName(client, name) : undefined,
     text,
