@@ -1,6 +1,6 @@
 import ipaddr from 'ipaddr.js';
 
-/** What counts as one address. IPv4 addresses as they are, also when written as IPv6; IPv6 addresses by the /64 that one customer holds. */
+/** Returns the network that counts as one client: the address itself for IPv4 (also IPv4-mapped IPv6), the /64 for IPv6. */
 export function toNetwork(address: string): string {
   if (!ipaddr.isValid(address)) {
     return address;

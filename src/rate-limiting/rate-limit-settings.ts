@@ -4,11 +4,11 @@ import { type DeclaredSettings, declareSettings } from '../config/settings';
 const WEEK_SECONDS = 604_800;
 
 export const RATE_LIMIT_SETTINGS = declareSettings({
-  /** Failed authentications an address may send per minute. */
+  /** The number of failed authentications allowed per minute and client IP address. */
   authFailuresPerMinute: ['AUTH_FAILURES_PER_MINUTE', integer(1, 1_000_000), 60],
-  /** How long rejections of a key are counted together, in seconds. */
+  /** The period over which rejected requests of a key are counted, in seconds. */
   banWindowSeconds: ['BAN_WINDOW_SECONDS', integer(1, WEEK_SECONDS), 600],
-  /** How long the first, second, ... ban lasts, in seconds; the last one repeats. */
+  /** The durations of consecutive bans, in seconds; the last one repeats. */
   banDurationsSeconds: [
     'BAN_DURATIONS_SECONDS',
     {
@@ -18,7 +18,7 @@ export const RATE_LIMIT_SETTINGS = declareSettings({
     },
     [900, 3600, 86_400],
   ],
-  /** How long after a ban's end the next ban is a longer one, in seconds. */
+  /** The period after a ban in which the next ban is longer, in seconds. */
   banMemorySeconds: ['BAN_MEMORY_SECONDS', integer(1, WEEK_SECONDS), 86_400],
 });
 

@@ -10,7 +10,7 @@ import { RedisUsageStore } from './redis/redis-usage-store';
 import { RedisRateLimiter } from './redis/redis-rate-limiter';
 
 @Module({
-  // ThrottlerGuard calls its hook once per throttler, and calls none without one. The numbers are the plan's, not these.
+  // ThrottlerGuard calls its hook once per throttler, so one must be configured. The limits come from the plan, not from here.
   imports: [ThrottlerModule.forRoot([{ limit: 0, ttl: 0 }])],
   providers: [
     {

@@ -218,7 +218,7 @@ describe('With Redis Sentinel', () => {
     );
     expect(await readReason({ REDIS_URL: url.replace('secret', 'wrong') })).toContain('WRONGPASS');
     expect(await readReason({ REDIS_URL: url.replace('mymaster', 'other') })).toBe(
-      'Error: the sentinels know no primary of the name in REDIS_URL',
+      'Error: the sentinels know no primary with the name in REDIS_URL',
     );
   });
 });
@@ -293,7 +293,7 @@ describe('With TLS', () => {
     [
       'a URL without TLS',
       () => ({ ...env, REDIS_URL: 'redis://localhost' }),
-      /^REDIS_URL must begin with rediss, as its certificates have no effect without TLS\.$/,
+      /^REDIS_URL must begin with rediss, because its certificates have no effect without TLS\.$/,
     ],
   ])('%s is a mistake that is named', (_mistake, mistaken, message) => {
     expect(() => createUsageStore(mistaken())).toThrow(InvalidSettingsError);
@@ -482,7 +482,7 @@ describe('A user with the permissions that the documentation lists', () => {
         await setUser(admin, permission.startsWith('~') ? 'petstore resetkeys' : `petstore -${permission.slice(1)}`);
         await admin.script('FLUSH');
         expect(await readReason(env)).toMatch(
-          /^Error: .+; grant what it needs: ACL SETUSER petstore ~petstore:production:\* \+eval .+ \+info$/,
+          /^Error: .+; grant the permissions with: ACL SETUSER petstore ~petstore:production:\* \+eval .+ \+info$/,
         );
         await grantAll(admin);
       });
@@ -494,7 +494,7 @@ describe('A user with the permissions that the documentation lists', () => {
     await withAdmin(server.url, async (admin) => {
       await setUser(admin, 'petstore -hset');
       const replica = await Replica.start({ ...env, DATABASE_URL: postgres.url });
-      await replica.program.prints('grant what it needs: ACL SETUSER petstore');
+      await replica.program.prints('grant the permissions with: ACL SETUSER petstore');
       await grantAll(admin);
       await replica.program.prints('breaker_closed');
       await replica.program.kill('SIGTERM');

@@ -5,9 +5,9 @@ export const RATE_LIMIT_ERRORS = {
   rate_limit_exceeded: "The plan's requests for this minute are used up. Wait for the time in Retry-After.",
   daily_quota_exceeded: "The plan's requests for this day (UTC) are used up. Wait for the time in Retry-After.",
   key_temporarily_banned:
-    'This API key is banned for a while, because it kept sending requests after 429. Wait for the time in Retry-After.',
+    'This API key is temporarily banned because it kept sending requests after a 429 response. Wait for the time in Retry-After.',
   too_many_auth_failures:
-    'Too many requests without a valid API key came from this address. Wait for the time in Retry-After, or send a valid key.',
+    'Too many requests without a valid API key came from this IP address. Wait for the time in Retry-After, or send a valid key.',
 } as const satisfies Readonly<Record<Rejection, string>>;
 
 declare module '../../shared/domain/error-codes' {
@@ -16,7 +16,7 @@ declare module '../../shared/domain/error-codes' {
   }
 }
 
-/** The request exceeds a limit. */
+/** Thrown when a request exceeds a rate limit. */
 export class RateLimitError extends PetStoreError {
   constructor(code: Rejection) {
     super(code, RATE_LIMIT_ERRORS[code]);

@@ -3,14 +3,14 @@ import type { Principal } from '../../shared/domain/principal';
 export type Rejection =
   'rate_limit_exceeded' | 'daily_quota_exceeded' | 'key_temporarily_banned' | 'too_many_auth_failures';
 
-/** What the limiter says of one request, and the window that the three rate headers describe. Times in ms since the epoch. */
+/** The decision about one request, and the window that the three rate headers describe. Times are in ms since the epoch. */
 export interface RateDecision {
   readonly limit: number;
   readonly remaining: number;
   readonly resetAt: number;
-  /** When it was decided, by the limiter's own clock. */
+  /** The time of the decision, by the limiter's own clock. */
   readonly decidedAt: number;
-  /** Why the request is rejected; undefined when it passes. */
+  /** Why the request is rejected; undefined when it is admitted. */
   readonly rejection: Rejection | undefined;
 }
 
@@ -27,24 +27,24 @@ export interface AccountWindows {
   readonly day: Window;
 }
 
-/** What the next request of a key will find. A window that is not open ends as if it opened now. Times in ms since the epoch. */
+/** The rate limit usage of a key. A window that is not open is reported as if it opened now. Times are in ms since the epoch. */
 export interface RateLimitUsage {
   readonly windows: AccountWindows;
   /** The end of the key's ban; undefined when it is not banned. */
   readonly bannedUntil: number | undefined;
-  /** When it was read, by the limiter's own clock. */
+  /** The time of the reading, by the limiter's own clock. */
   readonly readAt: number;
 }
 
 type BanListener = (principal: Principal, bannedUntil: number) => void;
 type ReplyListener = (ms: number) => void;
 
-/** What operators watch of a limiter. */
+/** The events and states of a limiter that operators monitor. */
 export class RateLimiterEvents {
   bansImposed = 0;
-  /** Whether this replica counts by itself because the store that all share cannot be used. */
+  /** Whether this replica counts locally because the shared store is unavailable. */
   isDegraded = false;
-  /** How many times it began to. */
+  /** How often a circuit breaker has opened. */
   breakerOpenings = 0;
   private readonly banListeners: BanListener[] = [];
   private readonly replyListeners: ReplyListener[] = [];
@@ -53,7 +53,7 @@ export class RateLimiterEvents {
     this.banListeners.push(listener);
   }
 
-  /** @param listener told how long the shared store took to reply, in ms */
+  /** @param listener receives the response time of the shared store in ms */
   onReply(listener: ReplyListener): void {
     this.replyListeners.push(listener);
   }
@@ -73,25 +73,25 @@ export class RateLimiterEvents {
 }
 
 /**
- * Decides whether a request passes, in one atomic step that is exact for all replicas that share the adapter's store.
+ * Decides whether a request is admitted. Each decision is one atomic step, exact across all replicas that share a store.
  *
  * An account has two fixed windows: a minute that opens at its first counted request, and the UTC calendar day. A
- * request is counted in both or, when either is exhausted, rejected and counted in none. A key with more rejections
- * within the ban window than its allowance per minute is banned, longer each time. When a request shows that its ban was
- * lifted, what it did before is forgotten; a request from somewhere that has not heard of it yet does not bring that back.
+ * request is counted in both windows; when either is exhausted, the request is rejected and counted in neither. A key is
+ * banned when its rejections within the ban window exceed its per-minute allowance, for longer each time. A request
+ * with a higher unban count clears the key's rejections and bans; a later request with an older count does not restore them.
  */
 export abstract class RateLimiter {
   readonly events = new RateLimiterEvents();
 
-  /** Counts a request of a valid key, or rejects it. */
+  /** Counts a request with a valid key, or rejects it. */
   abstract countRequest(principal: Principal): RateDecision | Promise<RateDecision>;
 
-  /** Reads the usage of an account and a key; counts and changes nothing. */
+  /** Reads the usage of an account and a key without changing it. */
   abstract readUsage(principal: Principal): RateLimitUsage | Promise<RateLimitUsage>;
 
   /**
-   * Counts a failed authentication of an address (cost 1), or only tells what this replica knows of its window (cost 0).
-   * IPv6 addresses count by their /64 network.
+   * Counts a failed authentication from a client IP address (cost 1), or only returns the window as this replica knows
+   * it (cost 0). IPv6 addresses are grouped by /64 network.
    */
   abstract countAuthFailure(address: string, cost: 0 | 1): RateDecision | Promise<RateDecision>;
 }

@@ -6,7 +6,7 @@ import { RateLimitError } from '../domain/rate-limit-errors';
 import type { RateDecision, RateLimiter, RateLimitUsage, Rejection } from '../domain/rate-limiter';
 import { admitted, banned } from '../domain/windows';
 
-/** Made once: capturing a stack, which a rejection tells nobody, was 15% of the CPU time of a flood of rejected requests. */
+/** Created once: capturing a stack trace for each error took 15% of the CPU time under a flood of rejected requests. */
 const REJECTIONS: Readonly<Record<Rejection, RateLimitError>> = {
   rate_limit_exceeded: new RateLimitError('rate_limit_exceeded'),
   daily_quota_exceeded: new RateLimitError('daily_quota_exceeded'),
@@ -15,7 +15,7 @@ const REJECTIONS: Readonly<Record<Rejection, RateLimitError>> = {
 };
 
 /**
- * Says in the headers what was decided, see setRateLimitHeaders.
+ * Sets the rate headers and records the outcome of the decision for logs and metrics.
  * @throws RateLimitError when the request is rejected
  */
 export function applyRateDecision(reply: FastifyReply, decision: RateDecision): void {
@@ -27,21 +27,21 @@ export function applyRateDecision(reply: FastifyReply, decision: RateDecision): 
   }
 }
 
-/** Sets the three rate headers of a response to a request that is not counted. */
+/** Sets the three rate headers on the response to a request that is not counted. */
 export function setUsageHeaders(reply: FastifyReply, principal: Principal, usage: RateLimitUsage): void {
   const { windows, bannedUntil, readAt } = usage;
   const shown = bannedUntil === undefined ? admitted(windows, readAt) : banned(principal, bannedUntil, readAt);
   setRateLimitHeaders(reply, { ...shown, rejection: undefined });
 }
 
-/** Sets the three rate headers and, on a rejection, `Retry-After`. */
+/** Sets the three rate headers, and `Retry-After` if the request is rejected. */
 function setRateLimitHeaders(reply: FastifyReply, decision: RateDecision): void {
   reply.headers(formatRateLimitHeaders(decision));
 }
 
 /**
- * Adds the three rate headers to every response under `/v1` to which no guard has: a CORS preflight, say, or a 503 while the
- * key could not be looked up shows the window of the client's address.
+ * Adds the three rate headers to every response under `/v1` that has none yet, such as a CORS preflight or a 503 during
+ * key lookup. They describe the window of the client IP address.
  */
 export function sendRateLimitHeaders(fastify: FastifyInstance, limiter: RateLimiter): void {
   fastify.addHook('onSend', (request, reply, payload, done) => {
@@ -61,7 +61,7 @@ export function sendRateLimitHeaders(fastify: FastifyInstance, limiter: RateLimi
   });
 }
 
-/** The three rate headers of the window in which failures to authenticate from an address count. */
+/** Returns the three rate headers for the failed authentications of a client IP address. */
 export async function readAddressRateLimitHeaders(
   limiter: RateLimiter,
   address: string,
@@ -85,7 +85,7 @@ function formatRateLimitHeaders({
   };
 }
 
-/** Unix seconds of a time in ms since the epoch, rounded up: nobody is told to come back too early. */
+/** Converts ms since the epoch to Unix seconds, rounded up so that no client retries too early. */
 export function toUnixSeconds(time: number): number {
   return Math.ceil(time / 1_000);
 }

@@ -10,7 +10,7 @@ import { RateLimiter } from '../domain/rate-limiter';
 import { RateLimitDto } from './rate-limit.dto';
 import { setUsageHeaders } from './rate-limit-headers';
 
-@ApiGroup('rate limits', 'What is left of the plan.')
+@ApiGroup('rate limits', 'The remaining requests of your plan.')
 @Controller({ path: 'rate-limit', version: '1' })
 export class RateLimitController {
   constructor(private readonly limiter: RateLimiter) {}

@@ -34,7 +34,7 @@ export class RateLimitWindowDto {
 
   @ApiProperty({
     description:
-      'Unix timestamp at which the window ends, in seconds; of a window that is not open, as if it opened now.',
+      'Unix timestamp at which the window ends, in seconds. If the window is not open, it is the end of one that opens now.',
     ...UNIX_SECONDS,
   })
   readonly reset: number;
@@ -56,7 +56,10 @@ export class RateLimitBanDto {
   }
 }
 
-@ApiSchema({ name: 'RateLimit', description: "The rate limit usage of the API key's account, and a ban of the key." })
+@ApiSchema({
+  name: 'RateLimit',
+  description: "The rate limit usage of the API key's account, and the ban of the key, if any.",
+})
 export class RateLimitDto {
   @ApiProperty({ description: 'The minute window, which opens at the first counted request.' })
   readonly minute: RateLimitWindowDto;

@@ -1,38 +1,38 @@
 import type { Allowance } from '../../shared/domain/allowance';
 import { type AccountWindows, endOfDay, MINUTE_MS, type Window } from '../domain/windows';
 
-/** What this replica admitted of an account, and the store that all replicas share has not acknowledged yet. */
+/** Requests of an account that this replica admitted and the shared store has not acknowledged yet. */
 export interface PendingUsage {
   readonly accountId: bigint;
   readonly minuteEndsAt: number;
   readonly minute: number;
   readonly dayEndsAt: number;
   readonly day: number;
-  /** Names a sequence of admissions; a store that has merged it up to `to`, by whichever call, does not merge that again. */
+  /** Identifies a sequence of admissions. The store merges each admission once, however often it is reported. */
   readonly sequence: string;
   readonly from: number;
   readonly to: number;
-  /** To be called once the store has merged it. */
+  /** Must be called once the store has merged the usage. */
   readonly acknowledge: () => void;
 }
 
-/** What the shared store replied about some requests of an account. */
+/** The response of the shared store for requests of an account. */
 export interface SharedUsage {
-  /** How many of the requests it counted as admitted. */
+  /** How many of the requests the store admitted. */
   readonly admissions: number;
   readonly windows: AccountWindows;
 }
 
 let sequences = 0;
 
-/** What this replica knows of the usage of one window. */
+/** The usage of one window as known to this replica. */
 class WindowUsage {
-  /** Admitted by this replica. */
+  /** Requests admitted by this replica. */
   admitted = 0;
-  /** Admitted by this replica, as far as the shared store is not known to have counted it. */
+  /** Requests admitted by this replica that the shared store is not known to have counted. */
   pending = 0;
 
-  /** @param used by all replicas, as far as this one knows */
+  /** @param used the requests admitted by all replicas, as known to this one */
   constructor(
     public endsAt: number,
     public used: number,
@@ -44,9 +44,9 @@ class WindowUsage {
   }
 
   /**
-   * Takes over what the shared store knows, as far as it is more than what is known here.
-   * @param inDoubt how much of what is pending the store may have counted
-   * @returns how much of what it knew before the store has lost
+   * Merges the usage from the shared store; the usage known here never decreases.
+   * @param inDoubt how many pending requests the store may have counted already
+   * @returns how many requests the store counted before and has lost since
    */
   sync({ endsAt, used }: Window, admissions: number, inDoubt: number, now: number): number {
     if (endsAt <= now) {
@@ -61,16 +61,16 @@ class WindowUsage {
 }
 
 /**
- * The usage of an account, as one replica knows it. Never lets that replica admit more than the allowance in a window, whatever
- * the shared store replies, forgets or fails to reply.
+ * The usage of an account as known to one replica. The replica never admits more than the allowance in a window, even when
+ * the shared store loses data, returns stale data or does not respond.
  */
 export class AccountUsage {
   private minute = new WindowUsage(0, 0);
   private day = new WindowUsage(0, 0);
-  /** How much was ever pending, and how much of it the shared store has acknowledged. */
+  /** The total number of requests that were ever pending, and how many of them the shared store has acknowledged. */
   private pendingEver = 0;
   private acknowledged = 0;
-  /** Admitted here for calls whose outcome in the shared store is not known yet. */
+  /** Requests admitted here while the outcome of their call to the shared store is unknown. */
   private inDoubt = 0;
   private readonly sequence = `${++sequences}`;
 
@@ -80,7 +80,7 @@ export class AccountUsage {
     return Math.max(this.minute.endsAt, this.day.endsAt);
   }
 
-  /** The windows as they are, or new ones in place of those that have ended. */
+  /** Returns the open windows, and new ones in place of those that have ended. */
   windows({ perMinute, perDay }: Allowance, now: number): AccountWindows {
     const { minute, day } = this.current(now);
     return {
@@ -89,7 +89,7 @@ export class AccountUsage {
     };
   }
 
-  /** Counts a request that this replica admits without the shared store. */
+  /** Counts a request that this replica admits locally. */
   admit(now: number): void {
     const { minute, day } = this.open(now);
     for (const window of [minute, day]) {
@@ -101,8 +101,8 @@ export class AccountUsage {
   }
 
   /**
-   * Keeps the latest admissions from being reported while a call for them may still be counted by the shared store.
-   * @returns to be called with the outcome of the call, undefined when it failed
+   * Delays the report of the latest admissions while the shared store may still count them through a pending call.
+   * @returns a function to call with the outcome of the call, or undefined if it failed
    */
   hold(admissions: number): (outcome: SharedUsage | undefined) => void {
     const { minute, day } = this;
@@ -116,7 +116,7 @@ export class AccountUsage {
     };
   }
 
-  /** What is to be reported to the shared store, if anything is. */
+  /** Returns the usage to report to the shared store; undefined if there is none. */
   pending(): PendingUsage | undefined {
     const { minute, day, accountId, sequence, acknowledged: from, pendingEver: to } = this;
     if (from === to || this.inDoubt > 0) {
@@ -136,8 +136,9 @@ export class AccountUsage {
   }
 
   /**
-   * Takes over what the shared store replied in time.
-   * @returns how many of the requests that it admitted may pass: all, unless it has lost or not yet heard what this replica admitted
+   * Merges a response of the shared store that arrived in time.
+   * @returns how many of the requests that the store admitted may pass. Fewer than all may pass if the store lost admissions
+   * of this replica or has not received them yet.
    */
   sync({ admissions, windows }: SharedUsage, now: number): number {
     const { minute, day } = this.open(now);
@@ -162,7 +163,7 @@ export class AccountUsage {
     return current;
   }
 
-  /** A minute that ends later than a new one would is left from a clock set back since. */
+  /** A minute window that ends later than a new one would was opened before the clock was set back; it is replaced. */
   private current(now: number): { minute: WindowUsage; day: WindowUsage } {
     const { minute, day } = this;
     const midnight = endOfDay(now);

@@ -16,12 +16,12 @@ import {
 import { toNetwork } from '../network';
 import { AccountUsage, type PendingUsage, type SharedUsage } from './account-usage';
 
-/** Entries kept of each kind: about 20 MB at most. */
+/** The maximum number of entries of each kind: about 20 MB. */
 const CAPACITY = 100_000;
 
-/** Times by the monotonic clock, so that setting the clock neither ends nor prolongs a ban. */
+/** Uses the monotonic clock, so that setting the system clock neither shortens nor extends a ban. */
 interface Penalty {
-  /** How many times the ban of the key had been lifted by then. */
+  /** How often the key had been unbanned when the penalty was recorded. */
   readonly unbanCount: number;
   rejections: number;
   rejectionsUntil: number;
@@ -30,13 +30,13 @@ interface Penalty {
   expiresAt: number;
 }
 
-/** Times by the monotonic clock. */
+/** Uses the monotonic clock. */
 interface AddressUse {
   failures: number;
   readonly expiresAt: number;
 }
 
-/** The limiter of a single replica, in its memory. */
+/** Keeps the rate limits of a single replica in memory. */
 export class MemoryRateLimiter extends RateLimiter {
   private readonly accounts: ExpiringMap<bigint, AccountUsage>;
   private readonly keys: ExpiringMap<bigint, Penalty>;
@@ -53,7 +53,7 @@ export class MemoryRateLimiter extends RateLimiter {
     this.addresses = new ExpiringMap(capacity);
   }
 
-  /** How many accounts, keys and addresses are remembered. */
+  /** The number of accounts, keys and client networks in memory. */
   get size(): number {
     return this.accounts.size + this.keys.size + this.addresses.size;
   }
@@ -120,7 +120,7 @@ export class MemoryRateLimiter extends RateLimiter {
     return passing;
   }
 
-  /** The windows of an account, as far as they are known here. */
+  /** Returns the windows of an account as known here. */
   getWindows({ accountId, allowance }: Principal): AccountWindows {
     const now = this.clock.now();
     return (this.accounts.get(accountId, now) ?? new AccountUsage(accountId)).windows(allowance, now);
@@ -131,12 +131,12 @@ export class MemoryRateLimiter extends RateLimiter {
     return this.accounts.get(accountId, this.clock.now())?.hold(admissions) ?? (() => undefined);
   }
 
-  /** What of an account a shared store is to be told. */
+  /** Returns the usage of an account to report to the shared store. */
   pendingUsage(accountId: bigint): PendingUsage | undefined {
     return this.accounts.get(accountId, this.clock.now())?.pending();
   }
 
-  /** What of all accounts a shared store is to be told. */
+  /** Returns the usage of all accounts to report to the shared store. */
   *allPendingUsage(): Iterable<PendingUsage> {
     for (const [, usage] of this.accounts.entries(this.clock.now())) {
       const pending = usage.pending();
@@ -146,14 +146,14 @@ export class MemoryRateLimiter extends RateLimiter {
     }
   }
 
-  /** Takes over what a shared store knows of an address. */
+  /** Stores the failed authentications that the shared store counted for a client IP address. */
   adoptAuthFailures(address: string, { used, endsAt }: Window): void {
     const elapsed = this.clock.monotonic();
     const expiresAt = elapsed + endsAt - this.clock.now();
     this.addresses.set(toNetwork(address), { failures: used, expiresAt }, elapsed);
   }
 
-  /** Takes over a ban that a shared store imposed. */
+  /** Stores a ban that the shared store imposed. */
   adoptBan({ keyId, unbanCount }: Principal, banLeftMs: number): void {
     const elapsed = this.clock.monotonic();
     const bannedUntil = elapsed + banLeftMs;
@@ -171,13 +171,13 @@ export class MemoryRateLimiter extends RateLimiter {
     }
   }
 
-  /** What a key did since its ban was lifted, if it ever was. */
+  /** Returns the penalty of a key, unless the key has been unbanned since. */
   private findPenalty({ keyId, unbanCount }: Principal, elapsed: number): Penalty | undefined {
     const penalty = this.keys.get(keyId, elapsed);
     return penalty !== undefined && penalty.unbanCount >= unbanCount ? penalty : undefined;
   }
 
-  /** Counts a rejection of a key. @returns for how long the key is banned, if this rejection is one too many */
+  /** Counts a rejected request. @returns the duration of the ban in ms if this rejection causes one */
   private countRejection(principal: Principal, elapsed: number): number | undefined {
     const { banWindowSeconds, banDurationsSeconds, banMemorySeconds } = this.settings;
     const { keyId, allowance, unbanCount } = principal;

@@ -1,15 +1,15 @@
 import { TimeoutError, withTimeout } from './with-timeout';
 
-/** How often an open breaker probes the store, and how many good replies in a row close it. */
+/** The interval at which an open breaker probes the store, and the consecutive successes that close it. */
 const PROBE_INTERVAL_MS = 200;
 const GOOD_PROBES = 5;
-/** After that long without a reply, the connection is given up for a new one. */
+/** A connection is replaced when a probe gets no response for this long. */
 const PROBE_LIMIT_MS = 1_000;
-/** Replies are judged together for a period; when half of them are late for that long, the breaker opens. */
+/** Responses are evaluated per period. The breaker opens after `LATE_MS` of a period if at least half of its responses are late. */
 const PERIOD_MS = 250;
 const LATE_MS = 100;
 
-/** What came of a call: a reply in time, or else the promise of a late one, undefined when there will be none. */
+/** The outcome of a call: a reply in time, or a promise of a late reply that resolves to undefined if the call fails. */
 export type Outcome<T> = { readonly reply: T } | { readonly reply: undefined; readonly late: Promise<T | undefined> };
 
 export interface BreakerOptions {
@@ -22,9 +22,9 @@ export interface BreakerOptions {
 }
 
 /**
- * Keeps a store that fails or is slow from holding up requests. It opens at an error at once, and at late replies when they are at
- * least half of the replies for a while; a single hiccup does not open it. It closes after good probes in a row: those
- * reply in half of the time that a call has, as under load a call waits for the one before it.
+ * Keeps requests from waiting for a store that fails or is slow. The breaker opens immediately on an error, and on late
+ * replies when they are at least half of all replies for a while, so a single slow call does not open it. It closes after
+ * consecutive successful probes. A probe must complete in half the time of a call, because calls queue under load.
  */
 export class CircuitBreaker {
   private state: 'closed' | 'open' | 'stopped' = 'closed';
@@ -62,7 +62,7 @@ export class CircuitBreaker {
     }
   }
 
-  /** Opens the breaker. Calls that are on their way may still be replied to in time. */
+  /** Opens the breaker. Calls in flight may still complete in time. */
   open(cause: unknown): void {
     if (this.isOpen) {
       return;
@@ -76,7 +76,7 @@ export class CircuitBreaker {
     this.state = 'stopped';
   }
 
-  /** A call that fails late fails like any other. */
+  /** Waits for a late reply; a late error opens the breaker like any other. */
   private async awaitLate<T>(sent: Promise<T>): Promise<T | undefined> {
     try {
       return await sent;
@@ -86,7 +86,7 @@ export class CircuitBreaker {
     }
   }
 
-  /** @returns whether late replies have become too many */
+  /** @returns whether too many replies are late */
   private countReply(now: number, late: 0 | 1): boolean {
     if (now - this.periodStartedAt > PERIOD_MS) {
       this.periodStartedAt = now;
@@ -112,7 +112,7 @@ export class CircuitBreaker {
     }
   }
 
-  /** Whether a probe replies soon. One that fails, or never replies, gives the connection up. */
+  /** Checks that a probe completes in time. The connection is replaced if the probe fails or gets no response. */
   private async isWell(): Promise<boolean> {
     const probe = this.options.probe();
     try {

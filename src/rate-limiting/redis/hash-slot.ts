@@ -1,6 +1,6 @@
 const SLOTS = 16_384;
 
-/** The slot of Redis Cluster that keys with this hash tag belong to: their CRC-16 (XMODEM). */
+/** Returns the Redis Cluster hash slot of a hash tag: its CRC-16 (XMODEM) modulo 16384. */
 export function hashSlot(tag: string): number {
   let crc = 0;
   for (const byte of Buffer.from(tag)) {

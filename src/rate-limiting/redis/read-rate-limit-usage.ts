@@ -2,13 +2,12 @@ import type { Settings } from '../../config/settings';
 import { type RateLimitSubject, RedisUsageStore, type RequestCount } from './redis-usage-store';
 import { withTimeout } from './with-timeout';
 
-/** Somebody waits for it at a terminal. */
+/** Short, because a person waits for the result at a terminal. */
 const LIMIT_MS = 1_000;
 
 /**
- * What replicas that share a Redis hold against each of these, without counting anything: the end of a ban, or else the use of
- * the windows.
- * @throws when Redis does not tell within a second
+ * Reads the rate limit usage and bans of each subject from Redis without counting a request.
+ * @throws Error when Redis does not respond within a second
  */
 export async function readRateLimitUsage(
   settings: Settings,

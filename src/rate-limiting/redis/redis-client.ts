@@ -8,16 +8,16 @@ import { REDIS_SETTINGS } from './redis-settings';
 
 const RECONNECT_MS = 200;
 const CONNECT_TIMEOUT_MS = 1_000;
-/** A connection on which a reply is due, and nothing arrives for that long, is given up. */
+/** A connection is closed when a response is due and nothing arrives for this long. */
 const SILENCE_LIMIT_MS = 1_000;
-/** A sentinel that does not reply within that time is passed over for the next one. */
+/** The client tries the next sentinel when one does not respond for this long. */
 const SENTINEL_REPLY_LIMIT_MS = 500;
 const SENTINEL_PORT = 26_379;
 
 /**
- * A client for the Redis, the Redis Cluster or the sentinels that REDIS_URL names. It is not connected yet.
- * @param urls one for each host
- * @param tls is used where the URLs ask for TLS
+ * Creates a client for the Redis server, Redis Cluster or sentinels in REDIS_URL. It does not connect yet.
+ * @param urls one per host
+ * @param tls used if the URLs request TLS
  */
 export function createRedisClient(urls: readonly string[], tls: ConnectionOptions = {}): Redis | Cluster {
   const [first = ''] = urls;
@@ -34,7 +34,7 @@ export function createRedisClient(urls: readonly string[], tls: ConnectionOption
     maxRetriesPerRequest: 0,
     enableOfflineQueue: false,
     autoResendUnfulfilledCommands: false,
-    // Commands at each connection that an ACL would have to allow.
+    // Otherwise an ACL would have to allow the commands that announce the client on each connection.
     disableClientInfo: true,
     ...(usesTls && { tls }),
   };
@@ -69,14 +69,14 @@ export function createRedisClient(urls: readonly string[], tls: ConnectionOption
       lazyConnect: true,
       enableOfflineQueue: false,
       enableAutoPipelining: true,
-      // The breakers find out which nodes can be used.
+      // The circuit breakers detect which nodes are available.
       enableReadyCheck: false,
       clusterRetryStrategy: reconnectDelay,
-      // A certificate is for a host name, not for its IP address.
+      // Certificates name the host, so it must not be replaced by its IP address.
       dnsLookup: (host, callback) => {
         callback(null, host);
       },
-      // A call to a node that is down fails soon; the breaker decides when to try again.
+      // Calls to an unavailable node fail fast; the breaker decides when to retry.
       maxRedirections: 4,
       retryDelayOnFailover: 50,
       retryDelayOnClusterDown: 50,
@@ -85,15 +85,15 @@ export function createRedisClient(urls: readonly string[], tls: ConnectionOption
   );
 }
 
-/** The user that a client logs in as. */
+/** Returns the user name that a client authenticates with. */
 export function getRedisUser({ options }: Redis | Cluster): string {
   const { username } = 'redisOptions' in options ? (options.redisOptions ?? {}) : (options as RedisOptions);
   return username === undefined || username === '' ? 'default' : username;
 }
 
 /**
- * The certificates that the settings name; the files are read once.
- * @throws InvalidSettingsError when a file cannot be read or used, or REDIS_URL does not ask for TLS
+ * Reads the certificate files in the settings once.
+ * @throws InvalidSettingsError when a file cannot be read or used, or REDIS_URL does not use TLS
  */
 export function readTlsOptions(settings: Settings): ConnectionOptions {
   const { caFile, certFile, keyFile } = settings.of(REDIS_SETTINGS);
@@ -101,7 +101,9 @@ export function readTlsOptions(settings: Settings): ConnectionOptions {
     return {};
   }
   if (settings.redisUrls[0]?.startsWith('rediss') === false) {
-    throw new InvalidSettingsError('REDIS_URL must begin with rediss, as its certificates have no effect without TLS.');
+    throw new InvalidSettingsError(
+      'REDIS_URL must begin with rediss, because its certificates have no effect without TLS.',
+    );
   }
   return {
     ...(caFile !== undefined && { ca: readCertificate('REDIS_CA_FILE', caFile) }),

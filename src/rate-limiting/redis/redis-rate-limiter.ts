@@ -15,22 +15,21 @@ import type { RedisUsageStore, RequestCount } from './redis-usage-store';
 import { RedisTime } from './redis-time';
 import { withTimeout } from './with-timeout';
 
-/** A request whose decision takes longer is decided without Redis. */
+/** A request is decided locally when Redis takes longer than this. */
 const REPLY_LIMIT_MS = 50;
-/** How long the start waits for a first connection. */
+/** How long startup waits for the first connection. */
 const CONNECT_LIMIT_MS = 1_000;
-/** How long a rejection that more requests cannot change is repeated without asking: changes must show within a second. */
-const REMEMBER_MS = 1_000;
-const REMEMBERED_REJECTIONS = 100_000;
-/** How many accounts' usage is reported at a time. */
+/** How long a ban or an exhausted address window is cached: changes must take effect within a second. */
+const CACHE_MS = 1_000;
+const CACHE_CAPACITY = 100_000;
+/** How many accounts are reported to Redis at a time. */
 const REPORTED_TOGETHER = 500;
 
-/** What the limiter asks of Redis. */
 type SharedStore = Pick<RedisUsageStore, keyof RedisUsageStore>;
 
 type Decide = (decision: RateDecision) => void;
 
-/** The requests of a key that came in one event-loop tick. */
+/** The requests with a key that arrived in one event-loop tick. */
 interface Arrival {
   readonly principal: Principal;
   readonly together: readonly Decide[];
@@ -44,18 +43,18 @@ interface KnownBan {
 }
 
 /**
- * The limiter of all replicas that share a Redis. A request that Redis fails to decide in time is decided in memory, from what
- * this replica last knew, and Redis is told what was admitted. So no replica ever admits more than the allowance in a
- * window, and all are exact together once Redis replies again. There is a breaker for each node of a cluster, so accounts on
- * other nodes do not notice that one fails. Bans, and addresses over their limit, are remembered for a second, so that
- * a flood of rejected requests costs Redis next to nothing.
+ * Enforces rate limits across all replicas that share a Redis. If Redis does not decide a request in time, the replica
+ * decides it in memory from the usage it last knew, and reports the admitted requests to Redis later. No replica ever
+ * admits more than the allowance in a window, and the limits are exact across replicas once Redis responds again. Each
+ * cluster node has its own breaker, so a failed node does not affect accounts on other nodes. Bans and exhausted address
+ * windows are cached for a second, so that a flood of rejected requests puts almost no load on Redis.
  */
 export class RedisRateLimiter extends RateLimiter implements OnModuleInit, OnApplicationShutdown {
   private readonly logger = new Logger(RedisRateLimiter.name);
   private readonly time: RedisTime;
   private readonly memory: MemoryRateLimiter;
-  private readonly bans = new ExpiringMap<bigint, KnownBan>(REMEMBERED_REJECTIONS);
-  private readonly addresses = new ExpiringMap<string, { window: Window; expiresAt: number }>(REMEMBERED_REJECTIONS);
+  private readonly bans = new ExpiringMap<bigint, KnownBan>(CACHE_CAPACITY);
+  private readonly addresses = new ExpiringMap<string, { window: Window; expiresAt: number }>(CACHE_CAPACITY);
   private readonly breakers = new Map<string, CircuitBreaker>();
   private arrived = new Map<Principal, Decide[]>();
 
@@ -73,7 +72,7 @@ export class RedisRateLimiter extends RateLimiter implements OnModuleInit, OnApp
     });
   }
 
-  /** @throws InvalidSettingsError when Redis says that it will never accept this replica as it is configured */
+  /** @throws InvalidSettingsError when Redis rejects the configuration of this replica */
   async onModuleInit(): Promise<void> {
     try {
       await withTimeout(CONNECT_LIMIT_MS, this.store.connect());
@@ -138,7 +137,7 @@ export class RedisRateLimiter extends RateLimiter implements OnModuleInit, OnApp
       return authFailure(full.window, cost === 1, this.time.now());
     }
     if (cost === 0) {
-      // Not worth a call: nobody is rejected by it.
+      // No request is rejected here, so a call to Redis is not worth its cost.
       return this.memory.countAuthFailure(address, 0);
     }
     const { reply: count } = await this.breakerFor(network).execute(() => this.store.countAuthFailure(network, cost));
@@ -150,7 +149,7 @@ export class RedisRateLimiter extends RateLimiter implements OnModuleInit, OnApp
     this.memory.adoptAuthFailures(address, window);
     if (!isAdmitted) {
       const elapsed = this.time.monotonic();
-      const expiresAt = elapsed + Math.min(window.endsAt - count.now, REMEMBER_MS);
+      const expiresAt = elapsed + Math.min(window.endsAt - count.now, CACHE_MS);
       this.addresses.set(network, { window, expiresAt }, elapsed);
     }
     return authFailure(window, !isAdmitted, count.now);
@@ -174,7 +173,7 @@ export class RedisRateLimiter extends RateLimiter implements OnModuleInit, OnApp
     });
   }
 
-  /** Asks Redis once about requests that came in one tick of the event loop. */
+  /** Makes one call to Redis for requests that arrived in one event-loop tick. */
   private async countTogether(breaker: CircuitBreaker, arrivals: readonly Arrival[]): Promise<void> {
     const outcome = await breaker.execute(() => this.requestCounts(arrivals));
     const { reply } = outcome;
@@ -207,10 +206,10 @@ export class RedisRateLimiter extends RateLimiter implements OnModuleInit, OnApp
     });
   }
 
-  /** Tells Redis what it does not know yet of the accounts, then asks about the requests. */
+  /** Reports the pending usage of the accounts to Redis, then counts the requests. */
   private async requestCounts(arrivals: readonly Arrival[]): Promise<RequestCount[]> {
     const pending = arrivals.flatMap(({ principal }) => this.memory.pendingUsage(principal.accountId) ?? []);
-    // Sent in this order on one connection, so that Redis counts with the reports.
+    // Both use one connection and the reports are sent first, so that Redis counts them in.
     const reports = pending.map((each) => this.store.merge(each));
     const [counts] = await Promise.all([
       this.store.countRequests(
@@ -250,7 +249,7 @@ export class RedisRateLimiter extends RateLimiter implements OnModuleInit, OnApp
       return;
     }
     const elapsed = this.time.monotonic();
-    const expiresAt = elapsed + Math.min(bannedUntil - now, REMEMBER_MS);
+    const expiresAt = elapsed + Math.min(bannedUntil - now, CACHE_MS);
     this.bans.set(principal.keyId, { unbanCount: principal.unbanCount, bannedUntil, expiresAt }, elapsed);
     this.memory.adoptBan(principal, bannedUntil - now);
     if (imposesBan) {
@@ -258,7 +257,7 @@ export class RedisRateLimiter extends RateLimiter implements OnModuleInit, OnApp
     }
   }
 
-  /** The breaker for the node that has what belongs to this tag. */
+  /** Returns the breaker of the node with this hash tag. */
   private breakerFor(tag: string): CircuitBreaker {
     const node = this.store.findNode(tag);
     let breaker = this.breakers.get(node);
@@ -288,14 +287,14 @@ export class RedisRateLimiter extends RateLimiter implements OnModuleInit, OnApp
         const reason = errorMessage(cause);
         this.logger.warn(
           { event: 'breaker_opened', reason, ...details },
-          `Redis cannot be used (${reason}): this replica counts requests by itself until it can.`,
+          `Redis is unavailable (${reason}): this replica counts requests locally until it recovers.`,
         );
       },
       onClose: () => {
         this.updateDegraded();
         this.logger.warn(
           { event: 'breaker_closed', ...details },
-          'Redis can be used again: all replicas count together.',
+          'Redis is available again: all replicas share their counts.',
         );
         void this.reportPending();
       },
@@ -306,7 +305,7 @@ export class RedisRateLimiter extends RateLimiter implements OnModuleInit, OnApp
     this.events.isDegraded = [...this.breakers.values()].some(({ isOpen }) => isOpen);
   }
 
-  /** Tells Redis what this replica admitted without it, also of accounts that send no more requests. */
+  /** Reports all requests admitted locally to Redis, including those of accounts that send no more requests. */
   private async reportPending(): Promise<void> {
     const all = [...this.memory.allPendingUsage()];
     for (let start = 0; start < all.length; start += REPORTED_TOGETHER) {
@@ -325,7 +324,7 @@ export class RedisRateLimiter extends RateLimiter implements OnModuleInit, OnApp
   }
 }
 
-/** The windows as they were some requests before. */
+/** Returns the windows as they were before the last `requests` requests. */
 function usedBefore({ minute, day }: AccountWindows, requests: number): AccountWindows {
   return { minute: { ...minute, used: minute.used - requests }, day: { ...day, used: day.used - requests } };
 }

@@ -1,11 +1,11 @@
 import { Clock } from '../../shared/domain/clock';
 
-/** Replies differ by less than this in how long they take; a greater difference means that Redis's clock was set back. */
+/** The response times of Redis vary by less than this; a greater difference means that Redis's clock was set back. */
 const JITTER_MS = 100;
 
 /**
- * Redis's time, by the time that has passed here since Redis last told it; the replica's own until then. Setting the replica's
- * clock does not change it.
+ * Redis's time: the time it last reported plus the time elapsed here since. Until the first report, it is the replica's own
+ * time. Setting the replica's clock does not change it.
  */
 export class RedisTime extends Clock {
   private origin: number;
@@ -23,7 +23,7 @@ export class RedisTime extends Clock {
     return this.clock.monotonic();
   }
 
-  /** The reply that took the least time tells it best. */
+  /** The reply with the shortest delay gives the most accurate time. */
   follow(redisNow: number): void {
     const origin = redisNow - this.clock.monotonic();
     if (origin > this.origin || origin < this.origin - JITTER_MS) {

@@ -11,40 +11,40 @@ import { readTlsOptions, createRedisClient, getRedisUser } from './redis-client'
 import { REDIS_SETTINGS } from './redis-settings';
 import { COUNT_AUTH_FAILURE, COUNT_REQUESTS, PERMISSIONS, PROBE, MERGE_USAGE, type Script } from './scripts';
 
-/** Less than a millisecond of Redis's time. */
+/** The maximum number of keys per call: less than a millisecond of Redis's time. */
 const MAX_TOGETHER = 50;
-/** How many numbers COUNT_REQUESTS returns for each key. */
+/** The length of the result of COUNT_REQUESTS for each key. */
 const COUNT_LENGTH = 7;
-/** How the client says that a call could not be sent, or its reply not be read. */
+/** Client errors for a call that could not be sent, or whose reply could not be read. */
 const NO_CONNECTION =
   /^(Connection is closed|Stream isn't writeable|Reached the max retries|Cluster isn't ready|MOVED )/;
-/** How Redis says that the user lacks a permission, to a call or to a script. */
+/** Redis errors for a missing permission, in a call or in a script. */
 const NO_PERMISSION = /^NOPERM|The user executing the script can't|ACL failure in script/;
-/** How the client says that no sentinel named the primary, after an error of each; and how one says that it knows none of that name. */
+/** Client errors: no sentinel named the primary (after an error for each), and a sentinel that has no primary of that name. */
 const NO_SENTINEL = 'All sentinels are unreachable';
 const UNKNOWN_PRIMARY = /got an invalid reply: null$|No such master with that name/;
 
-/** Whose requests are counted. */
+/** The key and account whose requests are counted. */
 export type RateLimitSubject = Pick<Principal, 'accountId' | 'keyId' | 'allowance' | 'unbanCount'>;
 
-/** Some requests that came with one key. */
+/** A number of requests with one key. */
 export interface RequestsOfKey {
   readonly subject: RateLimitSubject;
   readonly requests: number;
 }
 
-/** How Redis answered about requests of a key. Times in ms since the epoch, by Redis's clock. */
+/** The response of Redis for requests with a key. Times are in ms since the epoch, by Redis's clock. */
 export interface RequestCount {
   readonly now: number;
-  /** How many of them it admitted, the first ones. */
+  /** How many requests, from the first, were admitted. */
   readonly admissions: number;
-  /** How many of the next ones it rejected. */
+  /** How many of the following requests were rejected by an exhausted window. */
   readonly rejections: number;
-  /** The end of the ban that meets the rest, if there is a rest. */
+  /** The end of the ban that rejects the remaining requests; 0 if there is none. */
   readonly bannedUntil: number;
-  /** Whether one of these requests brought that ban about. */
+  /** Whether one of these requests caused the ban. */
   readonly imposesBan: boolean;
-  /** After that; all 0 when requests met a ban that was imposed before. */
+  /** The windows after these requests; all 0 if the key was banned before them. */
   readonly windows: AccountWindows;
 }
 
@@ -55,19 +55,19 @@ export interface AuthFailureCount {
 }
 
 /**
- * The counts that all replicas share, in Redis or Redis Cluster. Each call is one atomic script and one round trip; calls
- * made in one tick of the event loop go out together, in a cluster those to each node. Every key expires with what it counts. A call fails at once when
- * there is no connection; it never waits for one.
+ * The rate limit usage that all replicas share in Redis or Redis Cluster. Each call is one atomic script and one round trip.
+ * Calls made in one event-loop tick are pipelined, in a cluster per node. Every Redis key expires with its window or
+ * penalty. A call fails immediately when there is no connection.
  */
 export class RedisUsageStore {
-  /** Why the last attempt to connect failed. */
+  /** The cause of the last failed connection attempt. */
   private connectionError: Error | undefined;
   private readonly replica = randomUUID();
   private readonly banRules: readonly number[];
-  /** How many keys one call may be about. In a cluster one: a script takes keys of one hash slot only. */
+  /** The maximum number of API keys per call. In a cluster it is 1, because a script can only use keys of one hash slot. */
   maxTogether: number;
 
-  /** @param fixedNow the time instead of Redis's, for tests */
+  /** @param fixedNow replaces Redis's time in tests */
   constructor(
     private readonly redis: Redis | Cluster,
     private readonly keyPrefix: string,
@@ -80,12 +80,12 @@ export class RedisUsageStore {
     this.banRules = [banWindowSeconds * 1_000, banMemorySeconds * 1_000, durations.length, ...durations];
     this.redis.on('error', (error: Error & { readonly lastNodeError?: Error }) => {
       const known = this.connectionError;
-      // A sentinel has told why, just before.
+      // The preceding error of a sentinel is more specific.
       if (known === undefined || !(isSelectError(known) || error.message.startsWith(NO_SENTINEL))) {
         this.connectionError = error.lastNodeError ?? error;
       }
       if (isSelectError(error)) {
-        // The client would continue with database 0, which may be somebody else's.
+        // The client would continue with database 0, which another application may use.
         this.redis.disconnect(true);
       }
     });
@@ -94,7 +94,7 @@ export class RedisUsageStore {
     });
     this.redis.on('sentinelError', (error: Error) => {
       this.connectionError = UNKNOWN_PRIMARY.test(error.message)
-        ? new Error('the sentinels know no primary of the name in REDIS_URL')
+        ? new Error('the sentinels know no primary with the name in REDIS_URL')
         : error;
     });
     this.redis.on('ready', () => {
@@ -102,7 +102,7 @@ export class RedisUsageStore {
     });
   }
 
-  /** Those of the replicas with these settings. */
+  /** Creates the store that all replicas with these settings share. */
   static create(settings: Settings): RedisUsageStore {
     const { redisUrls, environment } = settings;
     const { keyPrefix = `petstore:${environment}:` } = settings.of(REDIS_SETTINGS);
@@ -111,11 +111,11 @@ export class RedisUsageStore {
   }
 
   /**
-   * Begins to connect, and continues trying until `close`.
-   * @throws InvalidSettingsError when Redis rejects the database number; the reason when the first attempt fails for another
+   * Connects, and keeps reconnecting until `close`.
+   * @throws InvalidSettingsError when Redis rejects the database number; otherwise the error of the first attempt
    */
   async connect(): Promise<void> {
-    // With sentinels that cannot be used, the client tries on and on.
+    // While no sentinel is available, the client retries without end.
     const failed = new Promise<never>((_, reject) => {
       this.redis.once('error', (error: Error) => {
         reject(this.connectionError ?? error);
@@ -132,7 +132,7 @@ export class RedisUsageStore {
     }
   }
 
-  /** Gives up the connection to a node, for a new one. */
+  /** Replaces the connection to a node. */
   reconnect(node: string): void {
     const { redis } = this;
     if (redis instanceof Cluster && node !== '') {
@@ -150,8 +150,8 @@ export class RedisUsageStore {
   }
 
   /**
-   * Counts requests of some keys, `maxTogether` at most. Without requests of a key, it changes nothing of it, and tells what would
-   * meet the next one. @returns a count for each key
+   * Counts requests with at most `maxTogether` keys. With 0 requests for a key, it only reads the usage.
+   * @returns a count for each key
    */
   async countRequests(batch: readonly RequestsOfKey[]): Promise<RequestCount[]> {
     const keys: string[] = [];
@@ -168,7 +168,7 @@ export class RedisUsageStore {
       if (batch.length === 1 || !(error instanceof Error && error.message.startsWith('CROSSSLOT'))) {
         throw error;
       }
-      // A proxy or a single node of a cluster: nothing was counted.
+      // The server is a cluster behind a single endpoint. Nothing was counted.
       this.maxTogether = 1;
       return (await Promise.all(batch.map((each) => this.countRequests([each])))).flat();
     }
@@ -183,7 +183,7 @@ export class RedisUsageStore {
         admissions,
         rejections,
         bannedUntil,
-        // The script returns no windows for requests of a key that was banned before.
+        // The script returns no windows if the key was banned before these requests.
         imposesBan: requests > 0 && bannedUntil > 0 && minuteEndsAt > 0,
         windows: {
           minute: { limit: allowance.perMinute, used: minuteUsed, endsAt: minuteEndsAt },
@@ -205,10 +205,10 @@ export class RedisUsageStore {
     return { now, isAdmitted: passes === 1, window: { limit, used, endsAt } };
   }
 
-  /** Adds what a replica admitted without Redis. @returns Redis's time */
+  /** Adds the requests that a replica admitted locally. @returns Redis's time */
   async merge({ accountId, sequence, from, to, minuteEndsAt, minute, dayEndsAt, day }: PendingUsage): Promise<number> {
     const keys = [this.accountKey(accountId), `${this.keyPrefix}{${accountId}}:merged:${this.replica}:${sequence}`];
-    // Its source is sent along, so that it cannot fall behind a call that is sent after it.
+    // EVAL sends the source, so that a NOSCRIPT retry cannot reorder it after a later call.
     return (await this.withExplanation(
       this.redis.eval(
         MERGE_USAGE.source,
@@ -223,18 +223,18 @@ export class RedisUsageStore {
     )) as number;
   }
 
-  /** Finds out whether the node that has a tag takes writes, and lets the service do all that it needs. @returns its time */
+  /** Checks that the node of a hash tag accepts writes and grants all permissions that the service needs. @returns its time */
   async probe(tag = 'probe'): Promise<number> {
     const key = `${this.keyPrefix}{${tag}}:probe`;
     return (await this.run(PROBE, [key, `${key}:hash`], [])) as number;
   }
 
-  /** The node of a cluster that has what belongs to a tag; empty when there is one node, or it is not known yet. */
+  /** Returns the cluster node of a hash tag; empty for a single server, or while the node is unknown. */
   findNode(tag: string): string {
     return this.redis instanceof Cluster ? (this.redis.slots[hashSlot(tag)]?.[0] ?? '') : '';
   }
 
-  /** The braces are Redis Cluster's hash tag: all keys of an account are on one node. */
+  /** The braces mark a Redis Cluster hash tag, which keeps all keys of an account on one node. */
   private accountKey(accountId: bigint): string {
     return `${this.keyPrefix}{${accountId}}:windows`;
   }
@@ -259,7 +259,7 @@ export class RedisUsageStore {
     }
   }
 
-  /** Says why there is no connection, where an error only says that there is none, and what to grant where a permission is missing. */
+  /** Replaces a generic connection error by its cause, and adds the required grants to a permission error. */
   private explain(error: unknown): unknown {
     const cause =
       error instanceof Error && NO_CONNECTION.test(error.message)
@@ -270,7 +270,7 @@ export class RedisUsageStore {
     }
     const permissions = this.redis instanceof Cluster ? `${PERMISSIONS} +cluster|slots` : PERMISSIONS;
     return new Error(
-      `${cause.message}; grant what it needs: ACL SETUSER ${getRedisUser(this.redis)} ~${this.keyPrefix}* ${permissions}`,
+      `${cause.message}; grant the permissions with: ACL SETUSER ${getRedisUser(this.redis)} ~${this.keyPrefix}* ${permissions}`,
     );
   }
 }

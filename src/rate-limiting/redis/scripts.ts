@@ -1,12 +1,12 @@
 import { createHash } from 'node:crypto';
 
-/** A Lua script that Redis runs as one atomic step, and the SHA-1 by which Redis knows it once it is loaded. */
+/** A Lua script that Redis runs atomically, and the SHA-1 that identifies it once it is loaded. */
 export interface Script {
   readonly source: string;
   readonly sha1: string;
 }
 
-/** Milliseconds since the epoch by Redis's own clock, whatever the replicas' clocks say; a test may give the time. */
+/** Milliseconds since the epoch by Redis's clock, independent of the replicas' clocks; a test can pass the time. */
 const NOW = `
 local now = tonumber(ARGV[1])
 if not now then
@@ -16,13 +16,13 @@ end
 `;
 
 /**
- * Counts or rejects requests of keys that came together, those of each key as if they came one after the other, by the rules of
- * the RateLimiter port. One call for many keys costs Redis and its client about half of a call for each.
- * KEYS: for each key, the windows of its account, then its penalty.
- * ARGV: now, ban window (ms), ban memory (ms), how many durations of bans there are, then these (ms); then for each key:
- * requests, per minute, per day, how many times it was unbanned.
- * Returns now; then for each key how many of the requests pass, how many of the next are rejected, the end of the ban that meets
- * the rest or 0, then end and use of the minute and of the day.
+ * Counts or rejects requests with several API keys by the rules of the RateLimiter port. Requests with the same key are
+ * processed one after another. One call for many keys costs Redis and its client about half as much as one call per key.
+ * KEYS: for each API key, the windows of its account, then its penalty.
+ * ARGV: now, ban window (ms), ban memory (ms), number of ban durations, the ban durations (ms); then for each API key:
+ * requests, allowance per minute, allowance per day, unban count.
+ * Returns now; then for each API key: the number of admitted requests, the number of following requests that are rejected,
+ * the end of the ban that rejects the rest (or 0), the end and usage of the minute, the end and usage of the day.
  */
 export const COUNT_REQUESTS = script(`${NOW}
 local banWindow, banMemory, banDurations = tonumber(ARGV[2]), tonumber(ARGV[3]), tonumber(ARGV[4])
@@ -95,8 +95,8 @@ return reply
 `);
 
 /**
- * Counts a failed authentication, or looks at the window.
- * KEYS: window of the address. ARGV: now, limit, cost. Returns now, 1 when it passes, end and use of the window.
+ * Counts a failed authentication, or reads the window (cost 0).
+ * KEYS: the window of the client network. ARGV: now, limit, cost. Returns now, 1 if admitted, the end and usage of the window.
  */
 export const COUNT_AUTH_FAILURE = script(`${NOW}
 local limit, cost = tonumber(ARGV[2]), tonumber(ARGV[3])
@@ -116,10 +116,10 @@ return {now, 1, endsAt, used + 1}
 `);
 
 /**
- * Adds what a replica admitted without Redis to the windows of an account that have not ended, each admission once however often
- * it is reported.
- * KEYS: windows of the account, how much of the replica's sequence is merged. ARGV: now, first and last admission of the report,
- * end and count of the minute, end and count of the day.
+ * Adds the requests that a replica admitted locally to the open windows of an account. Each admission is merged once,
+ * however often it is reported.
+ * KEYS: the windows of the account, the merged position of the replica's sequence. ARGV: now, the first and last admission
+ * of the report, the end and count of the minute, the end and count of the day.
  */
 export const MERGE_USAGE = script(`${NOW}
 local from, to = tonumber(ARGV[2]), tonumber(ARGV[3])
@@ -150,7 +150,7 @@ return now
 `);
 
 /**
- * Whether Redis takes writes, and lets the service run every command of the scripts. Returns now.
+ * Checks that Redis accepts writes and permits every command of the scripts. Returns now.
  * KEYS: two keys to write. ARGV: now.
  */
 export const PROBE = script(`${NOW}
@@ -162,7 +162,7 @@ redis.call('PEXPIRE', KEYS[2], 1000)
 return now
 `);
 
-/** What the scripts, and the connections of the client, need in an ACL. */
+/** The ACL permissions that the scripts and the client's connections need. */
 export const PERMISSIONS = '+eval +evalsha +time +get +set +hmget +hset +pexpire +info';
 
 function script(source: string): Script {

@@ -7,9 +7,9 @@ export class TimeoutError extends Error {
 }
 
 /**
- * Waits for a reply in steps, each of which takes at least one tick of the event loop: time in which this process itself
- * was busy, and could not have read the reply, hardly counts.
- * @throws TimeoutError when the promise is not settled in time
+ * Waits for a promise in several short timers. Each takes at least one event-loop tick, so time in which this process was
+ * busy and could not read the reply hardly counts.
+ * @throws TimeoutError when the promise does not settle in time
  */
 export async function withTimeout<T>(limitMs: number, promise: Promise<T>): Promise<T> {
   let timer: NodeJS.Timeout | undefined;
