@@ -1,8 +1,8 @@
-/** How a setting is written. */
+/** The text format of a setting. */
 export interface Format<T> {
-  /** What it must be, in words that follow "must". */
+  /** What the value must be, as a phrase that follows "must". */
   readonly must: string;
-  /** @returns undefined for what it must not be */
+  /** @returns undefined if the text is invalid */
   readonly read: (text: string) => T | undefined;
 }
 
@@ -27,14 +27,14 @@ export function url(must: string, accepts: (url: URL) => boolean): Format<string
 }
 
 export function httpUrl(example: string): Format<string> {
-  return url(`be an http or https address, such as ${example}`, ({ protocol }) => /^https?:$/.test(protocol));
+  return url(`be an http or https URL, such as ${example}`, ({ protocol }) => /^https?:$/.test(protocol));
 }
 
 /** @param server which of several servers the host must lead to */
 export function postgresUrl(server: 'the primary' | 'any one' = 'the primary'): Format<string> {
   const endpoint = server === 'the primary' ? 'a managed writer endpoint' : 'a managed reader endpoint';
   return url(
-    'be a PostgreSQL address with one host, such as postgres://user:password@host:5432/petstore; ' +
+    'be a PostgreSQL URL with one host, such as postgres://user:password@host:5432/petstore; ' +
       `for several servers, the host must lead to ${server}: a proxy such as HAProxy, a virtual IP or ${endpoint}`,
     ({ protocol, host, searchParams }) =>
       /^postgres(ql)?:$/.test(protocol) && !`${host}${searchParams.get('host') ?? ''}`.includes(','),

@@ -43,8 +43,8 @@ describe('Settings', () => {
     [{ PORT: '3000.5' }, 'PORT must be a whole number from 1 to 65535.'],
     [{ PORT: 'abc' }, 'PORT must be a whole number from 1 to 65535.'],
     [{ HOST: 'a b' }, 'HOST must be an IP address or a host name to listen on.'],
-    [{ DATABASE_URL: 'mysql://x' }, 'DATABASE_URL must be a PostgreSQL address'],
-    [{ DATABASE_URL: 'localhost' }, 'DATABASE_URL must be a PostgreSQL address'],
+    [{ DATABASE_URL: 'mysql://x' }, 'DATABASE_URL must be a PostgreSQL URL'],
+    [{ DATABASE_URL: 'localhost' }, 'DATABASE_URL must be a PostgreSQL URL'],
     [{ REDIS_URL: 'localhost:6379' }, 'REDIS_URL must be a Redis URL'],
     [{ REDIS_URL: 'redis://a,,redis://b' }, 'REDIS_URL must be a Redis URL'],
     [{ REDIS_URL: 'redis://a,redis://b/1' }, 'REDIS_URL must be a Redis URL'],
@@ -59,32 +59,26 @@ describe('Settings', () => {
     [{ REDIS_KEY_PREFIX: 'a*' }, 'REDIS_KEY_PREFIX must be 1 to 64 letters'],
     [{ DRAIN_SECONDS: '301' }, 'DRAIN_SECONDS must be a whole number from 0 to 300.'],
     [{ LOG_LEVEL: 'verbose' }, 'LOG_LEVEL must be trace, debug, info, warn, error, fatal or silent.'],
-    [{ PORT: '3000', METRICS_PORT: '3000' }, 'METRICS_PORT must be another port than PORT.'],
-    [{ METRICS_PORT: '3000' }, 'METRICS_PORT must be another port than PORT.'],
+    [{ PORT: '3000', METRICS_PORT: '3000' }, 'METRICS_PORT must differ from PORT.'],
+    [{ METRICS_PORT: '3000' }, 'METRICS_PORT must differ from PORT.'],
     [{ MIGRATE_ON_START: 'no' }, 'MIGRATE_ON_START must be true or false.'],
     [{ OTEL_SDK_DISABLED: '1' }, 'OTEL_SDK_DISABLED must be true or false.'],
-    [
-      { OTEL_EXPORTER_OTLP_TRACES_ENDPOINT: 'x:1' },
-      'OTEL_EXPORTER_OTLP_TRACES_ENDPOINT must be an http or https address',
-    ],
+    [{ OTEL_EXPORTER_OTLP_TRACES_ENDPOINT: 'x:1' }, 'OTEL_EXPORTER_OTLP_TRACES_ENDPOINT must be an http or https URL'],
     [{ METRICS_PORT: '0' }, 'METRICS_PORT must be a whole number from 1 to 65535.'],
-    [{ OTEL_EXPORTER_OTLP_ENDPOINT: 'collector:4317' }, 'OTEL_EXPORTER_OTLP_ENDPOINT must be an http or https address'],
+    [{ OTEL_EXPORTER_OTLP_ENDPOINT: 'collector:4317' }, 'OTEL_EXPORTER_OTLP_ENDPOINT must be an http or https URL'],
     [{ OTEL_EXPORTER_OTLP_PROTOCOL: 'grpc' }, 'OTEL_EXPORTER_OTLP_PROTOCOL must be http/protobuf or http/json.'],
     [{ DOCS_ENABLED: 'no' }, 'DOCS_ENABLED must be true or false.'],
     [{ DATABASE_URL_FILE: '/no/such/file' }, 'DATABASE_URL_FILE names a file that cannot be read (ENOENT).'],
     [{ REDIS_URL: 'redis://a', REDIS_URL_FILE: '/x' }, 'REDIS_URL and REDIS_URL_FILE must not both be set.'],
-    [
-      { PUBLIC_BASE_URL: 'https://api.example.com' },
-      'PUBLIC_BASE_URL must be an http or https address that ends in /v1',
-    ],
-    [{ STAGING_BASE_URL: 'ftp://x/v1' }, 'STAGING_BASE_URL must be an http or https address'],
+    [{ PUBLIC_BASE_URL: 'https://api.example.com' }, 'PUBLIC_BASE_URL must be an http or https URL that ends in /v1'],
+    [{ STAGING_BASE_URL: 'ftp://x/v1' }, 'STAGING_BASE_URL must be an http or https URL'],
     [{ TRUST_PROXY: 'true' }, 'TRUST_PROXY must be the number of gateways'],
     [{ TRUST_PROXY: '10.0.0.0/33' }, 'TRUST_PROXY must be the number of gateways'],
     [{ AUTH_FAILURES_PER_MINUTE: '0' }, 'AUTH_FAILURES_PER_MINUTE must be a whole number from 1 to 1000000.'],
     [{ BAN_DURATIONS_SECONDS: '1,,2' }, 'BAN_DURATIONS_SECONDS must be one to ten whole numbers'],
     [{ APP_ENV: 'production' }, 'DATABASE_URL is required when APP_ENV is production.'],
     [{ APP_ENV: 'staging' }, 'DATABASE_URL is required when APP_ENV is staging.'],
-  ])('refuse %j in one readable line', (env, message) => {
+  ])('reject %j with one readable line', (env, message) => {
     expect(() => loadSettings(env)).toThrow(InvalidSettingsError);
     expect(() => loadSettings(env)).toThrow(message);
     expect(() => loadSettings(env)).not.toThrow(/\n/);
@@ -96,18 +90,18 @@ describe('Settings', () => {
     'postgres:///db?host=a,b',
   ])('say what to do instead of naming several database servers (%s)', (url) => {
     expect(() => loadSettings({ DATABASE_URL: url })).toThrow(
-      /^DATABASE_URL must be a PostgreSQL address with one host, .+ must lead to the primary: a proxy such as HAProxy, /,
+      /^DATABASE_URL must be a PostgreSQL URL with one host, .+ must lead to the primary: a proxy such as HAProxy, /,
     );
   });
 
-  it('name every wrong setting, one line each, and repeat no value', () => {
+  it('list every invalid setting on its own line, without its value', () => {
     expect(() => loadSettings({ PORT: 'x', DATABASE_URL: 'secret', BAN_WINDOW_SECONDS: 'y' })).toThrow(
       /^PORT .+\nDATABASE_URL .+\nBAN_WINDOW_SECONDS .+$/,
     );
     expect(() => loadSettings({ DATABASE_URL: 'secret' })).not.toThrow(/secret/);
   });
 
-  it('belong to one module each, which declares them before they are read', () => {
+  it('are declared by one module each, before they are read', () => {
     const settings = loadSettings({});
     expect(() => declareSettings({ port: ['PORT', integer(1, 2), 1] })).toThrow('The setting PORT is declared twice.');
     const late = declareSettings({ late: ['LATE', integer(1, 2), 1] });

@@ -3,53 +3,53 @@ import { isIP } from 'node:net';
 import { resolve } from 'node:path';
 import { type Format, httpUrl, integer, matching, oneOf, postgresUrl, url } from './formats';
 
-/** What an operator sets through the environment; docs/configuration.md lists each for users. */
+/** The settings that an operator provides as environment variables. docs/configuration.md documents them. */
 export abstract class Settings {
   abstract readonly environment: 'development' | 'staging' | 'production';
   abstract readonly host: string;
   abstract readonly port: number;
-  /** Where the embedded database and the demo key live. */
+  /** The directory of the embedded database and the demo key. */
   abstract readonly dataDir: string;
-  /** A PostgreSQL connection string; without one the embedded database in `dataDir` is used. */
+  /** A PostgreSQL URL; if undefined, the embedded database in `dataDir` is used. */
   abstract readonly databaseUrl: string | undefined;
-  /** Whether the start brings the schema up to date, instead of waiting until it is. */
+  /** Whether pending migrations run at startup; otherwise startup waits until they have run. */
   abstract readonly migrateOnStart: boolean;
   /**
-   * The Redis that all replicas share, or nodes of a Redis Cluster, or sentinels: a URL for each host. Without any, requests are
-   * counted in memory.
+   * The shared Redis server, the nodes of a Redis Cluster, or the sentinels: one URL per host. If empty, requests are counted
+   * in memory.
    */
   abstract readonly redisUrls: readonly string[];
   abstract readonly publicBaseUrl: string | undefined;
   abstract readonly stagingBaseUrl: string | undefined;
-  /** The address clients reach this process at, without a trailing slash, ending in `/v1`; links are built from it. */
+  /** The base URL of links in responses: ends in `/v1`, without a trailing slash. */
   abstract readonly baseUrl: string;
-  /** The gateways whose `X-Forwarded-For` is believed: none, a number of hops, or their addresses. */
+  /** The gateways whose `X-Forwarded-For` is trusted: none, a number of hops, or their IP addresses and CIDR ranges. */
   abstract readonly trustProxy: false | number | string[];
-  /** How long a replica that is to stop still takes new connections, in seconds. */
+  /** How long a stopping replica still accepts new connections, in seconds. */
   abstract readonly drainSeconds: number;
   /** Whether the guides, Swagger UI and the OpenAPI document are served. */
   abstract readonly docsEnabled: boolean;
   abstract readonly logLevel: LogLevel;
-  /** Where metrics are served, alone; without one, at `/metrics` of `port`. */
+  /** The separate port for metrics; if undefined, they are served at `/metrics` of `port`. */
   abstract readonly metricsPort: number | undefined;
 
-  /** The settings that a module declares. */
+  /** Returns the settings that a module declared. */
   abstract readonly of: <D extends SettingDeclarations>(declarations: D) => DeclaredSettings<D>;
 }
 
-/** The least severe lines that are logged. */
+/** The minimum severity of logged lines. */
 export type LogLevel = 'trace' | 'debug' | 'info' | 'warn' | 'error' | 'fatal' | 'silent';
 
-/** The settings are wrong; the message has one line for each. */
+/** One or more settings are invalid; the message has one line per setting. */
 export class InvalidSettingsError extends Error {}
 
-/** Enough for a gateway that asks for readiness every second. */
+/** Enough for a gateway that checks readiness every second. */
 const DRAIN_SECONDS = 3;
 
-/** What a URL of sentinels may say beside their hosts, by the names that ioredis has for it. */
+/** The query parameters of a sentinel URL, named as in ioredis. */
 const SENTINEL_PARAMETERS = ['name', 'sentinelUsername', 'sentinelPassword'];
 
-/** What a setting must be, and what it is when it is not set. */
+/** The format of a setting, and its default value. */
 type Setting = readonly [format: Format<unknown>, preset: string | number | boolean | readonly unknown[] | undefined];
 
 const OWN_SETTINGS = {
@@ -72,7 +72,7 @@ const OWN_SETTINGS = {
   STAGING_BASE_URL: [baseUrl(), undefined],
   TRUST_PROXY: [
     {
-      must: 'be the number of gateways (0 to 10) or their addresses (CIDRs, separated by commas)',
+      must: 'be the number of gateways (0 to 10), or their IP addresses or CIDR ranges, separated by commas',
       read: parseTrustProxy,
     },
     false,
@@ -88,7 +88,7 @@ const OWN_SETTINGS = {
   OTEL_EXPORTER_OTLP_TRACES_PROTOCOL: [oneOf('http/protobuf', 'http/json'), undefined],
 } satisfies Record<string, Setting>;
 
-/** Every setting by its variable, also those of the modules that are loaded. */
+/** All settings by environment variable, including those of the loaded modules. */
 export const SETTINGS: Record<string, Setting> = { ...OWN_SETTINGS };
 
 type Values = {
@@ -98,14 +98,14 @@ type Value<S extends Setting> = S extends readonly [Format<infer T>, infer Prese
   ? T | (Preset extends undefined ? undefined : never)
   : never;
 
-/** Settings of a module by the names that it has for them, each with its variable. */
+/** The settings of a module: property name, environment variable, format and default. */
 export type SettingDeclarations = Readonly<Record<string, readonly [variable: string, ...setting: Setting]>>;
 
 export type DeclaredSettings<D extends SettingDeclarations> = {
   readonly [Name in keyof D]: D[Name] extends readonly [string, ...infer S extends Setting] ? Value<S> : never;
 };
 
-/** Declares settings of a module, beside it: they are checked at the start with all others, and read by `Settings.of`. */
+/** Declares the settings of a module. They are validated at startup with all others and read through `Settings.of`. */
 export function declareSettings<const D extends SettingDeclarations>(declarations: D): D {
   for (const [variable, ...setting] of Object.values(declarations)) {
     if (Object.hasOwn(SETTINGS, variable)) {
@@ -127,8 +127,8 @@ function pick<D extends SettingDeclarations>(values: Values, declarations: D): D
 }
 
 /**
- * Reads and checks the settings. An empty variable counts as one that is not set.
- * @throws InvalidSettingsError with one readable line per wrong setting; values are not repeated, they may be secret.
+ * Reads and validates the settings. An empty variable counts as unset.
+ * @throws InvalidSettingsError with one line per invalid setting. The message never contains values, which may be secret.
  */
 export function loadSettings(env: Readonly<Record<string, string | undefined>>): Settings {
   const values = readValues(withSecretFiles(env));
@@ -143,7 +143,7 @@ export function loadSettings(env: Readonly<Record<string, string | undefined>>):
     redisUrls: values.REDIS_URL,
     publicBaseUrl: values.PUBLIC_BASE_URL,
     stagingBaseUrl: values.STAGING_BASE_URL,
-    // A relative reference (RFC 8288 section 3) is right wherever the service is deployed without being told where.
+    // A relative reference (RFC 8288 section 3) is correct wherever the service is deployed.
     baseUrl:
       ownBaseUrl ??
       (values.APP_ENV === 'development' ? `${localOrigin({ host: values.HOST, port: values.PORT })}/v1` : '/v1'),
@@ -171,7 +171,7 @@ function readValues(env: Readonly<Record<string, string | undefined>>): Values {
     problems.push(`DATABASE_URL is required when APP_ENV is ${values.APP_ENV}.`);
   }
   if (problems.length === 0 && values.METRICS_PORT === values.PORT) {
-    problems.push('METRICS_PORT must be another port than PORT.');
+    problems.push('METRICS_PORT must differ from PORT.');
   }
   if (problems.length > 0) {
     throw new InvalidSettingsError(problems.join('\n'));
@@ -181,13 +181,13 @@ function readValues(env: Readonly<Record<string, string | undefined>>): Values {
 
 function baseUrl(): Format<string> {
   return url(
-    'be an http or https address that ends in /v1, such as https://api.example.com/v1',
+    'be an http or https URL that ends in /v1, such as https://api.example.com/v1',
     (url) =>
       /^https?:$/.test(url.protocol) && url.pathname.endsWith('/v1') && !url.search && !url.hash && !url.username,
   );
 }
 
-/** @returns a URL for each host; what surrounds several hosts is repeated for each */
+/** @returns one URL per host; the text around a list of hosts is repeated for each */
 function parseRedisUrls(text: string): string[] | undefined {
   const [, start = '', kind = '', hosts = '', end = ''] =
     /^(rediss?\+(cluster|sentinel):\/\/(?:[^/?#]*@)?)([^/?#]*)(.*)$/.exec(text) ?? [];
@@ -195,7 +195,7 @@ function parseRedisUrls(text: string): string[] | undefined {
     start === ''
       ? text.split(',').map((each) => each.trim())
       : hosts.split(',').map((host) => `${start}${host.trim()}${end}`);
-  // Several servers are nodes of a cluster.
+  // Several URLs name the nodes of a cluster.
   const kindOfAll = kind === '' && urls.length > 1 ? 'cluster' : kind;
   return urls.every((each) => isRedisUrl(each, kind, kindOfAll)) ? urls : undefined;
 }
@@ -210,7 +210,7 @@ function isRedisUrl(text: string, suffix: string, kind: string): boolean {
   }
   switch (kind) {
     case 'cluster':
-      // A cluster has database 0 alone.
+      // A cluster only has database 0.
       return /^\/?0?$/.test(pathname) && (suffix === '' || (hostname !== '' && searchParams.size === 0));
     case 'sentinel':
       return (
@@ -224,7 +224,7 @@ function isRedisUrl(text: string, suffix: string, kind: string): boolean {
   }
 }
 
-/** Adds the settings whose values are in files, as orchestrators mount secrets. */
+/** Adds the settings whose values are read from files, such as mounted secrets. */
 function withSecretFiles(env: Readonly<Record<string, string | undefined>>): Record<string, string | undefined> {
   const settings = { ...env };
   for (const name of ['DATABASE_URL', 'DATABASE_MIGRATION_URL', 'DATABASE_READ_URL', 'REDIS_URL']) {
@@ -246,13 +246,13 @@ function withSecretFiles(env: Readonly<Record<string, string | undefined>>): Rec
   return settings;
 }
 
-/** The origin at which this process is reached from its own machine. */
+/** Returns the origin of this process for clients on the same machine. */
 export function localOrigin({ host, port }: Pick<Settings, 'host' | 'port'>): string {
   const reachable = host === '0.0.0.0' || host === '::' ? '127.0.0.1' : host;
   return `http://${reachable.includes(':') ? `[${reachable}]` : reachable}:${port}`;
 }
 
-/** Where the documentation is; undefined while it is not served. */
+/** Returns the URL of the documentation; undefined if it is not served. */
 export function docsUrl({ baseUrl, docsEnabled }: Pick<Settings, 'baseUrl' | 'docsEnabled'>): string | undefined {
   return docsEnabled ? `${baseUrl.slice(0, -'/v1'.length)}/docs` : undefined;
 }

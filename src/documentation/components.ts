@@ -12,7 +12,7 @@ import type {
 import { stringifyJson } from '../shared/json/json';
 
 type Kind = 'responses' | 'parameters';
-/** Something of an operation that may become a component, and how to put a reference in its place. */
+/** A part of an operation that may become a component, and a function that replaces it by a reference. */
 interface Usage {
   readonly name: string;
   readonly value: object;
@@ -20,8 +20,8 @@ interface Usage {
 }
 
 /**
- * Gives the parameters and bodies of an operation an example of their own, made of the examples of their fields: tools that
- * send requests take no notice of those in schemas.
+ * Adds examples to the parameters and bodies of an operation, composed of the examples of their fields. Tools that send
+ * requests ignore examples in schemas.
  */
 export function addExamples(operation: OperationObject, schemas: Readonly<Record<string, unknown>>): void {
   for (const parameter of (operation.parameters ?? []) as ParameterObject[]) {
@@ -44,7 +44,7 @@ export function addExamples(operation: OperationObject, schemas: Readonly<Record
   }
 }
 
-/** @returns undefined for a schema whose required fields do not all have an example */
+/** @returns undefined if a required field of the schema has no example */
 function findExample(schema: SchemaObject | ReferenceObject, schemas: Readonly<Record<string, unknown>>): unknown {
   if ('$ref' in schema) {
     return findExample(schemas[schema.$ref.split('/').at(-1) ?? ''] as SchemaObject, schemas);
@@ -64,7 +64,7 @@ function findExample(schema: SchemaObject | ReferenceObject, schemas: Readonly<R
   return isComplete ? Object.fromEntries(fields.filter(([, value]) => value !== undefined)) : undefined;
 }
 
-/** Moves what several operations have in common to `components`, and removes the components that nothing refers to. */
+/** Moves responses and parameters that operations share to `components`, and removes unused components. */
 export function shareComponents(document: OpenAPIObject, operations: readonly OperationObject[]): void {
   share(document, 'responses', operations.flatMap(listResponses));
   share(document, 'parameters', operations.flatMap(listParameters));
@@ -87,7 +87,7 @@ function listParameters({ parameters = [] }: OperationObject): Usage[] {
   }));
 }
 
-/** Of those with the same name, the one that most operations have becomes the component; the others stay where they are. */
+/** Among values with the same name, the most frequent one becomes the component; the others stay inline. */
 function share(document: OpenAPIObject, kind: Kind, usages: readonly Usage[]): void {
   const components: Record<string, object> = {};
   for (const name of new Set(usages.map((usage) => usage.name))) {

@@ -6,7 +6,7 @@ import type { OpenAPIObject } from '@nestjs/swagger';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { stringifyJson } from '../shared/json/json';
 
-/** What `npm run build` renders: see page/build.mjs. */
+/** The site that `npm run build` renders with page/build.mjs. */
 const SITE_DIRECTORY = join(__dirname, 'site');
 const REVALIDATED = 'no-cache';
 const KEPT_FOR_A_DAY = 'public, max-age=86400';
@@ -18,20 +18,20 @@ const MEDIA_TYPES: Readonly<Record<string, string>> = {
   '.json': 'application/json; charset=utf-8',
   '.png': 'image/png',
 };
-/** Their URLs have the version of Swagger UI, so the files of another one are never taken from a cache. */
+/** The URLs of these files contain the version of Swagger UI, so a cache never serves another version. */
 const VERSIONED = ['swagger-ui-bundle.js', 'swagger-ui.css', 'favicon-32x32.png'];
-/** The compressed forms of a file, the smallest first. */
+/** The content encodings of a file, smallest first. */
 const ENCODINGS = [
   { name: 'br', extension: '.br' },
   { name: 'gzip', extension: '.gz' },
 ] as const;
-/** Better levels make the document 5% smaller, in ten times the time. */
+/** Higher levels make the document 5% smaller but take ten times as long. */
 const BROTLI_QUALITY = 5;
 
 /**
- * Serves the guides and Swagger UI below `/docs` and the document at `/openapi.json`. The page of Swagger UI is our own, not the
- * one of `SwaggerModule.setup`, whose inline styles a strict Content-Security-Policy does not let through. The document is made,
- * and the files are read, when first asked for: most replicas never are.
+ * Serves the guides and Swagger UI below `/docs`, and the OpenAPI document at `/openapi.json`. The page for Swagger UI is
+ * custom, because a strict Content-Security-Policy blocks the inline styles of `SwaggerModule.setup`. The document is
+ * created and the files are read at the first request, which most replicas never receive.
  */
 export function serveDocumentation(
   fastify: FastifyInstance,
@@ -64,20 +64,20 @@ export function serveDocumentation(
   }));
 }
 
-/** The same content as it is, and compressed. */
+/** The same content, uncompressed and compressed. */
 interface Forms {
   readonly plain: Buffer;
   readonly br?: Buffer;
   readonly gzip?: Buffer;
 }
 
-/** Something that does not change while the service runs: caches may ask whether it is still the same. */
+/** Content that does not change while the service runs, so caches can revalidate it. */
 interface Content {
   readonly forms: Forms;
   readonly headers: Readonly<Record<string, string>>;
 }
 
-/** @throws Error when the site was not rendered */
+/** @throws Error when the site has not been rendered */
 function siteFiles(): string[] {
   if (!existsSync(SITE_DIRECTORY)) {
     throw new Error('The documentation is not rendered. Run `npm run build`, or set DOCS_ENABLED=false.');
@@ -133,14 +133,14 @@ function once<T>(make: () => T): () => T {
   return () => (made ??= { value: make() }).value;
 }
 
-/** Nothing but the site's own files; requests also go to the servers of the document, which may be other origins. */
+/** Allows only the site's own files, and requests to the servers in the document, which may have other origins. */
 function contentSecurityPolicy({ servers = [] }: Pick<OpenAPIObject, 'servers'>): string {
   const origins = servers.filter(({ url }) => URL.canParse(url)).map(({ url }) => new URL(url).origin);
   const directives = {
     'default-src': ["'none'"],
     'script-src': ["'self'"],
     'style-src': ["'self'"],
-    // Swagger UI's style sheet has its icons in itself.
+    // Swagger UI's style sheet embeds its icons.
     'img-src': ["'self'", 'data:'],
     'connect-src': ["'self'", ...new Set(origins)],
     'base-uri': ["'none'"],

@@ -33,9 +33,9 @@ import { DEPRECATION, type Deprecation } from '../versioning';
 import { addExamples, shareComponents } from './components';
 
 const VERSION_PREFIX = '/v1';
-const KEY_DESCRIPTION = 'An API key, which the operator issues: `pets_live_…` in production, `pets_test_…` elsewhere.';
+const KEY_DESCRIPTION = 'An API key issued by the operator: `pets_live_…` in production, `pets_test_…` elsewhere.';
 
-/** The description of the API, whose sections lead to the guides while they are served. */
+/** Returns the description of the API. Its sections link to the guides if they are served. */
 function describe(docs: string | undefined): string {
   const section = (title: string, text: string, guide: string, label: string) =>
     `## ${title}\n\n${text}${docs === undefined ? '' : ` [${label}](${docs}/${guide})`}`;
@@ -49,38 +49,38 @@ function describe(docs: string | undefined): string {
     ),
     section(
       'Rate limits',
-      'Every response says how much of the plan is left, in `X-RateLimit-Remaining`. After a 429, wait for `Retry-After`.',
+      'Every response reports the remaining requests of your plan in `X-RateLimit-Remaining`. After a 429, wait for `Retry-After`.',
       'limits',
       'Plans, windows and bans',
     ),
     section(
       'Pages',
-      'A list comes in pages. Follow the `Link` header with `rel="next"` until there is none.',
+      'Lists are paginated. Follow the `Link` header with `rel="next"` until there is none.',
       'getting-started#paging',
       'Paging',
     ),
     section(
       'Retries',
-      'Send an `Idempotency-Key` with a request that creates something, and retry it safely after a lost response or a 503.',
+      'Send an `Idempotency-Key` with requests that create a resource, and retry them safely after a lost response or a 503.',
       'getting-started#safe-retries',
       'Safe retries',
     ),
     section(
       'Errors',
-      'Every error is `{code, message, status}`. Decide by `code`; codes may be added.',
+      'Every error is `{code, message, status}`. Base decisions on `code`; new codes may be added.',
       'errors',
       'All codes',
     ),
   ].join('\n\n');
 }
 
-/** A handler of a controller, which has the name of its operation. */
+/** A controller method, named after its operation. */
 interface Handler {
   readonly handler: () => unknown;
   readonly controller: Type;
 }
 
-/** The OpenAPI document of version 1: what the controllers declare, and what holds for every operation. */
+/** Creates the OpenAPI document of version 1 from the controllers and the guarantees of every operation. */
 export function createOpenApiDocument(app: INestApplication, settings: Settings): OpenAPIObject {
   const docs = docsUrl(settings);
   const builder = new DocumentBuilder()
@@ -118,7 +118,7 @@ export function createOpenApiDocument(app: INestApplication, settings: Settings)
     const { operationId = '' } = operation;
     const handler = handlers.get(operationId);
     if (handler === undefined) {
-      throw new Error(`No handler is called ${operationId}: an operation has the name of its handler.`);
+      throw new Error(`No handler is named ${operationId}: an operation must have the name of its handler.`);
     }
     addDeclarations(operation, app, handler, settings);
     nameTitledSchemas(operation, schemas);
@@ -128,7 +128,7 @@ export function createOpenApiDocument(app: INestApplication, settings: Settings)
   return document;
 }
 
-/** The groups that the controllers declare, in the order of their modules, and their handlers by name, which is the id of the operation. */
+/** Returns the groups that the controllers declare, in module order, and the handlers by operation ID. */
 function readControllers(app: INestApplication) {
   const [scanner, reflector] = [app.get(MetadataScanner), app.get(Reflector)];
   const controllers = app.get(DiscoveryService).getControllers();
@@ -168,7 +168,7 @@ function listOperations(document: OpenAPIObject): OperationObject[] {
   );
 }
 
-/** Adds what the handler declares with the service's own decorators, and what holds for every operation. */
+/** Adds the declarations of the service's own decorators, and the errors and headers of every operation. */
 function addDeclarations(
   operation: OperationObject,
   app: INestApplication,
@@ -223,7 +223,7 @@ function addDeclarations(
   );
 }
 
-/** What comes before the operation is found does not know that it is deprecated. */
+/** Errors before routing have no deprecation headers, because the operation is not determined yet. */
 function deprecationHeaders(status: string) {
   if (status.startsWith('2')) {
     return DEPRECATION_HEADERS;
@@ -231,7 +231,7 @@ function deprecationHeaders(status: string) {
   return ['401', '408', '429', '431'].includes(status) ? undefined : DEPRECATION_HEADERS_OF_ERROR;
 }
 
-/** Moves a response's schema that has a title to the document's named schemas, where clients find it by that name. */
+/** Moves response schemas with a title to the named schemas, where client generators find them. */
 function nameTitledSchemas(operation: OperationObject, schemas: Record<string, unknown>): void {
   for (const response of Object.values(operation.responses) as ResponseObject[]) {
     for (const content of Object.values(response.content ?? {})) {

@@ -1,5 +1,5 @@
-// Renders the documentation into src/documentation/site: the guides, their search index, Swagger UI and the files that the
-// pages load, each also compressed.
+// Renders the documentation into src/documentation/site: the guides, the search index, Swagger UI and the assets of the
+// pages, each uncompressed and compressed.
 import { Buffer } from 'node:buffer';
 import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
@@ -18,7 +18,7 @@ const require = createRequire(import.meta.url);
 const { repository } = JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8'));
 const { version } = require('swagger-ui-dist/package.json');
 
-/** The guides by the names of their pages, in the order of the navigation. */
+/** The guides by page name, in navigation order. */
 const GUIDES = [
   { name: 'index', label: 'Home', source: 'docs/index.md' },
   { name: 'getting-started', label: 'Getting started', source: 'docs/getting-started.md' },
@@ -33,7 +33,7 @@ const REFERENCE = { name: 'reference', label: 'API reference' };
 const LOCAL = 'http://127.0.0.1:3000';
 const PLAIN_TEXT = new Set(['html', 'css', 'mjs', 'js', 'json']);
 
-/** Home is at `/docs`, its files and the other pages one level below. Links are relative: a gateway may add a path. */
+/** The home page is at `/docs`; its assets and the other pages are one level below. Links are relative, because a gateway may add a path prefix. */
 const prefix = ({ name }) => (name === 'index' ? 'docs/' : '');
 const origin = ({ name }) => (name === 'index' ? '' : '../');
 const link = (page, { name }) => (name === 'index' ? `${origin(page)}docs` : `${prefix(page)}${name}`);
@@ -44,7 +44,7 @@ const { rules } = markdown.renderer;
 rules.table_open = () => '<div class="table"><table>\n';
 rules.table_close = () => '</table></div>\n';
 for (const cell of ['th', 'td']) {
-  // Markdown-it aligns cells by inline styles, which the Content-Security-Policy does not let through.
+  // Markdown-it aligns cells with inline styles, which the Content-Security-Policy blocks.
   rules[`${cell}_open`] = () => `<${cell}>`;
 }
 rules.heading_open = (tokens, index) => `<${tokens[index].tag} id="${escapeHtml(tokens[index].meta.anchor)}">`;
@@ -53,7 +53,7 @@ rules.heading_close = (tokens, index) => {
   return ` <a class="anchor" href="#${escapeHtml(anchor)}" aria-label="Link to this section">#</a></${tokens[index].tag}>\n`;
 };
 
-/** The anchor of a heading: the code of an error, otherwise as GitHub makes it. */
+/** Creates the anchor of a heading: the error code, or else the same anchor as on GitHub. */
 function createAnchor(title, taken) {
   const [, code] = /^(\w+) \(\d{3}\)$/.exec(title) ?? [];
   const base = code ?? slug(title);
@@ -69,7 +69,7 @@ function slug(title) {
     .replace(/\s/g, '-');
 }
 
-/** Where a link in a guide leads: to another guide, or to the file in the repository. */
+/** Resolves a link in a guide to another guide, or to the file in the repository. */
 function resolveLink(guide, href) {
   if (href === `${LOCAL}/docs/reference`) {
     return `${prefix(guide)}reference`;
@@ -90,9 +90,9 @@ function resolveLink(guide, href) {
   return `${link(guide, target)}${hash}`;
 }
 
-/** Reads a guide: its tokens, with anchors and links resolved, and its sections, for the search. */
+/** Reads a guide: its tokens with resolved anchors and links, and its sections for the search index. */
 function read(guide) {
-  // Comments tell a test which file a listing comes from.
+  // Comments name the source file of a listing for a test.
   const text = readFileSync(join(ROOT, guide.source), 'utf8').replace(/^<!--.*-->\n/gm, '');
   const tokens = markdown.parse(text, {});
   const taken = new Map();
@@ -144,13 +144,13 @@ function fill(template, page, values) {
   return template.replace(/\{(\w+)\}/g, (placeholder, name) => all[name] ?? placeholder);
 }
 
-/** Writes a file of the site, and its compressed forms. */
+/** Writes a file of the site, uncompressed and compressed. */
 function write(name, content) {
   const body = Buffer.from(content);
   writeFileSync(join(SITE, name), body);
   if (PLAIN_TEXT.has(name.split('.').at(-1))) {
     writeFileSync(join(SITE, `${name}.gz`), gzipSync(body, { level: 9 }));
-    // The highest quality takes seconds for Swagger UI, and makes it 3% smaller.
+    // The highest quality takes seconds for Swagger UI and makes it only 3% smaller.
     const quality = body.length > 500_000 ? 9 : 11;
     writeFileSync(
       join(SITE, `${name}.br`),

@@ -1,17 +1,17 @@
 /* global document, fetch, location, navigator, URL */
 import { FIELDS } from './search.mjs';
 
-/** The directory of the pages and their files, with a slash at the end. */
+/** The directory of the pages and assets, with a trailing slash. */
 const DOCS = new URL('./', import.meta.url);
 const LOCAL = 'http://127.0.0.1:3000';
 const MAX_RESULTS = 8;
 
-// Links to operations were once links to the home page.
+// Redirects old links to operations, which pointed to the home page.
 if (location.hash.startsWith('#/') && !document.getElementById('swagger-ui')) {
   location.replace(new URL(`reference${location.hash}`, DOCS));
 }
 
-/** Shows the examples with the URL of this service, and a button that copies each. */
+/** Inserts the URL of this service into the examples, and adds a copy button to each. */
 function completeExamples() {
   const here = new URL('..', DOCS).href.replace(/\/$/, '');
   for (const code of document.querySelectorAll('article pre code')) {
@@ -29,7 +29,7 @@ function completeExamples() {
 }
 
 let loading;
-/** Loads the search when it is first used. */
+/** Loads the search index at first use. */
 function loadSearch() {
   loading ??= Promise.all([
     import('./minisearch.mjs'),
@@ -44,7 +44,7 @@ function connectSearch() {
   const show = async () => {
     const query = input.value.trim();
     const index = await loadSearch();
-    // The reader may have typed on while the index was loaded.
+    // The reader may have continued typing while the index loaded.
     if (query !== input.value.trim()) {
       return;
     }

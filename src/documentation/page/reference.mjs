@@ -1,6 +1,6 @@
 /* global document, matchMedia, SwaggerUIBundle, URL */
 
-/** Shows how stable an operation is, next to its path, where it is not stable yet. */
+/** Shows the stability level next to the path of an operation that is not stable yet. */
 const stabilityBadge = {
   wrapComponents: {
     OperationSummaryPath:
@@ -14,7 +14,7 @@ const stabilityBadge = {
   },
 };
 
-/** Folds the headers that are documented for each response: they are mostly the same, and longer than all else. */
+/** Folds the documented headers of each response, which are long and mostly the same. */
 const foldedHeaders = {
   wrapComponents: {
     headers:
@@ -30,7 +30,7 @@ const foldedHeaders = {
   },
 };
 
-/** Shows the integers of a response as they came: Swagger UI itself would round those beyond 2^53. */
+/** Shows the integers of a response exactly: Swagger UI itself rounds those beyond 2^53. */
 const exactIntegers = {
   wrapComponents: {
     responseBody: (Original, { React: { createElement }, getComponent }) => {
@@ -59,10 +59,10 @@ const exactIntegers = {
   },
 };
 
-/** The integers of the document that a double does not hold, by how a double shows them. */
+/** The integers in the document that a double cannot represent, by their rounded form. */
 const exactBounds = new Map();
 
-/** The response with line breaks; undefined when it is not JSON. Nothing but white space changes. */
+/** Formats a JSON response with line breaks, changing only white space; undefined if it is not JSON. */
 function exactJson({ content, contentType }) {
   if (typeof content !== 'string' || !/json/.test(contentType)) {
     return undefined;
@@ -95,8 +95,8 @@ function exactJson({ content, contentType }) {
 }
 
 /**
- * Fills in no Idempotency-Key: the second, different animal that is tried would be rejected for using it again. Fills in no
- * X-Request-Id either: each request has its own.
+ * Leaves Idempotency-Key empty: with a prefilled key, a second, different animal would be rejected because the key was reused.
+ * Leaves X-Request-Id empty as well, because each request has its own.
  */
 const noFixedIds = {
   statePlugins: {
@@ -123,7 +123,7 @@ const noFixedIds = {
   },
 };
 
-/** Below the curl command of a request that was sent, the same request in JavaScript and Python. */
+/** Shows a sent request in JavaScript and Python below its curl command. */
 const samples = {
   fn: {
     requestSnippetGenerator_javascript: (request) => {
@@ -171,7 +171,7 @@ function parts(request) {
   };
 }
 
-/** A string literal, which JavaScript and Python read alike. */
+/** Returns a string literal that is valid in JavaScript and Python. */
 function quote(text) {
   return JSON.stringify(text);
 }
@@ -185,7 +185,7 @@ function indent(text, spaces = 2) {
   return text.replaceAll('\n', `\n${' '.repeat(spaces)}`);
 }
 
-/** Swagger UI has a dark theme, which a class switches on. */
+/** Enables Swagger UI's dark theme, which depends on a class. */
 const dark = matchMedia('(prefers-color-scheme: dark)');
 const followSystem = () => document.documentElement.classList.toggle('dark-mode', dark.matches);
 dark.addEventListener('change', followSystem);

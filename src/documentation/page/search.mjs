@@ -1,4 +1,4 @@
-/** What the search index holds of each section, and how it is searched; the build and the browser must agree. */
+/** The fields of the search index and the search options, shared by the build and the browser. */
 export const FIELDS = {
   fields: ['title', 'text'],
   storeFields: ['page', 'label', 'title', 'anchor'],

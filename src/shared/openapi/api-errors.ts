@@ -7,32 +7,32 @@ import { ErrorDto } from '../http/errors/error.dto';
 const DESCRIPTIONS: Readonly<Record<number, string>> = {
   400: 'Something in the request is missing or invalid.',
   401: 'The credential is missing or invalid.',
-  403: 'The key is valid, but does not allow this.',
-  404: 'What was asked for could not be found.',
+  403: 'The API key is valid but does not permit this operation.',
+  404: 'The resource does not exist.',
   405: 'The method is not allowed for this URL.',
-  406: 'No response has a media type that the request accepts.',
+  406: 'No media type in the `Accept` header is supported.',
   408: 'The request did not arrive in time; the connection is closed.',
-  409: 'What the request is about is not in a state for it.',
-  410: 'What was asked for exists no more.',
-  412: 'What the request is about has changed in the meantime.',
+  409: 'The request conflicts with the current state of the resource.',
+  410: 'The resource no longer exists.',
+  412: 'The resource has changed in the meantime.',
   413: 'The body is too large.',
   414: 'The URL is too long.',
-  415: 'The body is not of the media type application/json.',
-  422: 'The request is well-formed, but cannot be carried out.',
+  415: 'The media type of the body is not application/json.',
+  422: 'The request is well-formed but cannot be processed.',
   429: 'A rate limit is exceeded. Wait for the time in `Retry-After`.',
   431: 'The header fields are too large; the connection is closed.',
-  500: 'The service failed.',
-  501: 'The service does not do this yet.',
-  502: 'A service that this one depends on returned an invalid response.',
-  503: 'The service cannot answer for the moment. Wait for the time in `Retry-After`.',
-  504: 'A service that this one depends on did not respond in time.',
+  500: 'An internal error occurred.',
+  501: 'The service does not support this yet.',
+  502: 'An upstream service returned an invalid response.',
+  503: 'The service is temporarily unavailable. Wait for the time in `Retry-After`.',
+  504: 'An upstream service did not respond in time.',
 };
 
 export const ERROR_CODES = 'petstore:error-codes';
 
 /**
- * Documents errors, with an example for each code: of an operation, on its handler; of all operations of a controller, or of all
- * that a guard protects, on the class. May be given more than once.
+ * Documents errors with an example for each code. On a handler, it applies to that operation; on a controller or guard class,
+ * to all its operations. Can be applied more than once.
  */
 export function ApiErrors(...codes: ErrorCode[]): MethodDecorator & ClassDecorator {
   return (target: object, _name?: string | symbol, descriptor?: PropertyDescriptor) => {
@@ -44,12 +44,12 @@ export function ApiErrors(...codes: ErrorCode[]): MethodDecorator & ClassDecorat
 
 export const OMITTED_ERROR_CODES = 'petstore:omitted-error-codes';
 
-/** Leaves errors of a guard out of the document of an operation that the guard does not apply to. */
+/** Omits errors of a guard from the documentation of an operation that the guard skips. */
 export function OmitApiErrors(...codes: ErrorCode[]): MethodDecorator {
   return SetMetadata(OMITTED_ERROR_CODES, codes);
 }
 
-/** @throws Error for a status that no error had so far */
+/** @throws Error for a status that has no description yet */
 function describeStatus(status: number): string {
   const description = DESCRIPTIONS[status];
   if (description === undefined) {
@@ -60,7 +60,7 @@ function describeStatus(status: number): string {
   return description;
 }
 
-/** An example of the response for each code, which the document has once, under `components.examples`. */
+/** Returns an example response for each code, for `components.examples`. */
 export function errorExamples(catalog: ErrorCatalog): Record<ErrorCode, ExampleObject> {
   const entries = catalog.codes.map((code) => {
     const { message, status } = catalog.get(code);
@@ -69,7 +69,7 @@ export function errorExamples(catalog: ErrorCatalog): Record<ErrorCode, ExampleO
   return Object.fromEntries(entries) as Record<ErrorCode, ExampleObject>;
 }
 
-/** The OpenAPI response objects of these codes, by status. */
+/** Returns the OpenAPI response objects of these codes, by status. */
 export function errorResponses(catalog: ErrorCatalog, codes: readonly ErrorCode[]) {
   const entries = codes.map((code) => [code, catalog.get(code)] as const);
   const statuses = [...new Set(entries.map(([, { status }]) => status))];

@@ -8,7 +8,7 @@ export interface ApiGroupMetadata {
   readonly description: string;
 }
 
-/** Puts the operations of a controller under a tag of the OpenAPI document, with its description. */
+/** Groups the operations of a controller under an OpenAPI tag with a description. */
 export function ApiGroup(name: string, description: string): ClassDecorator {
   return applyDecorators(ApiTags(name), SetMetadata(API_GROUP, { name, description } satisfies ApiGroupMetadata));
 }

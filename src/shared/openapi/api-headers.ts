@@ -2,7 +2,7 @@ import type { HeaderObject, HeadersObject, ParameterObject, SchemaObject } from 
 import { MAX_ALLOWANCE } from '../domain/allowance';
 import { MAX_URL_LENGTH } from '../http/server/url-check';
 
-/** The longest ban that can be set, and a second for rounding up. */
+/** The longest ban that can be configured, plus a second for rounding. */
 const MAX_WAIT_SECONDS = 1_000_000;
 /** The end of the year 9999. */
 const MAX_UNIX_SECONDS = 253_402_300_799;
@@ -21,18 +21,18 @@ const text = (description: string, pattern: string, maxLength: number, example: 
 });
 
 const since = (required: boolean) =>
-  text('Since when the operation is deprecated (RFC 9745).', '^@[0-9]+$', 20, '@1795219200', required);
+  text('The date since which the operation is deprecated (RFC 9745).', '^@[0-9]+$', 20, '@1795219200', required);
 const sunset = (required: boolean) =>
   text(
-    'When the operation will be removed (RFC 8594).',
+    'The date on which the operation will be removed (RFC 8594).',
     '^[A-Z][a-z]{2}, [0-9]{2} [A-Z][a-z]{2} [0-9]{4} [0-9:]{8} GMT$',
     29,
     'Thu, 05 Dec 2030 00:00:00 GMT',
     required,
   );
-const linkOfDeprecation = (required: boolean) =>
+const deprecationLink = (required: boolean) =>
   text(
-    'Where the deprecation is explained (`rel="deprecation"`) and what replaces the operation (`rel="successor-version"`).',
+    'The page that explains the deprecation (`rel="deprecation"`) and the replacement of the operation (`rel="successor-version"`).',
     '^(<[^<>]+>; rel="deprecation".*, )?<[^<>]+>; rel="successor-version"$',
     MAX_URL_LENGTH,
     '<https://api.example.com/docs/reference#/pets/getPet>; rel="deprecation"; type="text/html", <https://api.example.com/v1/pets>; rel="successor-version"',
@@ -41,9 +41,9 @@ const linkOfDeprecation = (required: boolean) =>
 const REQUEST_ID_PATTERN = '^[A-Za-z0-9._~+/=:-]{1,128}$';
 const REQUEST_ID_MAX_LENGTH = 128;
 
-/** The headers of responses, which the document has once each, under `components.headers`. */
+/** The response headers, which the document defines once under `components.headers`. */
 export const HEADER_COMPONENTS = {
-  'Access-Control-Allow-Origin': text('Pages of any origin may call the service.', '^\\*$', 1, '*'),
+  'Access-Control-Allow-Origin': text('Web pages of any origin may call the service.', '^\\*$', 1, '*'),
   'X-RateLimit-Limit': integer('Request allowance of the current plan for the window.', 1, MAX_ALLOWANCE, 300),
   'X-RateLimit-Remaining': integer('Requests remaining in the window.', 0, MAX_ALLOWANCE, 299),
   'X-RateLimit-Reset': integer(
@@ -53,7 +53,7 @@ export const HEADER_COMPONENTS = {
     1_795_219_260,
   ),
   'X-Request-Id': text(
-    'Identifies the request in the logs; one that was sent is kept.',
+    'The ID of the request in the logs. A valid ID in the request is echoed; otherwise one is generated.',
     REQUEST_ID_PATTERN,
     REQUEST_ID_MAX_LENGTH,
     '2a1b6a3e-7c5d-4f10-9d0e-3f1c2b4a5d6e',
@@ -66,22 +66,27 @@ export const HEADER_COMPONENTS = {
     'Bearer realm="petstore", error="invalid_token"',
   ),
   'WWW-Authenticate-Scope': text(
-    'What the API key lacks (RFC 6750 section 3.1), if its scope is why.',
+    'Present when the API key lacks the required scope (RFC 6750 section 3.1).',
     '^Bearer realm="petstore", error="insufficient_scope"$',
     64,
     'Bearer realm="petstore", error="insufficient_scope"',
     false,
   ),
   'Link-Next': text(
-    'When more follow: the URL of the next page, with `rel="next"` (RFC 8288).',
+    'The URL of the next page, with `rel="next"` (RFC 8288); absent on the last page.',
     '^<[^<>]+>; rel="next"$',
     MAX_URL_LENGTH,
     '<https://api.example.com/v1/pets?limit=20&cursor=AAAAAAAAABQeDVxO>; rel="next"',
     false,
   ),
-  Location: text('The URL of what was created.', '^\\S*/v1/\\S+$', MAX_URL_LENGTH, 'https://api.example.com/v1/pets/1'),
+  Location: text(
+    'The URL of the created resource.',
+    '^\\S*/v1/\\S+$',
+    MAX_URL_LENGTH,
+    'https://api.example.com/v1/pets/1',
+  ),
   'Idempotent-Replayed': text(
-    'Present when the request was executed before and this is its first response again.',
+    'Present when this is the stored response of an earlier request with the same `Idempotency-Key`.',
     '^true$',
     4,
     'true',
@@ -89,12 +94,12 @@ export const HEADER_COMPONENTS = {
   ),
   Deprecation: since(true),
   Sunset: sunset(true),
-  'Link-Deprecation': linkOfDeprecation(true),
-  'Link-Deprecation-Of-Error': linkOfDeprecation(false),
+  'Link-Deprecation': deprecationLink(true),
+  'Link-Deprecation-Of-Error': deprecationLink(false),
   'Deprecation-Of-Error': since(false),
   'Sunset-Of-Error': sunset(false),
   'Link-Help': text(
-    'The page that explains the error (`rel="help"`), after the links of a deprecation.',
+    'The page that explains the error (`rel="help"`), after any deprecation links.',
     '^(<[^<>]+>; rel="[a-z-]+"(; type="text/html")?, )*<[^<>]+>; rel="help"; type="text/html"$',
     MAX_URL_LENGTH,
     '<https://api.example.com/docs/errors#pet_not_found>; rel="help"; type="text/html"',
@@ -103,7 +108,7 @@ export const HEADER_COMPONENTS = {
 
 const component = (name: keyof typeof HEADER_COMPONENTS) => ({ $ref: `#/components/headers/${name}` });
 
-/** The headers of every response under the base address. */
+/** The headers of every response under the base URL. */
 export const COMMON_HEADERS: HeadersObject = {
   'Access-Control-Allow-Origin': component('Access-Control-Allow-Origin'),
   'X-RateLimit-Limit': component('X-RateLimit-Limit'),
@@ -123,19 +128,19 @@ export const DEPRECATION_HEADERS: HeadersObject = {
   Sunset: component('Sunset'),
   Link: component('Link-Deprecation'),
 };
-/** An error may come before the operation was found. */
+/** Optional, because an error may occur before the operation is determined. */
 export const DEPRECATION_HEADERS_OF_ERROR: HeadersObject = {
   Deprecation: component('Deprecation-Of-Error'),
   Sunset: component('Sunset-Of-Error'),
   Link: component('Link-Deprecation-Of-Error'),
 };
 
-/** The request header that every operation takes. */
+/** The request header that every operation accepts. */
 export const REQUEST_ID_PARAMETER: ParameterObject = {
   name: 'X-Request-Id',
   in: 'header',
   description:
-    'An ID for the request, which the response and the logs repeat. Any other value is replaced by a generated one.',
+    'An ID for the request, which is echoed in the response and appears in the logs. An invalid value is replaced by a generated one.',
   required: false,
   schema: { type: 'string', minLength: 1, maxLength: REQUEST_ID_MAX_LENGTH, pattern: REQUEST_ID_PATTERN },
   example: '2a1b6a3e-7c5d-4f10-9d0e-3f1c2b4a5d6e',

@@ -1,7 +1,7 @@
 import type { SchemaObject } from '@nestjs/swagger';
 import { INT64_MAX, INT64_MIN } from '../domain/int64';
 
-/** The OpenAPI schema of an int64, with bounds that are exact to the last digit: the document is written with bigints. */
+/** Returns the OpenAPI schema of an int64. Its bounds are bigints, so the document has them exactly. */
 export function int64Schema(minimum: bigint = INT64_MIN) {
   return {
     type: 'integer',
