@@ -67,7 +67,10 @@ export class RateLimitDto {
   @ApiProperty({ description: 'The UTC calendar day.' })
   readonly day: RateLimitWindowDto;
 
-  @ApiPropertyOptional({ description: 'The ban of the key; absent when it is not banned.' })
+  @ApiPropertyOptional({
+    description: 'The ban of the key; absent when it is not banned.',
+    type: RateLimitBanDto,
+  })
   readonly ban: RateLimitBanDto | undefined;
 
   constructor({ windows, bannedUntil }: RateLimitUsage) {
