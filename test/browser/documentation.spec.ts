@@ -100,7 +100,7 @@ describe('The documentation in a browser', () => {
   const parameter = (operation: Locator, name: string) =>
     operation.locator(`tr[data-param-name="${name}"]`).locator('input, select');
 
-  it('lets a reader try every operation with what is filled in, and shows the headers of the answer', async () => {
+  it('runs every operation with its prefilled values, and shows the response headers', async () => {
     await authorise(server.key);
     const created = await execute(await open('createPet'), 201);
     expect(created).toMatch(/"name": "Rex"/);
@@ -117,7 +117,7 @@ describe('The documentation in a browser', () => {
     expect(await execute(await open('listPets'), 200)).toMatch(/"id": 1,[^]+x-request-id: \S+/);
   });
 
-  it('keeps the key over a reload', async () => {
+  it('keeps the API key after a reload', async () => {
     await authorise(server.key);
     await page.reload();
     await page.locator('.auth-wrapper .authorize.locked').first().waitFor();
@@ -134,7 +134,7 @@ describe('The documentation in a browser', () => {
     }
   });
 
-  it('shows what is wrong with a request: 400 for a parameter or a body, 401 without a key', async () => {
+  it('shows why a request fails: 400 for a parameter or a body, 401 without a key', async () => {
     await page.goto(`${address}/docs/reference`);
     expect(await execute(await open('listPets'), 401)).toContain('"missing_api_key"');
     await authorise(server.key);
@@ -146,7 +146,7 @@ describe('The documentation in a browser', () => {
     expect(await execute(create, 400)).toContain('"invalid_body"');
   });
 
-  it('shows 429 with Retry-After when the plan is used up', async () => {
+  it('shows 429 with Retry-After when the rate limit is exceeded', async () => {
     const run = async <T>(line: string) => JSON.parse((await petstore(`${line} --json`.split(' '), env)).stdout) as T;
     const account = await run<{ id: number }>(
       'accounts create --name Small --plan enterprise --per-minute 2 --per-day 9',
@@ -160,7 +160,7 @@ describe('The documentation in a browser', () => {
     expect(await execute(list, 429)).toMatch(/"rate_limit_exceeded"[^]+retry-after: \d+/);
   });
 
-  it('opens the deprecated operation, marked as such, at the link in its Deprecation headers', async () => {
+  it('opens the deprecated operation, marked as deprecated, from the link in its response headers', async () => {
     const { headers } = await fetch(`${address}/v1/pets/1`, { headers: { authorization: `Bearer ${server.key}` } });
     const [, link = ''] = /<([^>]+)>; rel="deprecation"/.exec(headers.get('link') ?? '') ?? [];
     await page.setViewportSize({ width: 1_200, height: 400 });
@@ -173,7 +173,7 @@ describe('The documentation in a browser', () => {
     expect(await page.locator('.opblock-deprecated').count()).toBe(1);
   });
 
-  it('shows how stable an operation is, next to its path, when it is not stable', async () => {
+  it('shows the stability level next to the path of an operation that is not stable', async () => {
     await page.route('**/openapi.json', async (route) => {
       const response = await route.fetch();
       const document = (await response.json()) as OpenAPIObject;
@@ -186,7 +186,7 @@ describe('The documentation in a browser', () => {
     expect(await page.locator('#operations-pets-createPet .stability').count()).toBe(0);
   });
 
-  it('shows it for each operation that is not stable', async () => {
+  it('shows the level of every operation that is not stable', async () => {
     const document = (await (await fetch(`${address}/openapi.json`)).json()) as OpenAPIObject;
     const levels = Object.values(document.paths)
       .flatMap((item) => Object.values(item as object) as { readonly 'x-stability'?: string }[])
@@ -196,7 +196,7 @@ describe('The documentation in a browser', () => {
     expect((await page.locator('.stability').allInnerTexts()).sort()).toEqual(levels.sort());
   });
 
-  it.each(['/docs', '/docs/'])('opens an operation that is named at %s', async (path) => {
+  it.each(['/docs', '/docs/'])('opens the operation in the fragment of %s', async (path) => {
     await page.goto(`${address}${path}#/pets/listPets`);
     await page.locator('#operations-pets-listPets.is-open').waitFor();
   });
@@ -214,7 +214,7 @@ describe('The documentation in a browser', () => {
     ['JavaScript', 'node', ['--input-type=module', '-e']],
     ['Python', 'python3', ['-c']],
     ['curl', 'bash', ['-c']],
-  ])('shows the request that was sent in %s, which runs as it stands', async (language, program, options) => {
+  ])('shows a sent request in %s, and the code runs unchanged', async (language, program, options) => {
     await authorise(server.key);
     const operation = await open('createPet');
     await operation
@@ -242,7 +242,7 @@ describe('The documentation in a browser', () => {
     await header.waitFor();
   });
 
-  it('keeps each operation usable on a phone, where nothing is wider than the screen', async () => {
+  it('keeps every operation usable on a phone, with nothing wider than the screen', async () => {
     await page.setViewportSize({ width: 375, height: 740 });
     await authorise(server.key);
     const operation = await open('createPet');
@@ -253,7 +253,7 @@ describe('The documentation in a browser', () => {
     expect(x + width).toBeLessThanOrEqual(375);
   });
 
-  it.each(['/docs', '/docs/reference'])('follows the colours of the system at %s', async (path) => {
+  it.each(['/docs', '/docs/reference'])('follows the color scheme of the system at %s', async (path) => {
     const background = () =>
       page.evaluate(
         `getComputedStyle(document.querySelector('.swagger-ui .wrapper, article')).color + getComputedStyle(document.body).backgroundColor`,
@@ -265,7 +265,7 @@ describe('The documentation in a browser', () => {
     expect(await background()).not.toBe(light);
   });
 
-  it('finds a section of the guides, and goes to it', async () => {
+  it('finds a section of the guides and opens it', async () => {
     await page.goto(`${address}/docs`);
     const search = page.getByRole('searchbox');
     await search.fill('idempotency key reused');
@@ -285,7 +285,7 @@ describe('The documentation in a browser', () => {
     }
   });
 
-  describe('beside it, a page of another origin', () => {
+  describe('A page of another origin', () => {
     let other: Server;
 
     beforeAll(async () => {
@@ -296,7 +296,7 @@ describe('The documentation in a browser', () => {
     });
     afterAll(() => other.close());
 
-    it('may call the API with a key, and read the headers of the answer', async () => {
+    it('can call the API with a key and read the response headers', async () => {
       await page.goto(`http://127.0.0.1:${(other.address() as AddressInfo).port}/`);
       const read = async ({ url, key }: { url: string; key: string }) => {
         const { status, headers } = await fetch(url, { headers: { authorization: `Bearer ${key}` } });

@@ -81,7 +81,7 @@ describe('The client', () => {
     });
   });
 
-  it('keeps int64 exact, in both directions', async () => {
+  it('keeps int64 values exact in requests and responses', async () => {
     await service.app
       .get(DataSource)
       .query(
@@ -98,7 +98,7 @@ describe('The client', () => {
   });
 
   describe('paginates', () => {
-    it('over every item once, in order, with the filter, and sends the key to the base URL only', async () => {
+    it('over every matching item once and in order, and sends the key to the base URL only', async () => {
       await service.app
         .get(DataSource)
         .query(`INSERT INTO pets (name, category_id, status) SELECT $1, n, 'pending' FROM generate_series(1, 45) n`, [
@@ -113,11 +113,11 @@ describe('The client', () => {
       expect(proxy.requests).toHaveLength(7);
     });
 
-    it('over nothing when there is nothing', async () => {
+    it('over an empty list', async () => {
       expect(await collect((await client()).paginate('listOrders'))).toEqual([]);
     });
 
-    it('only as far as it is read', async () => {
+    it('and requests a page only when it is needed', async () => {
       for await (const pet of (await client()).paginate('listPets', { query: { limit: 1 } })) {
         expect(pet).toBeDefined();
         break;
@@ -153,7 +153,7 @@ describe('The client', () => {
       ['unexpected_response', { after: html }],
       ['connection_failed', 'reset after'],
       ['timeout', 'silence after'],
-    ])('a few times only: then it throws %s', async (code, fault) => {
+    ])('a limited number of times, then throws %s', async (code, fault) => {
       const petStore = await client({ maxRetries: 2, timeoutMs: code === 'timeout' ? 300 : 10_000 });
       proxy.break([], fault);
       expect((await failure(petStore.createPet({ body: rex() }))).code).toBe(code);
@@ -161,7 +161,7 @@ describe('The client', () => {
       expect((await stored()).length).toBeLessThanOrEqual(1);
     });
 
-    it('a list, wherever its pages break', async () => {
+    it('a list when any of its pages fails', async () => {
       await service.app
         .get(DataSource)
         .query(`INSERT INTO pets (name, category_id, status) SELECT $1, n, 'sold' FROM generate_series(1, 5) n`, [
@@ -173,14 +173,14 @@ describe('The client', () => {
       expect(found.map(({ categoryId }) => categoryId)).toEqual([1n, 2n, 3n, 4n, 5n]);
     });
 
-    it.each([400, 401, 403, 404, 409, 500])('no %d', async (status) => {
+    it.each([400, 401, 403, 404, 409, 500])('never after a %d', async (status) => {
       const petStore = await client();
       proxy.break([], { before: error(status) });
       expect((await failure(petStore.createPet({ body: rex() }))).status).toBe(status);
       expect(proxy.requests).toHaveLength(1);
     });
 
-    it('not if Retry-After asks for longer than the caller wants to wait', async () => {
+    it('never if Retry-After exceeds the maximum wait of the caller', async () => {
       const petStore = createClient(await service.createKey('enterprise', { perMinute: 10, perDay: 1 }));
       await petStore.createPet({ body: rex() });
       const { code, retryAfter = 0 } = await failure(petStore.createPet({ body: rex() }));
@@ -189,7 +189,7 @@ describe('The client', () => {
       expect(proxy.requests).toHaveLength(2);
     });
 
-    it('after Retry-After and a random part, which doubles', async () => {
+    it('after Retry-After plus a random delay, which doubles', async () => {
       jest.spyOn(Math, 'random').mockReturnValue(0.5);
       const waits: number[] = [];
       const wait = setTimeout;
@@ -207,7 +207,7 @@ describe('The client', () => {
       expect(waits).toEqual([7_250, 7_500, 8_000]);
     });
 
-    it('no request of this client while Retry-After of a 429 lasts', async () => {
+    it('no request of this client until the Retry-After of a 429 has passed', async () => {
       const rejected = new Promise<void>((resolve) => {
         proxy.break([{ before: error(429, { 'retry-after': '1' }, 'rate_limit_exceeded') }]);
         void client({
@@ -233,7 +233,7 @@ describe('The client', () => {
   describe('is aborted', () => {
     const reason = new Error('The user closed the window.');
 
-    it('before it sends anything', async () => {
+    it('before it sends a request', async () => {
       const petStore = await client();
       await expect(petStore.listPets({ signal: AbortSignal.abort(reason) })).rejects.toBe(reason);
       expect(proxy.requests).toHaveLength(0);
@@ -267,7 +267,7 @@ describe('The client', () => {
   });
 
   describe('throws a PetStoreError', () => {
-    it('with all that the service says', async () => {
+    it('with all details that the service returns', async () => {
       const petStore = createClient(await service.createKey('enterprise', { perMinute: 1, perDay: 10 }), {
         maxRetries: 0,
       });
@@ -299,7 +299,7 @@ describe('The client', () => {
       expect(proxy.requests).toHaveLength(1);
     });
 
-    it('with the cause, if there is no response', async () => {
+    it('with the cause if there is no response', async () => {
       const petStore = await client({ maxRetries: 0 });
       proxy.break([], 'reset before');
       const { status, cause } = await failure(petStore.listPets());
@@ -307,7 +307,7 @@ describe('The client', () => {
     });
   });
 
-  it('knows every code of the service', async () => {
+  it('declares every error code of the service', async () => {
     const document = (await service.get('/openapi.json')).body as {
       components: { schemas: { Error: { properties: { code: { examples: string[] } } } } };
     };

@@ -14,14 +14,14 @@ async function generate(document: string): Promise<{ output: string; errors: str
 }
 
 describe('npm run client:types', () => {
-  it('writes what clients/typescript has (run it again if not)', async () => {
+  it('generates the types in clients/typescript (run it again if they differ)', async () => {
     const service = await TestService.start();
     const { text: document } = await service.get('/openapi.json');
     await service.close();
     expect((await generate(document)).output).toBe(await readFile(join(CLIENT, 'src/openapi.ts'), 'utf8'));
   });
 
-  it('reads references, and returns int64 as bigint wherever it stands', async () => {
+  it('resolves references, and maps int64 to bigint everywhere', async () => {
     const { output, errors } = await generate(JSON.stringify(REFERENCES));
     expect(errors).toBe('');
     expect(output).toContain(
@@ -43,7 +43,7 @@ describe('npm run client:types', () => {
     );
   });
 
-  it('fails for a response that has a field both as int64 and as another number', async () => {
+  it('fails if a response has the same field as int64 and as another number type', async () => {
     const { Toy } = REFERENCES.components.schemas;
     const weight = { type: 'object', properties: { id: { type: 'number' } } };
     const schemas = { ...REFERENCES.components.schemas, Toy: { ...Toy, properties: { ...Toy.properties, weight } } };

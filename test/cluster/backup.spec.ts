@@ -105,7 +105,7 @@ describe('A database that was backed up, dropped and restored', () => {
     };
   };
 
-  it('answers as before: pages, an animal, a repeated creation, keys, plans and the audit', async () => {
+  it('returns the same as before: pages, an animal, a retried creation, keys, plans and the audit trail', async () => {
     expect(before).toMatchObject({
       ...{ one: { status: 200 }, rejected: [401, 'invalid_api_key'], limit: '5000' },
       repeated: { status: 201, replayed: 'true' },
@@ -115,11 +115,11 @@ describe('A database that was backed up, dropped and restored', () => {
     expect(await json('migrate', env)).toEqual([]);
   });
 
-  it('leaves in Redis what belongs to others, and nothing else', () => {
+  it('only leaves keys of other applications in Redis', () => {
     expect(keysLeft).toEqual(['somebody:else']);
   });
 
-  it('is of the moment of the backup, from which ids go on', async () => {
+  it('has the state of the backup, and IDs continue from there', async () => {
     expect((await client.call(replica.port, { path: `/v1/pets/${lastId}` })).status).toBe(404);
     expect(parseId((await client.add(replica.port, 'Mia')).body)).toBe(lastId);
   });
@@ -131,7 +131,7 @@ describe('A database that was backed up, dropped and restored', () => {
     },
   );
 
-  it('takes new accounts and keys, which are not held to what others with their ids did before', async () => {
+  it('accepts new accounts and keys, which do not inherit the usage of earlier ones with the same IDs', async () => {
     const key = await store.createKey('free');
     const customer = new Client(key);
     const { status, headers } = await customer.call(replica.port);

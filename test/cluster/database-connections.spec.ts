@@ -35,7 +35,7 @@ describe('A replica and its connections to PostgreSQL', () => {
     return row?.count;
   };
 
-  it('opens at most DATABASE_POOL_MAX, with which reads and writes work side by side', async () => {
+  it('opens at most DATABASE_POOL_MAX connections, on which reads and writes work concurrently', async () => {
     await client.add((await start({})).port, 'Rex');
     const { port } = await start({ DATABASE_POOL_MAX: '5', DATABASE_URL: `${postgres.url}?application_name=small` });
     await eventually(5_000, async () => (await connectionsTo('small')) === 5);
@@ -48,7 +48,7 @@ describe('A replica and its connections to PostgreSQL', () => {
     expect(await connectionsTo('small')).toBe(5);
   });
 
-  it('lets a statement take DATABASE_STATEMENT_TIMEOUT_MS, a second unless it is set', async () => {
+  it('cancels a statement after DATABASE_STATEMENT_TIMEOUT_MS, one second by default', async () => {
     const [patient, usual] = await Promise.all([start({ DATABASE_STATEMENT_TIMEOUT_MS: '5000' }), start({})]);
     await store.query(
       `CREATE FUNCTION take_time() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN PERFORM pg_sleep(1.5); RETURN NEW; END $$;

@@ -103,7 +103,7 @@ hostssl all holder all cert
       expect(await connect({ DATABASE_URL: url(plain, query) })).toMatch(outcomes.plain);
     });
 
-    it('verifies the certificate against the certificate authority, and the host name, as far as libpq does', async () => {
+    it('verifies the certificate authority and the host name like libpq', async () => {
       const env = { DATABASE_URL: url(secure, query), DATABASE_CA_FILE: authority.file };
       expect(await connect(env)).toMatch(outcomes.ca);
       expect(await connect({ ...env, DATABASE_CA_FILE: stranger.file })).toMatch(outcomes.wrongCa);
@@ -128,7 +128,7 @@ hostssl all holder all cert
     },
   );
 
-  it('takes the files from the URL first, as libpq does', async () => {
+  it('prefers the files in the URL, like libpq', async () => {
     const env = { DATABASE_CA_FILE: stranger.file };
     const verified = url(secure, `?sslmode=verify-full&sslrootcert=${authority.file}`);
     expect(await connect({ ...env, DATABASE_URL: verified })).toBe(ENCRYPTED);
@@ -138,7 +138,7 @@ hostssl all holder all cert
     expect(await connect({ DATABASE_URL: url(secure, holder, 'localhost', 'holder') })).toBe(ENCRYPTED);
   });
 
-  it('presents the client certificate to a server that demands one, and keeps trying without', async () => {
+  it('presents the client certificate to a server that requires one, and keeps retrying without one', async () => {
     const env = {
       DATABASE_URL: url(secure, '?sslmode=verify-full', 'localhost', 'holder'),
       DATABASE_CA_FILE: authority.file,
@@ -160,7 +160,7 @@ hostssl all holder all cert
     }
   });
 
-  it('says in one line of the log and of the command line what is wrong with a mode or a file', async () => {
+  it('reports an invalid mode or file in one line of the log and of the command line', async () => {
     const garbage = join(directory.path, 'garbage.pem');
     await writeFile(garbage, 'not a certificate');
     const missing = join(directory.path, 'missing.pem');
@@ -217,7 +217,7 @@ hostssl all holder all cert
     expect(await connect({ DATABASE_URL: url(secure, query), ...env })).toContain(message);
   });
 
-  it('tells an operator that TLS is why the database cannot be reached', async () => {
+  it('tells an operator that the database is unreachable because of TLS', async () => {
     const env = { APP_ENV: 'production', DATABASE_URL: url(secure, '?sslmode=verify-full') };
     const { code, stderr } = await petstore(['audit'], env);
     expect([code, stderr]).toEqual([1, expect.stringContaining('cannot be reached over TLS: self-signed certificate')]);

@@ -7,7 +7,7 @@ const CONTENDERS = 8;
 const ROUNDS = Number(process.env.LOCK_ROUNDS ?? 25);
 
 describe('A lock on a directory', () => {
-  it(`has exactly one holder of ${CONTENDERS} processes that ask at once, each time its holder was killed`, async () => {
+  it(`has exactly one holder among ${CONTENDERS} concurrent processes each time its holder is killed`, async () => {
     const directory = await temporaryDirectory();
     const contenders: ChildProcess[] = [];
     const add = async () => {

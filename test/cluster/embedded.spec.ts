@@ -39,13 +39,13 @@ describe('A server on the embedded database', () => {
     pets('', key, { method: 'POST', body: JSON.stringify({ name, categoryId: 1 }) });
   const fails = async (changes: Record<string, string>) => new Program('main.js', [], { ...env, ...changes }).exit;
 
-  it('says that limits are counted in memory while Redis is unavailable', async () => {
+  it('logs that limits are counted in memory while Redis is unavailable', async () => {
     env.REDIS_URL = `redis://127.0.0.1:${await freePort()}`;
     const server = await start();
     expect(server.stdout).toContain('Limits      counted in memory until Redis is available');
   });
 
-  it('ends with one clear line when the disk is full at its start, or becomes full, and loses nothing', async () => {
+  it('exits with one clear line when the disk is full at startup or later, and loses nothing', async () => {
     const [tiny, small] = [mountSmallDisk(8), mountSmallDisk(60)];
     if (tiny === undefined || small === undefined) {
       return;
@@ -76,7 +76,7 @@ describe('A server on the embedded database', () => {
     expect(await (await pets('', again.key)).json()).toContainEqual(expect.objectContaining({ id: 4, name: 'Bella' }));
   });
 
-  it('stops once on the two SIGINT that Ctrl-C under npm sends, also while it starts', async () => {
+  it('stops once on the two SIGINT signals of Ctrl-C under npm, even during startup', async () => {
     const server = new Program('main.js', [], env);
     running.push(server);
     for (const text of ['The database schema is up to date', '']) {
@@ -89,8 +89,8 @@ describe('A server on the embedded database', () => {
     }
   });
 
-  describe('ends with one clear line and a non-zero exit', () => {
-    it('of JSON outside development, whatever LOG_LEVEL is', async () => {
+  describe('exits with one clear line and a non-zero code', () => {
+    it('in JSON outside development, at any LOG_LEVEL', async () => {
       for (const [changes, messages] of [
         [{ APP_ENV: 'production' }, ['DATABASE_URL is required when APP_ENV is production.']],
         [
@@ -111,7 +111,7 @@ describe('A server on the embedded database', () => {
       }
     });
 
-    it('when the port for the metrics is in use', async () => {
+    it('when METRICS_PORT is in use', async () => {
       const other = createServer();
       const METRICS_PORT = await freePort();
       await new Promise<void>((listening) => other.listen(Number(METRICS_PORT), '127.0.0.1', listening));
@@ -123,7 +123,7 @@ describe('A server on the embedded database', () => {
       ]);
     });
 
-    it('when the database files are of another version of PostgreSQL, or damaged, and leaves them as they are', async () => {
+    it('when the database files are damaged or from another PostgreSQL version, and leaves them unchanged', async () => {
       const files = join(env.DATA_DIR ?? '', 'postgres');
       await cp(TEMPLATE, files, { recursive: true });
       const version = await readFile(join(files, 'PG_VERSION'), 'utf8');
@@ -133,7 +133,9 @@ describe('A server on the embedded database', () => {
         expect([code, await readFile(join(files, file), 'utf8')]).toEqual([1, content]);
         return stderr;
       };
-      expect(await startsWith('PG_VERSION', '99\n')).toMatch(/^The database files in \S+ were written by PostgreSQL 99, .+\n$/);
+      expect(await startsWith('PG_VERSION', '99\n')).toMatch(
+        /^The database files in \S+ were written by PostgreSQL 99, .+\n$/,
+      );
       expect(await startsWith('PG_VERSION', '')).toMatch(/^The database files in \S+ are damaged \(PG_VERSION .+\n$/);
       await writeFile(join(files, 'PG_VERSION'), version);
       expect(await startsWith('global/pg_control', '')).toMatch(/^The database files in \S+ are damaged \(.+\n$/);

@@ -121,7 +121,7 @@ async function gatewayTo(...ports: number[]): Promise<number> {
 const ADD = { method: 'POST', headers: { 'content-type': 'application/json' }, body: '{"name":"Rex","categoryId":3}' };
 const ADD_ONCE = { ...ADD, headers: { ...ADD.headers, 'idempotency-key': 'order-1' } };
 
-describe('The gateway, in front of misbehaving replicas,', () => {
+describe('The gateway in front of failing replicas', () => {
   afterEach(async () => {
     await Promise.all(started.splice(0).map((each) => each.remove()));
   });
@@ -129,7 +129,7 @@ describe('The gateway, in front of misbehaving replicas,', () => {
   it.each([
     ['a GET', { method: 'GET' }],
     ['a POST with an Idempotency-Key', ADD_ONCE],
-  ])('gives %s to another replica when one breaks the connection after it has read it', async (_name, request) => {
+  ])('sends %s to another replica when one breaks the connection after reading it', async (_name, request) => {
     const [broken, sound] = [await Upstream.start('breaks'), await Upstream.start()];
     const port = await gatewayTo(broken.port, sound.port);
     for (let time = 0; time < 2; time++) {
@@ -139,7 +139,7 @@ describe('The gateway, in front of misbehaving replicas,', () => {
     expect(sound.requests).toHaveLength(2);
   });
 
-  it('sends a POST without an Idempotency-Key once, and answers 503 when the connection breaks', async () => {
+  it('sends a POST without an Idempotency-Key once, and returns 503 when the connection breaks', async () => {
     const upstreams = [await Upstream.start('breaks'), await Upstream.start('breaks')];
     const port = await gatewayTo(...upstreams.map((upstream) => upstream.port));
     const answer = await call(port, '/v1/pets', ADD);
@@ -148,7 +148,7 @@ describe('The gateway, in front of misbehaving replicas,', () => {
     expect(upstreams.flatMap(({ requests }) => requests)).toHaveLength(1);
   });
 
-  it('gives any request to another replica when one rejects the connection', async () => {
+  it('sends any request to another replica when one refuses the connection', async () => {
     const sound = await Upstream.start();
     const port = await gatewayTo(Number(await freePort()), Number(await freePort()), sound.port);
     for (let time = 0; time < 6; time++) {
@@ -157,7 +157,7 @@ describe('The gateway, in front of misbehaving replicas,', () => {
     expect(sound.requests).toHaveLength(6);
   });
 
-  it('answers 503 when no replica can be reached, and finds one that comes back', async () => {
+  it('returns 503 when no replica is reachable, and uses one that recovers', async () => {
     const later = await freePort();
     const port = await gatewayTo(Number(await freePort()), Number(later));
     expectError(await call(port, '/v1/pets', ADD_ONCE), 'service_unavailable');
@@ -172,7 +172,7 @@ describe('The gateway, in front of misbehaving replicas,', () => {
     expect(upstreams.flatMap(({ requests }) => requests)).toHaveLength(3);
   });
 
-  it('gives up on a replica that hangs: another one answers a GET, and a POST gets a 503', async () => {
+  it('times out on a replica that hangs: another one serves a GET, and a POST gets a 503', async () => {
     const [hanging, sound] = [await Upstream.start('hangs'), await Upstream.start()];
     const [port, alone] = [await gatewayTo(hanging.port, sound.port), await gatewayTo(hanging.port)];
     const [first, second, rejected] = await Promise.all([
@@ -196,7 +196,7 @@ describe('The gateway, in front of misbehaving replicas,', () => {
     expect(upstream.connections).toBe(1);
   });
 
-  it('keeps keys out of its logs wherever a client misplaces them, also when no replica responds', async () => {
+  it('never logs keys, wherever a client puts them, even when no replica responds', async () => {
     const directory = await mkdtemp(join(tmpdir(), 'petstore-gateway-'));
     const gateway = await startGateway([Number(await freePort())], directory);
     started.push(gateway);
@@ -213,7 +213,7 @@ describe('The gateway, in front of misbehaving replicas,', () => {
     expect(await logged()).not.toContain(secret);
   });
 
-  it('tells replicas the address and the request id of the client', async () => {
+  it('sends the IP address and request ID of the client to replicas', async () => {
     const upstream = await Upstream.start();
     const port = await gatewayTo(upstream.port);
     await call(port, '/v1/pets', {
@@ -228,7 +228,7 @@ describe('The gateway, in front of misbehaving replicas,', () => {
   });
 });
 
-describe('The gateway, in front of two replicas,', () => {
+describe('The gateway in front of two replicas', () => {
   const running: { remove(): Promise<void> }[] = [];
   let port: number;
   let directory: string;
@@ -275,7 +275,7 @@ describe('The gateway, in front of two replicas,', () => {
     expect(await call(port, '/docs/swagger-ui.css')).toMatchObject({ status: 200 });
   });
 
-  it('passes on the errors of the service as they are', async () => {
+  it('forwards the errors of the service unchanged', async () => {
     const answer = await call(port, '/v1/pets?limit=0', { headers: withKey({ 'x-request-id': 'mine' }) });
     expect(answer).toMatchObject({
       status: 400,
@@ -284,7 +284,7 @@ describe('The gateway, in front of two replicas,', () => {
     });
   });
 
-  it('says about itself that it lives, and keeps what is for operators inside', async () => {
+  it('reports its own liveness, and does not expose endpoints for operators', async () => {
     expect(await call(port, '/healthz')).toMatchObject({
       status: 200,
       text: '{"status":"ok"}',
@@ -306,12 +306,12 @@ describe('The gateway, in front of two replicas,', () => {
     }
   });
 
-  it('names no version of itself', async () => {
+  it('does not reveal its version', async () => {
     const answers = [await call(port, '/healthz'), await call(port, '/docs'), await raw(port, 'nonsense\r\n\r\n')];
     expect(answers.map(({ headers }) => headers.server)).toEqual(['nginx', 'nginx', 'nginx']);
   });
 
-  it('answers what it rejects by itself with an Error', async () => {
+  it('returns an Error for requests that it rejects itself', async () => {
     expectError(await raw(port, 'nonsense\r\n\r\n'), 'malformed_request');
     expectError(await raw(port, 'GET /v1/pets HTTP/1.1\r\n\r\n'), 'malformed_request');
     expectError(await raw(port, 'GET /v1/pets HTTP/3.0\r\nHost: a\r\n\r\n'), 'malformed_request');
@@ -328,7 +328,7 @@ describe('The gateway, in front of two replicas,', () => {
     expect(await call(port, '/nothing', { method: 'HEAD' })).toMatchObject({ status: 404, text: '' });
   });
 
-  it("lets through a little more than the service allows, so that the service's own rejections are the ones seen", async () => {
+  it("has slightly higher limits than the service, so that clients see the service's own errors", async () => {
     const rejections = [
       await call(port, '/v1/pets', { ...ADD, headers: withKey(ADD.headers), body: 'a'.repeat(65_537) }),
       await call(port, '/v1/pets', { ...ADD, headers: withKey(ADD.headers), body: 'a'.repeat(130_000) }),
@@ -346,7 +346,7 @@ describe('The gateway, in front of two replicas,', () => {
     expect(answer).toMatchObject({ status: 431, text: expect.stringContaining('"headers_too_large"') as string });
   });
 
-  it('counts failed authentications by the address of the client, whatever X-Forwarded-For it sends', async () => {
+  it('counts failed authentications by the client IP address, ignoring the X-Forwarded-For it sends', async () => {
     let sent = 0;
     const attempt = async () => {
       const forged = `198.51.100.${++sent}`;
@@ -361,7 +361,7 @@ describe('The gateway, in front of two replicas,', () => {
     });
   });
 
-  it('logs each request as a line of JSON, without keys', async () => {
+  it('logs each request as a JSON line without keys', async () => {
     await call(port, `/v1/pets?api_key=${key}`, { headers: withKey({ 'x-request-id': 'logged' }) });
     const log = () => readFile(join(directory, 'access.log'), 'utf8');
     await eventually(5_000, async () => (await log()).includes('"logged"'));

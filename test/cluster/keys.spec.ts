@@ -67,7 +67,7 @@ describe('While a key is in use on two replicas', () => {
   /** Each replica has answered with the key, and remembers it. */
   const bringIntoUse = (key: IssuedKey) => useUntil(key, ({ status }) => status === 200);
 
-  it('its revocation is in force on both within a second', async () => {
+  it('its revocation takes effect on both within a second', async () => {
     const key = await createKey();
     await bringIntoUse(key);
     const use = useUntil(key, isRejectedWith('invalid_api_key'));
@@ -76,7 +76,7 @@ describe('While a key is in use on two replicas', () => {
     expect((await use) - revokedAt).toBeLessThan(WITHIN_MS);
   });
 
-  it('a new plan of its account is in force on both within a second', async () => {
+  it('a new plan of its account takes effect on both within a second', async () => {
     const key = await createKey();
     await bringIntoUse(key);
     const use = useUntil(key, ({ headers }) => headers['x-ratelimit-limit'] === '300');
@@ -85,7 +85,7 @@ describe('While a key is in use on two replicas', () => {
     expect((await use) - setAt).toBeLessThan(WITHIN_MS);
   });
 
-  it('a new scope is in force on both within a second', async () => {
+  it('a new scope takes effect on both within a second', async () => {
     const key = await createKey();
     const write = (reply: Reply) => reply.status === 403 && getErrorCode(reply) === 'insufficient_scope';
     const creation = { method: 'POST', body: { name: 'Rex', categoryId: 3 } };
@@ -97,14 +97,14 @@ describe('While a key is in use on two replicas', () => {
     await bringIntoUse(key);
   });
 
-  it('its expiry is in force on both within a second', async () => {
+  it('its expiry takes effect on both within a second', async () => {
     const expiresAt = Date.now() + 1_500;
     const key = await createKey(new Date(expiresAt));
     await bringIntoUse(key);
     expect((await useUntil(key, isRejectedWith('expired_api_key'))) - expiresAt).toBeLessThan(WITHIN_MS);
   });
 
-  it('the end of its rotation is in force on both within a second, and the new key works', async () => {
+  it('it stops working on both within a second of the rotation grace period, and the new key works', async () => {
     const key = await createKey();
     await bringIntoUse(key);
     const use = useUntil(key, isRejectedWith('expired_api_key'));
@@ -114,7 +114,7 @@ describe('While a key is in use on two replicas', () => {
     await bringIntoUse(rotated);
   });
 
-  it('its revocation is in force within a second on a replica that is cut off from the database, and once it is back', async () => {
+  it('its revocation takes effect within a second on a replica that has lost the database, and after it reconnects', async () => {
     const port = await freePort();
     const link = await Server.haproxy(
       port,
@@ -157,7 +157,7 @@ listen postgres
     await link.remove();
   });
 
-  it('what was changed is known, also when it is committed after a later change', async () => {
+  it('a change takes effect even when it is committed after a later one', async () => {
     const changesSince = async (snapshot: string) => {
       const [row] = await store.query<{ pg_current_snapshot: string; array: string[] }[]>(CHANGES_SINCE.text, [
         snapshot,
@@ -200,9 +200,9 @@ listen postgres
     expect((await use) - unbannedAt).toBeLessThan(WITHIN_MS);
   };
 
-  it('the end of its ban by an operator is in force on both within a second', itsBanIsLifted);
+  it('its unban by an operator takes effect on both within a second', itsBanIsLifted);
 
-  it('an operator sees until when it is banned, and what its account has used', async () => {
+  it('an operator sees when its ban ends, and the rate limit usage of its account', async () => {
     const { key, until } = await createBannedKey();
     const { id, accountId } = key.key;
     const other = await store.get(KeysService).create(accountId);
@@ -242,7 +242,7 @@ listen postgres
     });
   });
 
-  it('an operator is told what is not known while Redis is away or hangs, soon, and sees the rest', async () => {
+  it('an operator quickly sees which data is missing while Redis is unavailable or hangs, and all other data', async () => {
     const { id } = await store.get(AccountsService).create('Test', 'free');
     const issued = await store.get(KeysService).create(id);
     const outputs = async () => {
@@ -264,13 +264,13 @@ listen postgres
     await redis.start();
   });
 
-  it('the end of its ban by an operator is in force on both within a second while Redis is away, too', async () => {
+  it('its unban by an operator takes effect on both within a second even while Redis is unavailable', async () => {
     await redis.stop();
     await itsBanIsLifted();
     await redis.start();
   });
 
-  it('the note of its last use waits for nobody', async () => {
+  it('last-used tracking does not delay requests', async () => {
     const [changing, other] = [await createKey(), await createKey()];
     const blocker = new pg.Client(postgres.url);
     await blocker.connect();
@@ -283,7 +283,7 @@ listen postgres
     await blocker.end();
   });
 
-  it('its last use is stored when they stop', async () => {
+  it('its last use is stored when the replicas stop', async () => {
     const key = await createKey();
     const before = Date.now();
     await bringIntoUse(key);

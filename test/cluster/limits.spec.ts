@@ -44,7 +44,7 @@ describe('Four replicas with one Redis', () => {
     client.close();
     return replies;
   };
-  it('ask Redis about no preflight and no malformed request, and still show the window of the address', async () => {
+  it('make no Redis call for preflights and malformed requests, and still return the window of the client IP address', async () => {
     const origin = { origin: 'https://shop.example', 'access-control-request-method': 'GET' };
     const port = getPort(0);
     const client = new Client('');
@@ -74,7 +74,7 @@ describe('Four replicas with one Redis', () => {
     expect(spread(rejected.filter((reply) => getErrorCode(reply) === 'key_temporarily_banned'))).toBeLessThanOrEqual(1);
   };
 
-  it('have clocks that differ by more than an hour, in this experiment', async () => {
+  it('have clocks that differ by more than an hour in this test', async () => {
     const client = new Client(await store.createUnlimitedKey());
     const dates = await Promise.all(replicas.map(({ port }) => client.call(port)));
     client.close();
@@ -86,14 +86,14 @@ describe('Four replicas with one Redis', () => {
 
   let [floodedKey, floodedUntil] = ['', 0];
 
-  it('let exactly the allowance pass, with 59 to 0 left once each', async () => {
+  it('admit exactly the allowance, with each remaining value from 59 to 0 once', async () => {
     floodedKey = await store.createKey('free');
     const replies = await flood(floodedKey);
     expectExactlyTheAllowance(replies);
     floodedUntil = Number(passed(replies)[0]?.headers['x-ratelimit-reset']) * 1_000;
   });
 
-  it('serve another account undisturbed while a key floods, which costs Redis next to nothing', async () => {
+  it('serve other accounts normally during a flood with one key, which puts almost no load on Redis', async () => {
     const [flooding, other] = [
       new Client(await store.createKey('free')),
       new Client(await store.createKey('business')),
@@ -118,7 +118,7 @@ describe('Four replicas with one Redis', () => {
     expect(calls - 800).toBeLessThan(6_000 / 20);
   });
 
-  it('let exactly the allowance pass in the next minute again', async () => {
+  it('admit exactly the allowance again in the next minute', async () => {
     await eventually(61_000, () => Date.now() > floodedUntil);
     expectExactlyTheAllowance(await flood(floodedKey));
   }, 120_000);

@@ -26,16 +26,16 @@ describe('The alert rules', () => {
   /** @throws with what it found wrong */
   const promtool = (...args: string[]) => promisify(execFile)(prometheusProgram('promtool'), args, { cwd: MONITORING });
 
-  it('and the configuration beside them are valid', async () => {
+  it('and the Prometheus configuration are valid', async () => {
     await promtool('check', 'rules', 'alerts.yml');
     await promtool('check', 'config', 'prometheus.yml');
   });
 
-  it('fire when they should, and stay quiet when they should', async () => {
+  it('pass their unit tests', async () => {
     await promtool('test', 'rules', ...UNIT_TESTS);
   });
 
-  it('are tested, each of them both firing and quiet', async () => {
+  it('are each tested firing and not firing', async () => {
     interface UnitTests {
       readonly tests: readonly {
         readonly alert_rule_test: readonly { readonly alertname: string; readonly exp_alerts?: unknown[] }[];
@@ -55,7 +55,7 @@ describe('The alert rules', () => {
   });
 });
 
-describe('Prometheus, scraping a replica under load,', () => {
+describe('Prometheus scraping a replica under load', () => {
   let redis: Server;
   let postgres: Server;
   let prometheus: Server;
@@ -145,7 +145,7 @@ describe('Prometheus, scraping a replica under load,', () => {
     expect(withoutData).toEqual([]);
   });
 
-  it('evaluates every rule without an error, and none fires', async () => {
+  it('evaluates every rule without errors, and none fires', async () => {
     interface Rule {
       readonly name: string;
       readonly health: string;
@@ -159,7 +159,7 @@ describe('Prometheus, scraping a replica under load,', () => {
   });
 
   const knowsUnreadinessWhile = (fault: string, begin: () => Promise<void> | void, end: () => Promise<void> | void) => {
-    it(`learns from each scrape, within 2 s, that the replica is not ready while PostgreSQL ${fault}`, async () => {
+    it(`learns within 2 s from each scrape that the replica is not ready while PostgreSQL ${fault}`, async () => {
       const ready = async () => (await query('petstore_ready'))[0]?.value[1];
       await eventually(5_000, async () => (await ready()) === '1');
       await begin();

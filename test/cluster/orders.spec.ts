@@ -5,7 +5,7 @@ import { Store } from './support/store';
 
 const ORDERS = '/v1/store/orders';
 
-describe('On two replicas, fifty orders for one animal at the same moment', () => {
+describe('On two replicas, fifty concurrent orders for one animal', () => {
   let postgres: Server;
   let replicas: Replica[];
   let store: Store;
@@ -55,7 +55,7 @@ describe('On two replicas, fifty orders for one animal at the same moment', () =
     }
   });
 
-  it('place exactly one for one Idempotency-Key, and give it to everyone who sent it', async () => {
+  it('place exactly one for one Idempotency-Key, and return it to every caller', async () => {
     const petId = await addPet();
     const replies = await concurrently(50, 50, (index) =>
       // One account, both replicas.

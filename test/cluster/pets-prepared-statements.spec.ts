@@ -9,7 +9,7 @@ describe('While animals cannot be read', () => {
   });
   afterEach(() => lockable.remove());
 
-  it('orders are read: animals wait on some of the connections only', async () => {
+  it('orders can be read, because queries for animals occupy only some of the connections', async () => {
     const { another, client, replica } = lockable;
     // No statement that reads animals has been planned yet: the first ones wait for the lock as well.
     await another.query('BEGIN; LOCK TABLE pets IN ACCESS EXCLUSIVE MODE');

@@ -60,7 +60,7 @@ describe.each([
     await Promise.all([pooler.remove(), postgres.remove()]);
   });
 
-  it('serve every operation, again and again and side by side', async () => {
+  it('serve every operation, repeatedly and concurrently', async () => {
     const insertExamples = await loadExamples();
     const accountId = `${(await store.get(AccountsService).list()).at(-1)?.id}`;
     const outcomes = [];
@@ -86,7 +86,7 @@ describe.each([
     expect([...new Set(replies.map(({ status }) => status))].sort()).toEqual([200, 201]);
   });
 
-  it('carry out a creation once for an Idempotency-Key that all of them get', async () => {
+  it('execute a creation once for an Idempotency-Key that all of them receive', async () => {
     const replies = await Promise.all(
       replicas.map(({ port }) => client.add(port, 'Rex', { 'idempotency-key': 'once' })),
     );
@@ -107,7 +107,7 @@ describe.each([
     own.close();
   });
 
-  it('end a statement that takes too long, also on the server', async () => {
+  it('cancel a statement that takes too long, on the server as well', async () => {
     await store.query(
       `CREATE FUNCTION take_time() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN PERFORM pg_sleep(30); RETURN NEW; END $$;
        CREATE TRIGGER take_time BEFORE INSERT ON pets FOR EACH ROW EXECUTE FUNCTION take_time()`,
@@ -119,7 +119,7 @@ describe.each([
     await eventually(5_000, async () => (await store.query<unknown[]>(running)).length === 0);
   });
 
-  it('leave no session lock, no prepared statement and no setting to others who share the connections', async () => {
+  it('leave no session lock, prepared statement or setting on the shared connections', async () => {
     const locks = await store.query(`SELECT FROM pg_locks WHERE locktype = 'advisory'`);
     expect(locks).toEqual([]);
     if (mode === 'transaction') {
@@ -134,7 +134,7 @@ describe.each([
   });
 
   if (mode === 'transaction') {
-    it('say in the log that prepared statements are lost when they are not told the mode', async () => {
+    it('log that prepared statements are lost when DATABASE_POOLER_MODE is not set', async () => {
       // Another role: what it leaves on connections of the server stays with its own.
       const untold = await Replica.start({
         ...env,
@@ -155,7 +155,7 @@ describe.each([
     });
   }
 
-  it('have a command line that works through it, too', async () => {
+  it('have a command line that works through PgBouncer as well', async () => {
     const { id } = await json<{ id: number }>('accounts create --name Acme --plan pro', env);
     for (const line of [`keys create ${id}`, `keys list ${id}`, `accounts show ${id}`, 'audit', 'migrate']) {
       expect([line, (await command(line, env)).code]).toEqual([line, 0]);

@@ -15,7 +15,7 @@ import { Store } from './support/store';
 
 const CLIENTS = 64;
 
-describe('While PostgreSQL is at fault', () => {
+describe('While PostgreSQL fails', () => {
   let postgres: Server;
   let proxy: Proxy;
   let store: Store;
@@ -59,7 +59,7 @@ describe('While PostgreSQL is at fault', () => {
   const serves = async () => (await client.add(replica.port, 'Mia')).status === 201;
 
   const answersSoonWhile = (fault: string, begin: () => Promise<void> | void, end: () => Promise<void> | void) => {
-    it(`(${fault}) answers 503 within 2 s, is alive and not ready, and serves again within 2 s after it`, async () => {
+    it(`(${fault}) returns 503 within 2 s, is live but not ready, and recovers within 2 s`, async () => {
       await eventually(2_000, serves);
       await begin();
       const replies = await everything(3 * CLIENTS);
@@ -101,7 +101,7 @@ describe('While PostgreSQL is at fault', () => {
     },
   );
 
-  it('finds the way to another machine when the one before is gone without a word', async () => {
+  it('reconnects to another machine when the previous one disappears without closing connections', async () => {
     await eventually(2_000, serves);
     await proxy.loseConnections();
     const replies = await everything(CLIENTS);
@@ -109,7 +109,7 @@ describe('While PostgreSQL is at fault', () => {
     expect(await eventually(2_000, serves)).toBeLessThan(2_000);
   });
 
-  it('answers 500 requests at once in time all the same, and opens no more connections', async () => {
+  it('responds to 500 concurrent requests in time, and opens no additional connections', async () => {
     postgres.freeze();
     const replies = await concurrently(500, 2_000, () => client.call(replica.port));
     postgres.thaw();
@@ -250,7 +250,7 @@ describe('While PostgreSQL lets some statements wait', () => {
   });
   afterEach(() => lockable.remove());
 
-  it('a lock on pets for 5 s fails no look-up of a key and no readiness probe', async () => {
+  it('a 5 s lock on pets fails no key lookup and no readiness probe', async () => {
     await another.query('BEGIN; LOCK TABLE pets IN ACCESS EXCLUSIVE MODE');
     const until = performance.now() + 5_000;
     const during = async (call: (turn: number) => Promise<Reply>) => {
@@ -295,7 +295,7 @@ describe('While PostgreSQL lets some statements wait', () => {
     expect(await eventually(1_000, async () => (await client.call(replica.port)).status === 200)).toBeLessThan(1_000);
   });
 
-  it('slow statements hold up no quick ones that read the same table', async () => {
+  it('slow statements do not delay fast ones on the same table', async () => {
     await store.query(
       `INSERT INTO pets (name, category_id, status) SELECT 'Rex', 1, 'available' FROM generate_series(1, 100)`,
     );
@@ -320,7 +320,7 @@ describe('While PostgreSQL lets some statements wait', () => {
     expect(new Set(together.map(({ status }) => status))).toEqual(new Set([200]));
   });
 
-  it('what a replica that vanished in a transaction had locked is free within 5 s', async () => {
+  it('locks of a replica that disappeared in a transaction are released within 5 s', async () => {
     const second = await Replica.start({ DATABASE_URL: postgres.url });
     const headers = { 'idempotency-key': 'vanished' };
     await another.query('BEGIN; LOCK TABLE pets IN ACCESS EXCLUSIVE MODE');
@@ -342,7 +342,7 @@ describe('While PostgreSQL lets some statements wait', () => {
     expect(row?.count).toBe('1');
   });
 
-  it('the kernel watches connections, so that one whose server vanished while it was idle is closed', async () => {
+  it('TCP keepalive closes an idle connection whose server disappeared', async () => {
     const port = postgres.port.toString(16).toUpperCase().padStart(4, '0');
     const timers = async () => {
       const lines = (await readFile(`/proc/${replica.program.pid}/net/tcp`, 'utf8')).split('\n');
@@ -409,7 +409,7 @@ describe('With a standby', () => {
     return replies;
   };
 
-  it('a name that led to it for 3 s leaves nothing behind: 503 and not ready meanwhile, then all is well at once', async () => {
+  it('a host name that resolves to it for 3 s causes 503 and failed readiness, and then immediate recovery', async () => {
     const proxy = await Proxy.to(primary.port);
     cleanUp.push(() => {
       proxy.close();
@@ -454,7 +454,7 @@ describe('With a standby', () => {
     });
   });
 
-  it('a failover behind HAProxy under load takes less than 3 s, loses no acknowledged write, and answers no 500', async () => {
+  it('a failover behind HAProxy under load takes less than 3 s, loses no acknowledged write, and returns no 500', async () => {
     const checks = await Promise.all([primary, standby].map(({ url }) => PrimaryCheck.start(url)));
     cleanUp.push(() => {
       checks.forEach((check) => {
@@ -517,7 +517,7 @@ listen postgres
   });
 });
 
-describe('On a database of their own', () => {
+describe('On a separate database', () => {
   let postgres: Server;
   const replicas: Replica[] = [];
 
@@ -529,7 +529,7 @@ describe('On a database of their own', () => {
     await postgres.remove();
   });
 
-  it('replicas that start at once on an empty database migrate it once, and all serve', async () => {
+  it('replicas that start concurrently on an empty database migrate it once, and all serve', async () => {
     replicas.push(...(await Replica.startAll(4, { DATABASE_URL: postgres.url })));
     expect(await Promise.all(replicas.map((replica) => replica.isReady()))).toEqual([true, true, true, true]);
     const store = await Store.open(postgres.url);
@@ -539,7 +539,7 @@ describe('On a database of their own', () => {
     expect(new Set(names.map(({ name }) => name)).size).toBe(names.length);
   });
 
-  it('a replica that starts while PostgreSQL is away is alive, not ready, and becomes ready by itself', async () => {
+  it('a replica that starts while PostgreSQL is unavailable is live but not ready, and becomes ready by itself', async () => {
     await postgres.stop();
     const replica = await Replica.start({ DATABASE_URL: postgres.url });
     replicas.push(replica);
@@ -589,7 +589,7 @@ describe('On a database of their own', () => {
     await store.close();
   });
 
-  it('every acknowledged animal is there, unchanged, after a replica was killed under 16 writers', async () => {
+  it('every acknowledged animal is stored unchanged after a replica is killed under 16 writers', async () => {
     replicas.push(...(await Replica.startAll(2, { DATABASE_URL: postgres.url })));
     const store = await Store.open(postgres.url);
     const client = new Client(await store.createUnlimitedKey());

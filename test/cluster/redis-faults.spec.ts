@@ -9,7 +9,7 @@ import { Store } from './support/store';
 const REPLICAS = 4;
 const ALLOWANCE = 50;
 
-describe('While Redis is at fault', () => {
+describe('While Redis fails', () => {
   let redis: Server;
   let postgres: Server;
   let proxy: Proxy;
@@ -54,7 +54,7 @@ describe('While Redis is at fault', () => {
     passed(replies).filter(({ port }) => port === replica.port).length;
 
   const answersWellWhile = (fault: string, begin: () => Promise<void> | void, end: () => Promise<void> | void) => {
-    it(`(${fault}) answers every request 200 or 429, soon, within each replica's allowance; 3 s later limits are shared again`, async () => {
+    it(`(${fault}) returns 200 or 429 quickly within each replica's allowance; 3 s later limits are shared again`, async () => {
       await eventually(3_000, isShared);
       const key = await newKey();
       const before = await send(key, 20);
@@ -82,7 +82,7 @@ describe('While Redis is at fault', () => {
   };
 
   answersWellWhile(
-    'it rejects connections, and comes back empty',
+    'it refuses connections, and restarts empty',
     () => redis.stop(),
     () => redis.start(),
   );
@@ -106,7 +106,7 @@ describe('While Redis is at fault', () => {
     () => undefined,
   );
 
-  it('a replica starts all the same, and shares the limits once Redis is there', async () => {
+  it('a replica still starts, and shares the limits once Redis is available', async () => {
     await redis.stop();
     const another = await Replica.start(env);
     replicas.push(another);
@@ -124,7 +124,7 @@ describe('While Redis is at fault', () => {
     expect(await eventually(3_000, sharedWith)).toBeLessThan(3_000);
   });
 
-  it('a steady 45 ms opens the breaker of a replica at most once', async () => {
+  it('a constant response time of 45 ms opens the breaker of a replica at most once', async () => {
     await eventually(3_000, isShared);
     const openings = async () =>
       Promise.all(
@@ -147,7 +147,7 @@ describe('While Redis is at fault', () => {
     await eventually(3_000, isShared);
   });
 
-  it('a replica does not start with a database that Redis does not have, and says so in one line', async () => {
+  it('a replica exits with one line when the database number does not exist in Redis', async () => {
     const program = new Program('main.js', [], {
       ...{ ...env, APP_ENV: 'production', PORT: await freePort() },
       REDIS_URL: `redis://127.0.0.1:${redis.port}/99`,

@@ -89,7 +89,7 @@ describe('The limiter in Redis', () => {
     }
   });
 
-  it('asks Redis nothing for the requests of a key known to be banned, nor of an address known to be over its limit', async () => {
+  it('makes no Redis call for a key known to be banned, or for an IP address known to be over its limit', async () => {
     const clock = new TestClock();
     const limiter = await connected(clock);
     const small = { ...principal, allowance: { perMinute: 3, perDay: 10 } };
@@ -110,7 +110,7 @@ describe('The limiter in Redis', () => {
   });
 });
 
-describe('Requests of many keys that come in one event-loop tick', () => {
+describe('Requests of many keys that arrive in one event-loop tick', () => {
   // Two keys of one account, an account with one request left, and more than one call takes.
   const principals = [
     createPrincipal(1n, 1n, 3, 1_000),
@@ -119,7 +119,7 @@ describe('Requests of many keys that come in one event-loop tick', () => {
     ...Array.from({ length: 60 }, (_, index) => createPrincipal(BigInt(index + 10), BigInt(index + 10), 5, 1_000)),
   ];
 
-  it('are decided as if each came alone, and take Redis one call for 50 keys', async () => {
+  it('get the same decisions as single requests, with one Redis call for 50 keys', async () => {
     const clock = new TestClock();
     const [together, alone] = [await connected(clock), await connected(clock)];
     const calls = async () => Number(/cmdstat_evalsha:calls=(\d+)/.exec(await admin.info('commandstats'))?.[1] ?? 0);
@@ -137,7 +137,7 @@ describe('Requests of many keys that come in one event-loop tick', () => {
     }
   });
 
-  it('are counted by a call for each key where one server takes only keys of one slot together', async () => {
+  it('are counted with one call per key if the server only accepts keys of one slot per call', async () => {
     const cluster = await Server.redis('--cluster-enabled', 'yes');
     const operator = new Redis(cluster.url);
     await operator.call('CLUSTER', 'ADDSLOTSRANGE', '0', '16383');
@@ -153,7 +153,7 @@ describe('Requests of many keys that come in one event-loop tick', () => {
   });
 });
 
-describe('A report of what a replica admitted without Redis', () => {
+describe('A report of requests that a replica admitted locally', () => {
   const clock = new TestClock();
   const day = 86_400_000;
   const midnight = Math.floor(clock.now() / day) * day + day;
@@ -187,7 +187,7 @@ describe('A report of what a replica admitted without Redis', () => {
     expect(await used()).toEqual([9, 10]);
   });
 
-  it('opens the windows that Redis has lost, until they end', async () => {
+  it('restores windows that Redis has lost, until they end', async () => {
     await counts.merge(report);
     const [{ windows }] = (await counts.countRequests([{ subject, requests: 1 }])) as [RequestCount];
     expect(windows).toMatchObject({
@@ -196,7 +196,7 @@ describe('A report of what a replica admitted without Redis', () => {
     });
   });
 
-  it('of a day that has ended leaves the usage of the new day, for as long as that lasts', async () => {
+  it('for a day that has ended does not change the usage of the new day', async () => {
     await counts.countRequests([{ subject, requests: 2 }]);
     await counts.merge({ ...report, minuteEndsAt: clock.now() - 1, dayEndsAt: midnight - day });
     expect(await used()).toEqual([2, 2]);
@@ -217,7 +217,7 @@ describe('A connection that fails', () => {
     }
   };
 
-  it('says why: rejected, the password, TLS', async () => {
+  it('reports the cause: connection refused, wrong password or TLS', async () => {
     expect(await reasonFor(`redis://127.0.0.1:${await freePort()}`)).toContain('ECONNREFUSED');
     await admin.call('ACL', 'SETUSER', 'limited', 'on', '>secret', '~*', '+@all', '-select');
     expect(await reasonFor(`redis://limited:wrong@127.0.0.1:${server.port}`)).toContain('WRONGPASS');
@@ -227,7 +227,7 @@ describe('A connection that fails', () => {
     plain.close();
   });
 
-  it('never uses another database than the one that was named', async () => {
+  it('never uses a database other than the configured one', async () => {
     expect(await reasonFor(`${server.url}/99`)).toBe(
       'Error: REDIS_URL names a database that Redis does not let the service use (ERR DB index is out of range).',
     );
@@ -267,7 +267,7 @@ describe('The limiter in Redis Cluster', () => {
   });
   afterAll(() => Promise.all(nodes.map((node) => node.remove())));
 
-  it('lets exactly the allowance of each account through, on whichever node it is', async () => {
+  it('admits exactly the allowance of each account on every node', async () => {
     const clock = new TestClock();
     const urls = nodes.map(({ url }) => url);
     const replicas = [await connected(clock, LIMITS, '', urls), await connected(clock, LIMITS, '', urls)];

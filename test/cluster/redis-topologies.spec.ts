@@ -197,7 +197,7 @@ describe('With Redis Sentinel', () => {
     },
   );
 
-  it('a sentinel that is down or frozen is passed over', async () => {
+  it('a sentinel that is down or frozen is skipped', async () => {
     await sentinels[0]?.stop();
     sentinels[1]?.freeze();
     try {
@@ -211,7 +211,7 @@ describe('With Redis Sentinel', () => {
     }
   });
 
-  it('says which password is wrong, and when the sentinels do not know the primary', async () => {
+  it('reports which password is wrong, and that the sentinels do not know the primary', async () => {
     const url = env.REDIS_URL ?? '';
     expect(await readReason({ REDIS_URL: url.replace('visitor', 'wrong') })).toMatch(
       /failed to connect to sentinel .*WRONGPASS/,
@@ -257,11 +257,11 @@ describe('With TLS', () => {
   const without = (...names: string[]) =>
     Object.fromEntries(Object.entries(env).filter(([name]) => !names.includes(name)));
 
-  it('the limits are shared over a connection on which both sides show their certificates', async () => {
+  it('the limits are shared over mutual TLS', async () => {
     expect(await useEverything(createUsageStore(env))).toEqual([3]);
   });
 
-  it('says why there is no connection: an unknown authority, another host name, no certificate of the service', async () => {
+  it('reports why the connection fails: unknown authority, wrong host name, missing client certificate', async () => {
     expect(await readReason(without('REDIS_CA_FILE'))).toContain('self-signed certificate in certificate chain');
     expect(await readReason({ ...env, REDIS_URL: (env.REDIS_URL ?? '').replace('localhost', '127.0.0.1') })).toContain(
       "IP: 127.0.0.1 is not in the cert's list",
@@ -295,12 +295,12 @@ describe('With TLS', () => {
       () => ({ ...env, REDIS_URL: 'redis://localhost' }),
       /^REDIS_URL must begin with rediss, because its certificates have no effect without TLS\.$/,
     ],
-  ])('%s is a mistake that is named', (_mistake, mistaken, message) => {
+  ])('%s is reported as an invalid setting', (_mistake, mistaken, message) => {
     expect(() => createUsageStore(mistaken())).toThrow(InvalidSettingsError);
     expect(() => createUsageStore(mistaken())).toThrow(message);
   });
 
-  it('a missing certificate file stops the start, with one line', async () => {
+  it('a missing certificate file ends startup with one line', async () => {
     const { code, stdout, stderr } = await new Program('main.js', [], {
       ...{ APP_ENV: 'production', DATABASE_URL: 'postgres://127.0.0.1/none', PORT: await freePort() },
       ...{ ...env, REDIS_CA_FILE: '/none.pem' },
@@ -318,7 +318,7 @@ describe('With TLS', () => {
     ]);
   });
 
-  it('the sentinels and the primary are both reached by TLS', async () => {
+  it('both the sentinels and the primary are connected over TLS', async () => {
     const port = await freePort();
     const directives = certificates.serverOptions
       .join(' ')
@@ -398,7 +398,7 @@ describe('In Redis Cluster, over TLS and by host name', () => {
     await Promise.all([...nodes.map((node) => node.remove()), certificates.authority.remove()]);
   });
 
-  it('one endpoint is enough: limits are shared on all nodes, with the least permissions and a prefix of its own', async () => {
+  it('one endpoint is enough: limits are shared on all nodes, with minimal permissions and a custom prefix', async () => {
     const accounts = Array.from({ length: 20 }, (_, index) => BigInt(index + 1));
     const replicas = [createUsageStore(env), createUsageStore(env)];
     await Promise.all(replicas.map((counts) => counts.connect()));
@@ -431,7 +431,7 @@ describe('In Redis Cluster, over TLS and by host name', () => {
     expect(counts.findNode('1')).toMatch(/^localhost:\d+$/);
   });
 
-  it('says what to grant when the user may not find the other nodes', async () => {
+  it('reports the required grants when the user may not discover the other nodes', async () => {
     await Promise.all(nodes.map(({ url }) => withAdmin(url, (node) => setUser(node, 'petstore -cluster|slots'))));
     expect(await readReason(env)).toMatch(
       /^Error: NOPERM .+ACL SETUSER petstore ~shop\.eu:pets:\* \+eval .+ \+cluster\|slots$/,
@@ -490,7 +490,7 @@ describe('A user with the permissions that the documentation lists', () => {
     },
   );
 
-  it('is used as soon as it has the permission that it lacked, without a restart', async () => {
+  it('is used as soon as it gets a missing permission, without a restart', async () => {
     await withAdmin(server.url, async (admin) => {
       await setUser(admin, 'petstore -hset');
       const replica = await Replica.start({ ...env, DATABASE_URL: postgres.url });
@@ -501,7 +501,7 @@ describe('A user with the permissions that the documentation lists', () => {
     });
   });
 
-  it('without +info, works, and a warning says at each connection what is missing', async () => {
+  it('works without +info, with a warning at each connection about what is missing', async () => {
     await withAdmin(server.url, async (admin) => {
       await grantAll(admin);
       await setUser(admin, 'petstore -info');

@@ -105,7 +105,7 @@ describe('With the roles of docs/sql/roles.sql', () => {
       expect(outcomes).toEqual(OPERATIONS.map((operation) => [operation.operationId, success(operation)]));
     };
 
-    it('petstore_app serves every operation, also in a table of a migration that runs later', async () => {
+    it('petstore_app serves every operation, including tables of later migrations', async () => {
       const replica = await start({ ...env, MIGRATE_ON_START: 'false' });
       await eventually(10_000, () => replica.isReady());
       await everyOperation(replica);
@@ -150,7 +150,7 @@ describe('With the roles of docs/sql/roles.sql', () => {
       'DELETE FROM audit_entries',
       'DELETE FROM migrations',
       'SET ROLE petstore_owner',
-    ])('petstore_app may not: %s', async (sql) => {
+    ])('petstore_app cannot run: %s', async (sql) => {
       expect(await outcome('petstore_app', DATABASE, sql)).toBe(INSUFFICIENT_PRIVILEGE);
     });
   });
@@ -166,7 +166,7 @@ describe('With the roles of docs/sql/roles.sql', () => {
     await eventually(10_000, () => alone.isReady());
   });
 
-  it('a database that another role has migrated is taken over', async () => {
+  it('a database that another role has migrated can be taken over', async () => {
     await createDatabase('existing', 'postgres');
     const before = await Store.open(createUrl('postgres', 'existing'));
     await before.createKey('free');

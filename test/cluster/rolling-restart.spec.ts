@@ -112,7 +112,7 @@ describe('Four replicas behind the gateway', () => {
     120_000,
   );
 
-  it('create exactly one animal for each intent of a client that retries, while replicas are killed and PostgreSQL is frozen', async () => {
+  it('create exactly one animal per Idempotency-Key of a retrying client, while replicas are killed and PostgreSQL is frozen', async () => {
     const client = new Client(key);
     let retries = 0;
     const persist = async (name: string): Promise<Reply> => {

@@ -64,7 +64,7 @@ describe('A replica that starts', () => {
     return backup;
   };
 
-  it('keeps trying while the login, the database or a privilege is missing, logs each reason once, and becomes ready', async () => {
+  it('keeps retrying while the login, the database or a privilege is missing, logs each reason once, and becomes ready', async () => {
     await operator.query(`CREATE ROLE app LOGIN PASSWORD 'right'`);
     const { rows } = await operator.query<{ hba_file: string }>('SHOW hba_file');
     await operator.query(
@@ -101,7 +101,7 @@ describe('A replica that starts', () => {
     expect([...statuses]).not.toContain(500);
   });
 
-  it('ends with 1 and the reason when the encoding of the database is not UTF8, also when it is found out later', async () => {
+  it('exits with 1 and the reason when the database encoding is not UTF8, even when it is detected later', async () => {
     const database = `ENCODING 'LATIN1' LC_COLLATE 'C' LC_CTYPE 'C' TEMPLATE template0`;
     const message = expect.stringMatching(
       /^The database cannot be used: its encoding is LATIN1 but must be UTF8/,
@@ -117,7 +117,7 @@ describe('A replica that starts', () => {
     expect([code, findEvent(replica.program, 'database_failed')]).toMatchObject([1, { 'log.level': 'fatal', message }]);
   });
 
-  it('with MIGRATE_ON_START=false, changes nothing, names what is missing, and becomes ready when it is there', async () => {
+  it('with MIGRATE_ON_START=false, changes nothing, lists missing migrations, and becomes ready once they have run', async () => {
     const replica = await start({ DATABASE_URL: postgres.url, MIGRATE_ON_START: 'false' });
     expect(await replica.isReady()).toBe(false);
     expect(reasons(replica)).toEqual([
@@ -128,7 +128,7 @@ describe('A replica that starts', () => {
     await eventually(5_000, () => replica.isReady());
   });
 
-  it('waits for the lock of a backup, says so, and does not block other sessions meanwhile', async () => {
+  it('waits for the lock of a backup, logs that, and does not block other sessions', async () => {
     const backup = await lockAgainstMigration();
     const replica = await start({ DATABASE_URL: postgres.url });
     const command = petstore(['migrate'], { DATABASE_URL: postgres.url });
@@ -148,7 +148,7 @@ describe('A replica that starts', () => {
     expect(rowCount).toBe(1);
   });
 
-  it('obeys SIGTERM while it waits for a lock, also as process 1', async () => {
+  it('stops on SIGTERM while it waits for a lock, even as process 1', async () => {
     const backup = await lockAgainstMigration();
     const env = { PATH: process.env.PATH, APP_ENV: 'production', PORT: await freePort(), DATABASE_URL: postgres.url };
     const isRoot = process.getuid?.() === 0;
@@ -166,7 +166,7 @@ describe('A replica that starts', () => {
     await backup.end();
   });
 
-  it('leaves no lock behind in PgBouncer in transaction mode, where several migrate at once', async () => {
+  it('leaves no lock in PgBouncer in transaction mode when several replicas migrate concurrently', async () => {
     const pooler = await Server.pgbouncer(postgres);
     const migrate = () => petstore(['migrate', '--json'], { DATABASE_URL: `${pooler.url}/postgres` });
     const results = await Promise.all([migrate(), migrate(), migrate()]);

@@ -39,7 +39,7 @@ describe('A replica that gets SIGTERM', () => {
     return { code, ms: performance.now() - startedAt };
   };
 
-  it('is not ready at once, still serves on new connections, asks to close each, and exits with 0 within 10 s', async () => {
+  it('fails readiness immediately, still serves new connections, asks clients to close them, and exits with 0 within 10 s', async () => {
     const replica = await start({ DRAIN_SECONDS: '2' });
     expect((await client.call(replica.port)).headers.connection).toBe('keep-alive');
     const stopped = stop(replica);
@@ -75,7 +75,7 @@ describe('A replica that gets SIGTERM', () => {
     expect((await stopped).code).toBe(0);
   });
 
-  it('ignores a second signal within a second, and ends at once on a later one', async () => {
+  it('ignores a second signal within a second, and exits immediately on a later one', async () => {
     const replica = await start({ DRAIN_SECONDS: '60' });
     process.kill(replica.program.pid, 'SIGTERM');
     process.kill(replica.program.pid, 'SIGINT');
@@ -87,7 +87,7 @@ describe('A replica that gets SIGTERM', () => {
     expect([code, stdout.match(/"event.action":"stop\w+"/g)]).toEqual([143, ['"event.action":"stopping"']]);
   });
 
-  it('logs an unhandled error as one line of JSON, fails readiness, drains, and ends with 1', async () => {
+  it('logs an unhandled error as one JSON line, fails readiness, drains, and exits with 1', async () => {
     const replica = await start({ DRAIN_SECONDS: '1', NODE_OPTIONS: `--require ${THROW_ON_SIGNAL}` });
     process.kill(replica.program.pid, 'SIGUSR2');
     await eventually(500, async () => !(await replica.isReady()));
@@ -100,7 +100,7 @@ describe('A replica that gets SIGTERM', () => {
     ]);
   });
 
-  it('logs requests from SIGUSR2 to the next one, whatever LOG_LEVEL says', async () => {
+  it('logs requests between one SIGUSR2 and the next, at any LOG_LEVEL', async () => {
     const port = Number(await freePort());
     const program = new Program('main.js', [], {
       ...{ APP_ENV: 'production', PORT: `${port}`, LOG_LEVEL: 'warn', DRAIN_SECONDS: '0' },
@@ -127,7 +127,7 @@ describe('A replica that gets SIGTERM', () => {
     );
   });
 
-  it('ends within 10 s also when nobody reads its log any more', async () => {
+  it('exits within 10 s even when its log is no longer read', async () => {
     const directory = await mkdtemp(join(tmpdir(), 'petstore-log-'));
     const path = join(directory, 'log');
     execFileSync('mkfifo', [path]);
@@ -162,7 +162,7 @@ describe('A replica that gets SIGTERM', () => {
     expect(ms).toBeLessThan(10_000);
   });
 
-  it('exits with 0 within 10 s also when a client keeps it busy, and PostgreSQL and Redis are frozen', async () => {
+  it('exits with 0 within 10 s even when a client keeps it busy and PostgreSQL and Redis are frozen', async () => {
     const replica = await start();
     const halfSent = connect(replica.port, '127.0.0.1', () => {
       halfSent.write('POST /v1/pets HTTP/1.1\r\nHost: x\r\nContent-Length: 9\r\n');

@@ -45,7 +45,7 @@ describe('A replica', () => {
       .filter(Boolean)
       .map((line) => JSON.parse(line) as Record<string, unknown>);
 
-  it('sends the spans of the server, the database and Redis, in the trace of the client, whose id is in the log', async () => {
+  it('sends server, database and Redis spans in the trace of the client, and logs the trace ID', async () => {
     const replica = await start({
       OTEL_EXPORTER_OTLP_ENDPOINT: collector.url,
       OTEL_EXPORTER_OTLP_PROTOCOL: 'http/json',
@@ -101,7 +101,7 @@ describe('A replica', () => {
     ]);
   });
 
-  it('sends traces to their own endpoint, nothing with OTEL_SDK_DISABLED, and does not wait for a dead collector', async () => {
+  it('sends traces to the traces endpoint, nothing with OTEL_SDK_DISABLED, and does not wait for a dead collector', async () => {
     // Without a reference, so that it ends with the test however that ends.
     const deadCollector = createServer().unref().listen(0, '127.0.0.1');
     await once(deadCollector, 'listening');
@@ -125,7 +125,7 @@ describe('A replica', () => {
     expect(dead.ms).toBeLessThan(5_000);
   });
 
-  it('loads nothing of OpenTelemetry otherwise, and logs its start, the migrations, the breaker and its end', async () => {
+  it('loads no OpenTelemetry code otherwise, and logs startup, migrations, the breaker and shutdown', async () => {
     const replica = await start({ DATABASE_URL: `${postgres.url}/template1`, METRICS_PORT: await freePort() });
     const client = new Client(key);
     await redis.stop();

@@ -6,7 +6,7 @@ import { VisitStore } from '../extending/visit-store';
 import { getCode } from '../support/service';
 import { Server } from './support/servers';
 
-describe('On two replicas, a module of a team', () => {
+describe('On two replicas, a custom module', () => {
   let postgres: Server;
   let stores: [VisitStore, VisitStore];
 
@@ -22,7 +22,7 @@ describe('On two replicas, a module of a team', () => {
     await postgres.remove();
   });
 
-  it('that locks the animal makes one of fifty visits at the same time, and rejects the others', async () => {
+  it('that locks the animal accepts one of fifty concurrent visits and rejects the others', async () => {
     for (let round = 0; round < 10; round++) {
       const petId = Number(await stores[0].addPet());
       const answers = await Promise.all(
@@ -39,7 +39,7 @@ describe('On two replicas, a module of a team', () => {
     }
   });
 
-  it('that locks animals in different orders gets 503 from a deadlock, and nothing that it did is left', async () => {
+  it('that locks animals in different orders gets a 503 from a deadlock, and its changes are rolled back', async () => {
     const [store] = stores;
     const [pets, unitOfWork] = [store.app.get(PetsService), store.app.get(TypeOrmUnitOfWork)];
     const [one, other] = [await store.addPet(), await store.addPet()];

@@ -54,7 +54,7 @@ describe('compose.yaml', () => {
     execFileSync(process.execPath, [LINTER, FILE, ...options], { stdio: 'inherit' });
   });
 
-  it('runs four replicas behind one gateway, and watches them when asked to', () => {
+  it('runs four replicas behind one gateway, and monitoring on request', () => {
     const inProfile = entries.map(([name, { profiles }]) => [name, profiles]);
     expect(Object.fromEntries(inProfile)).toEqual({
       postgres: undefined,
@@ -75,7 +75,7 @@ describe('compose.yaml', () => {
     expect(images).toHaveLength(5);
   });
 
-  it('publishes the gateway and what watches it, to this machine only unless told otherwise', () => {
+  it('publishes the gateway and monitoring, only on this machine by default', () => {
     expect(entries.flatMap(([name, { ports = [] }]) => ports.map((port) => [name, port]))).toEqual([
       ['gateway', '127.0.0.1:8080:8080'],
       ['prometheus', '127.0.0.1:9090:9090'],
@@ -84,7 +84,7 @@ describe('compose.yaml', () => {
     expect(compose({ POSTGRES_PASSWORD: 'secret', GATEWAY_ADDRESS: '443' }).gateway?.ports).toEqual(['443:8080']);
   });
 
-  it('lets the gateway reach the replicas, and nothing but them reach the databases', () => {
+  it('lets the gateway reach the replicas, and only the replicas reach the databases', () => {
     expect(entries.map(([name, { networks }]) => [name, networks])).toEqual([
       ['postgres', ['data']],
       ['redis', ['data']],
@@ -112,7 +112,7 @@ describe('compose.yaml', () => {
     });
   });
 
-  it('gives the service settings that it knows and accepts', () => {
+  it('sets only valid settings of the service', () => {
     const environment = services.petstore?.environment ?? {};
     expect(Object.keys(SETTINGS)).toEqual(expect.arrayContaining(Object.keys(environment)));
     expect(loadSettings({ APP_ENV: 'production', ...environment })).toMatchObject({
@@ -122,18 +122,18 @@ describe('compose.yaml', () => {
     });
   });
 
-  it('lets Prometheus ask the replicas where they serve their metrics', () => {
+  it('lets Prometheus scrape the metrics port of the replicas', () => {
     const text = readFileSync(join(dirname(FILE), 'monitoring/prometheus.yml'), 'utf8');
     const { scrape_configs: jobs } = parse(text) as { scrape_configs: unknown };
     const port = Number(services.petstore?.environment?.METRICS_PORT);
     expect(jobs).toMatchObject([{ job_name: 'petstore', dns_sd_configs: [{ names: ['petstore'], type: 'A', port }] }]);
   });
 
-  it('says what to do when there is no password', () => {
+  it('explains what to do when the password is missing', () => {
     expect(() => compose({})).toThrow(/put POSTGRES_PASSWORD=.* into docker\/\.env/);
   });
 
-  it('refers to files that exist', () => {
+  it('only refers to existing files', () => {
     const build = services.petstore?.build;
     const mounted = entries
       .flatMap(([, { volumes = [] }]) => volumes)

@@ -71,12 +71,12 @@ describe('The image', () => {
     return output;
   };
 
-  it('begins with a pinned version of Node, and runs as a user without privileges', () => {
+  it('uses a pinned Node.js version, and runs as an unprivileged user', () => {
     expect(image.base).toMatch(/^node:\d+\.\d+\.\d+-bookworm-slim$/);
     expect(image.user).toMatch(/^[1-9]\d*:[1-9]\d*$/);
   });
 
-  it('says by the labels of the Open Container Initiative what it is, with the version and the license of the package', () => {
+  it('has Open Container Initiative labels with the version and license of the package', () => {
     const prefix = 'org.opencontainers.image.';
     expect(image.labels).toEqual({
       [`${prefix}title`]: 'petstore',
@@ -101,7 +101,7 @@ describe('The image', () => {
     expect(bytes / 1e6).toBeLessThanOrEqual(100);
   });
 
-  it('lists every package that is installed in its software bill of materials, and no other', async () => {
+  it('lists exactly the installed packages in its software bill of materials', async () => {
     const sbom = JSON.parse(await readFile(join(app, 'sbom.cdx.json'), 'utf8')) as {
       readonly bomFormat: string;
       readonly components: readonly { readonly name: string; readonly version: string }[];
@@ -122,7 +122,7 @@ describe('The image', () => {
     expect(files).toEqual(expect.arrayContaining(['fastify/LICENSE', 'rxjs/LICENSE.txt']));
   });
 
-  it('holds the built service with its dependencies, and nothing else', async () => {
+  it('contains only the built service and its dependencies', async () => {
     expect((await readdir(app)).sort()).toEqual(['dist', 'node_modules', 'package.json', 'sbom.cdx.json']);
     expect((await readdir(image.root)).sort()).toEqual(['app', 'usr']);
     const installed = (names: readonly string[]) =>
@@ -134,13 +134,13 @@ describe('The image', () => {
     expect(files.filter((path) => path.includes('.spec.') || path.includes('embedded-template/'))).toEqual([]);
   });
 
-  it('is built without a secret that lies in the working copy', async () => {
+  it('contains no secret from the working copy', async () => {
     // The directories of all stages are searched. grep ends with 1 when it finds nothing.
     const search = run('grep', ['-rl', '--exclude-dir=context', 'planted-secret', directory]);
     await expect(search).rejects.toMatchObject({ code: 1, stdout: '' });
   });
 
-  it('serves on a file system it cannot write, reports its health, and ends with 0 at SIGTERM', async () => {
+  it('serves on a read-only file system, reports its health, and exits with 0 on SIGTERM', async () => {
     const server = start(image.command);
     const ended = once(server, 'exit');
     await eventually(30_000, async () => {
@@ -160,7 +160,7 @@ describe('The image', () => {
     expect(await ended).toEqual([0, null]);
   });
 
-  it('asks for DATABASE_URL in development, as it has no embedded database', async () => {
+  it('requires DATABASE_URL in development, because it has no embedded database', async () => {
     const child = start(image.command, { APP_ENV: 'development', DATABASE_URL: '' });
     let output = '';
     child.stderr?.on('data', (data: Buffer) => (output += data.toString()));
@@ -169,7 +169,7 @@ describe('The image', () => {
     expect(code).toBe(1);
   });
 
-  it('says so when it is not healthy', async () => {
+  it('reports when it is unhealthy', async () => {
     const [code] = (await once(start(image.healthcheck), 'exit')) as [number];
     expect(code).toBe(1);
   });

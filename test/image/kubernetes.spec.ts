@@ -54,7 +54,7 @@ describe.each(['staging', 'production'])('The manifests of %s', (environment) =>
     ...Object.fromEntries(env.map(({ name, value }) => [name, value])),
   });
 
-  it('are valid by the published types and schemas', () => {
+  it('match the published types and schemas', () => {
     expect(validate(resources)).toEqual([]);
   });
 
@@ -104,7 +104,7 @@ describe.each(['staging', 'production'])('The manifests of %s', (environment) =>
     expect(spec.containers[0].envFrom).toEqual([{ configMapRef: { name: find('ConfigMap').metadata.name } }]);
   });
 
-  it('ask for the health of a replica where it listens, and let it finish its requests', () => {
+  it('probe the health of a replica on its port, and let it finish its requests', () => {
     const settings = readEnv(server);
     expect(server.ports).toEqual([
       { name: 'http', containerPort: 3000 },
@@ -120,7 +120,7 @@ describe.each(['staging', 'production'])('The manifests of %s', (environment) =>
     );
   });
 
-  it('migrate with the command of the image, outside the selectors of the replicas', () => {
+  it('migrate with the command of the image, and exclude the job from the selectors of the replicas', () => {
     expect(job.spec.template.spec.containers[0].command).toEqual(['petstore', 'migrate']);
     const selectors = ['Deployment', 'PodDisruptionBudget', 'PodMonitor']
       .map((kind) => (find(kind).spec as Selecting).selector.matchLabels)
@@ -131,11 +131,11 @@ describe.each(['staging', 'production'])('The manifests of %s', (environment) =>
     });
   });
 
-  it('alert by the rules of docker/monitoring/alerts.yml', () => {
+  it('contain the alert rules of docker/monitoring/alerts.yml', () => {
     expect(find('PrometheusRule').spec).toEqual(parse(readFileSync(ALERTS, 'utf8')));
   });
 
-  it('route one host name to the service, that of the base URL', () => {
+  it('route only the host name of the base URL to the service', () => {
     const settings = readEnv(server);
     const baseUrl = environment === 'production' ? settings.PUBLIC_BASE_URL : settings.STAGING_BASE_URL;
     expect(find('HTTPRoute').spec).toMatchObject({
