@@ -5,12 +5,12 @@ import { join } from 'node:path';
 import { promisify } from 'node:util';
 import autocannon from 'autocannon';
 
-/** How many connections send requests, unless a scenario says otherwise. */
+/** The default number of connections. */
 export const CONNECTIONS = 32;
 
 export interface Request {
   readonly method: 'GET' | 'POST';
-  /** Each request picks one at random. */
+  /** Each request uses a random one. */
   readonly paths: readonly string[];
   readonly body?: string;
 }
@@ -18,11 +18,11 @@ export interface Request {
 export interface Measurement {
   /** Responses per second. */
   readonly rate: number;
-  /** The time within which 99 of 100 responses came, in ms. */
+  /** The 99th percentile of the response time, in ms. */
   readonly p99: number;
 }
 
-/** Which load generator is used: wrk, which costs least, where it is installed. */
+/** The load generator: wrk if installed, because it uses the least CPU time. */
 export const GENERATOR = hasWrk() ? 'wrk' : 'autocannon';
 
 /**
@@ -51,7 +51,7 @@ async function withWrk(
   const directory = mkdtempSync(join(tmpdir(), 'petstore-bench-'));
   const [script, keysFile] = [join(directory, 'wrk.lua'), join(directory, 'keys')];
   const literal = (text: string) => `[==[${text}]==]`;
-  // In a file: Lua takes no more than 65,536 literals.
+  // In a file, because Lua allows at most 65,536 literals.
   writeFileSync(keysFile, keys.join('\n'));
   writeFileSync(
     script,
@@ -122,7 +122,7 @@ async function withAutocannon(
 
 function requireExpected(unexpected: number, expectedStatus: number, origin: string): void {
   if (unexpected > 0) {
-    throw new Error(`${unexpected} requests to ${origin} were not answered with ${expectedStatus}.`);
+    throw new Error(`${unexpected} requests to ${origin} did not return ${expectedStatus}.`);
   }
 }
 

@@ -29,16 +29,16 @@ const MANY_KEYS = 10_000;
 const MOST_KEYS = 100_000;
 const MANY_ACCOUNTS = 1_000_000;
 const GROWING_CONNECTIONS = [8, 32, 128, 512];
-/** Below this share of the baseline's rate of listing the bench fails: machines are noisy, but not that noisy. */
+/** The benchmark fails below this share of the baseline's list throughput; noise alone does not cause that. */
 const LISTING_FLOOR = 0.7;
 const UNLIMITED = { perMinute: 1_000_000_000, perDay: 1_000_000_000 };
 
-/** What is sent to a system again and again. */
+/** The load on a system. */
 interface Load {
   readonly scenario: string;
   readonly system: System;
   readonly server: BenchServer;
-  /** Each request is sent with one of them. */
+  /** Each request uses one of these keys. */
   readonly keys: readonly string[];
   readonly request: Request;
   readonly status: number;
@@ -68,7 +68,7 @@ async function main(): Promise<void> {
       DATABASE_URL: databaseUrl,
       REDIS_URL: redisUrl,
       DRAIN_SECONDS: '0',
-      // The others write no log; docs/performance.md says what a line for each request costs.
+      // The other systems write no log. docs/performance.md states the cost of one line per request.
       LOG_LEVEL: 'warn',
     };
     const store = await Store.open(databaseUrl);
@@ -97,14 +97,14 @@ async function main(): Promise<void> {
       servers.set(system, await run(system));
     }
     const service = servers.get('service') ?? (await run('service'));
-    // The second request of each is over its limit, and the third of one once too often.
+    // The second request of each key exceeds its limit, and the third request of one key causes a ban.
     for (const each of [usedUp, usedUp, banned, banned, banned]) {
       await fetch(`${service.origin}/v1/pets`, { headers: { authorization: `Bearer ${each}` } });
     }
 
     const of = (scenario: string, request: Request, status: number, keys = [key]) =>
       [...servers].map(([system, server]) => ({ scenario, system, server, keys, request, status }));
-    // The stock recipe remembers no key: to it, one key or many are the same.
+    // The stock system has no key cache, so the number of keys makes no difference.
     const ofManyKeys = (...args: [scenario: string, request: Request, status: number]) =>
       of(...args, manyKeys).filter(({ system }) => system !== 'stock');
     const get = (...paths: string[]): Request => ({ method: 'GET', paths });
@@ -117,7 +117,7 @@ async function main(): Promise<void> {
       ...of('get one', get(...Array.from({ length: PETS }, (_, i) => `/v1/pets/${i + 1}`)), 200),
       ...(options.quick ? [] : [{ ...refused, scenario: 'refuse, counting in Redis', keys: [usedUp] }]),
       ...(options.quick ? [] : [{ ...refused, scenario: 'refuse a banned key', keys: [banned] }]),
-      // Last, as it makes the table larger.
+      // Last, because it enlarges the table.
       ...of('create', create, 201),
       ...ofManyKeys('create, many keys', create, 201),
     ];
@@ -170,7 +170,7 @@ async function main(): Promise<void> {
   }
 }
 
-/** Sends each load in turn, round by round, after one round in which the code is compiled. */
+/** Sends each load in turn, in several rounds after one warm-up round. */
 async function measure(loads: readonly Load[]): Promise<Result[]> {
   const runs = new Map<Load, Measurement[]>(loads.map((each) => [each, []]));
   for (let round = 0; round <= ROUNDS; round++) {
@@ -191,7 +191,7 @@ async function measure(loads: readonly Load[]): Promise<Result[]> {
   }));
 }
 
-/** The same requests over few connections and over many. */
+/** Compares few connections with many. */
 async function measureConnections(
   servers: readonly (readonly [System, BenchServer])[],
   list: Request,
@@ -213,7 +213,7 @@ async function measureConnections(
   );
 }
 
-/** Adding animals to a database whose commits wait for the disk. */
+/** Adds animals to a database whose commits wait for the disk. */
 async function measureDurable(
   databaseUrl: string,
   request: Request,
@@ -236,7 +236,7 @@ async function measureDurable(
   }
 }
 
-/** The service as `npm start` runs it for a newcomer: the embedded database, no Redis. */
+/** Measures the service as `npm start` runs it: with the embedded database and without Redis. */
 async function measureEmbedded(
   dataDir: string,
   list: Request,
@@ -264,7 +264,7 @@ async function measureEmbedded(
   ]);
 }
 
-/** The same page of a thousand animals and of a million, one from the middle of the million, and with a million accounts. */
+/** Compares a page of 1,000 animals, of 1,000,000, from the middle of 1,000,000, and with 1,000,000 accounts. */
 async function measureSizes(
   store: Store,
   few: BenchServer,
@@ -311,7 +311,7 @@ async function measureSizes(
   }
 }
 
-/** On a connection of its own, without the time-outs of requests. */
+/** Runs on a separate connection without the timeouts of requests. */
 async function addPets(databaseUrl: string, count: number): Promise<void> {
   const client = new Client({ connectionString: databaseUrl });
   await client.connect();
@@ -324,7 +324,7 @@ async function addPets(databaseUrl: string, count: number): Promise<void> {
   await client.end();
 }
 
-/** One key each for many accounts that meet no limit. */
+/** Creates accounts with one key each and high limits. */
 async function addKeys(databaseUrl: string, count: number): Promise<string[]> {
   const secrets = Array.from({ length: count }, () => generateSecret('production'));
   const client = new Client({ connectionString: databaseUrl });
@@ -345,7 +345,7 @@ async function addKeys(databaseUrl: string, count: number): Promise<string[]> {
   return secrets;
 }
 
-/** Accounts with a key each that nobody uses. */
+/** Creates accounts with one unused key each. */
 async function addAccounts(databaseUrl: string, count: number): Promise<void> {
   const client = new Client({ connectionString: databaseUrl });
   await client.connect();
@@ -391,7 +391,7 @@ function printManyKeys(results: readonly Result[]): void {
   }
 }
 
-/** The rate of the service as a multiple of another system's. */
+/** Returns the throughput of the service as a multiple of another system's. */
 function ratio(results: readonly Result[], scenario: string, other: System): number | undefined {
   const findRate = (system: System) => results.find((it) => it.scenario === scenario && it.system === system)?.rate;
   const [own, others] = [findRate('service'), findRate(other)];

@@ -6,7 +6,7 @@ import { freePort } from '../test/support/process';
 
 export const ROOT = join(__dirname, '../..');
 const { scripts } = JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8')) as { scripts: { start: string } };
-/** Node's options of `npm start`: all systems run with the same. */
+/** The Node.js options of `npm start`, which all systems use. */
 const OPTIONS = scripts.start.split(' ').filter((word) => word.startsWith('--'));
 
 const SCRIPTS = {
@@ -17,7 +17,7 @@ const SCRIPTS = {
 };
 export type System = keyof typeof SCRIPTS;
 
-/** One of the systems that are compared, as a process of its own. */
+/** One of the compared systems, in a separate process. */
 export class BenchServer {
   private constructor(
     readonly origin: string,
@@ -34,7 +34,7 @@ export class BenchServer {
       stdio: ['ignore', 'ignore', 'inherit'],
     });
     const origin = `http://127.0.0.1:${port}`;
-    while (!(await answers(`${origin}/readyz`, system))) {
+    while (!(await responds(`${origin}/readyz`, system))) {
       if (child.exitCode !== null) {
         throw new Error(`The ${system} ended before it listened.`);
       }
@@ -56,8 +56,8 @@ export class BenchServer {
   }
 }
 
-/** Whether it is ready; of the systems that do not say so, whether it listens. */
-async function answers(url: string, system: System): Promise<boolean> {
+/** Whether the system is ready, or listens if it has no readiness probe. */
+async function responds(url: string, system: System): Promise<boolean> {
   try {
     return (await fetch(url)).ok || system !== 'service';
   } catch {

@@ -194,7 +194,7 @@ function json([id, name, categoryId, status]: Row): string {
 }
 
 function fail(reply: Reply, status: number, code: string): Reply {
-  return reply.status(status).send({ code, message: 'The request was refused.', status });
+  return reply.status(status).send({ code, message: 'The request was rejected.', status });
 }
 
 void redis.script('LOAD', COUNT_REQUESTS.source).then(async () => {

@@ -342,7 +342,7 @@ describe('While PostgreSQL lets some statements wait', () => {
     expect(row?.count).toBe('1');
   });
 
-  it('TCP keepalive closes an idle connection whose server disappeared', async () => {
+  it('TCP keepalive monitors every idle connection, so that one whose server disappeared is closed', async () => {
     const port = postgres.port.toString(16).toUpperCase().padStart(4, '0');
     const timers = async () => {
       const lines = (await readFile(`/proc/${replica.program.pid}/net/tcp`, 'utf8')).split('\n');
@@ -357,7 +357,7 @@ describe('While PostgreSQL lets some statements wait', () => {
         .map(([, , , , , timer]) => timer?.slice(0, 2));
     };
     await client.call(replica.port);
-    // 02 is the timer of keepalive.
+    // 02 is the keepalive timer.
     await eventually(2_000, async () => {
       const all = await timers();
       return all.length === 10 && all.every((timer) => timer === '02');

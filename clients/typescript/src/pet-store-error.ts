@@ -7,7 +7,7 @@ export type ErrorCode = components['schemas']['Error']['code'];
  * or a gateway sent something else. */
 export type ClientErrorCode = 'connection_failed' | 'timeout' | 'unexpected_response';
 
-/** The window that is shown in the `X-RateLimit-*` headers. */
+/** The rate limit window in the `X-RateLimit-*` headers. */
 export interface RateLimit {
   readonly limit: number;
   readonly remaining: number;
@@ -21,7 +21,7 @@ export class PetStoreError extends Error {
   readonly code: ErrorCode | ClientErrorCode | (string & {});
   /** The HTTP status code, unless there was no response. */
   readonly status: number | undefined;
-  /** Finds the request in the service's logs. */
+  /** Identifies the request in the service's logs. */
   readonly requestId: string | undefined;
   /** Seconds to wait before the next request. */
   readonly retryAfter: number | undefined;
@@ -42,7 +42,7 @@ export interface PetStoreErrorSource {
   readonly cause?: unknown;
 }
 
-/** @param body the body of a response that is not successful */
+/** Creates the error for an unsuccessful response with this body. */
 export function createError(response: Response, body: string): PetStoreError {
   const { code, message } = parseError(body);
   return typeof code === 'string' && typeof message === 'string'

@@ -4,16 +4,16 @@ import { unexpectedResponse } from './pet-store-error.js';
 import { type Reply, type RetryOptions, Transport } from './transport.js';
 
 export interface PetStoreOptions extends RetryOptions {
-  /** With the version: `https://api.petstore.example/v1`. */
+  /** The base URL with the version, such as `https://api.petstore.example/v1`. */
   readonly baseUrl: string;
   readonly apiKey: string;
-  /** Sends each attempt. Default: the global `fetch`. */
+  /** The function that sends each attempt. Default: the global `fetch`. */
   readonly fetch?: typeof globalThis.fetch;
 }
 
 export type OperationId = keyof operations;
 
-/** What an operation takes: the parts of the request that the OpenAPI document has, and a signal to abort it. */
+/** The input of an operation: the parts of the request in the OpenAPI document, and a signal to abort it. */
 export type Input<Id extends OperationId> = Pick<operations[Id]['parameters'], 'path' | 'query' | 'header'> &
   (operations[Id] extends { requestBody: { content: { 'application/json': infer Body } } }
     ? { readonly body: Body }
@@ -39,7 +39,7 @@ type Arguments<Id extends OperationId> = Partial<Input<Id>> extends Input<Id> ? 
 export type PetStore = {
   readonly [Id in keyof operations]: (...[input]: Arguments<Id>) => Promise<Output<Id>>;
 } & {
-  /** All items of a list, from all its pages. */
+  /** Iterates over all items of a list, across all pages. */
   paginate<Id extends ListId>(id: Id, ...[input]: Arguments<Id>): AsyncGenerator<Item<Id>, void>;
 };
 
@@ -85,7 +85,7 @@ export function createPetStore({ baseUrl, apiKey, fetch = globalThis.fetch, ...r
   return { ...Object.fromEntries(methods), paginate } as PetStore;
 }
 
-/** int64 becomes bigint; each other number has a field of a type that a number holds exactly. */
+/** Reads int64 fields as bigint; all other number fields have types that a number represents exactly. */
 function read(id: OperationId, { response, text }: Reply): unknown {
   const int64: readonly string[] = OPERATIONS[id].int64;
   if (text === '' && response.status === 204) {
@@ -103,7 +103,7 @@ function read(id: OperationId, { response, text }: Reply): unknown {
   }
 }
 
-/** The query of the next page. Its host is ignored, so that the key goes to the base URL only. */
+/** Returns the query of the next page. The host is ignored, so that the key is sent to the base URL only. */
 function nextSearch({ response }: Reply): string | undefined {
   const [, next] = /<([^>]*)>;\s*rel="next"/.exec(response.headers.get('Link') ?? '') ?? [];
   return next === undefined ? undefined : new URL(next, response.url).search;
@@ -118,7 +118,7 @@ function serializeQuery(query: AnyInput['query']): string {
   return search === '' ? '' : `?${search}`;
 }
 
-/** Without the ones that are not given. */
+/** Omits undefined parameters. */
 function strings(parameters: Readonly<Record<string, unknown>> = {}): Record<string, string> {
   const given = Object.entries(parameters).filter(([, value]) => value !== undefined);
   return Object.fromEntries(given.map(([name, value]) => [name, String(value)]));

@@ -1,11 +1,11 @@
 import { createError, PetStoreError } from './pet-store-error.js';
 
 export interface RetryOptions {
-  /** How long one attempt may take, up to the last byte of the response. Default: 10,000 ms. */
+  /** The timeout of one attempt, up to the last byte of the response. Default: 10,000 ms. */
   readonly timeoutMs?: number;
-  /** How often a request is sent again. Default: 4. */
+  /** The maximum number of retries. Default: 4. */
   readonly maxRetries?: number;
-  /** The longest wait for `Retry-After`: if the service asks for more, the error is thrown at once. Default: 120 s. */
+  /** The longest wait for `Retry-After`: if the service asks for more, the error is thrown immediately. Default: 120 s. */
   readonly maxRetryAfterSeconds?: number;
 }
 
@@ -14,11 +14,11 @@ export interface Payload {
   readonly method: string;
   readonly headers: Headers;
   readonly body: string | undefined;
-  /** Whether sending it twice does no more than sending it once. */
+  /** Whether the request can be sent twice with the same effect as once. */
   readonly isRepeatable: boolean;
 }
 
-/** A successful response, with the body as it came. */
+/** A successful response with its unparsed body. */
 export interface Reply {
   readonly response: Response;
   readonly text: string;
@@ -27,7 +27,7 @@ export interface Reply {
 const BACKOFF_MS = 500;
 const RETRIED_STATUSES = [429, 502, 503, 504];
 
-/** Sends requests, and sends them again when that may help and does no harm. */
+/** Sends requests, and retries them when that is safe and may succeed. */
 export class Transport {
   /** After a 429, all requests wait: another one would be rejected as well. */
   private pausedUntil = 0;
@@ -61,7 +61,7 @@ export class Transport {
   }
 
   private async attempt({ url, method, headers, body }: Payload, signal: AbortSignal | undefined): Promise<Reply> {
-    // Browsers refuse to run it as a method.
+    // Browsers require that fetch is not called as a method.
     const { fetch } = this;
     const timeout = AbortSignal.timeout(this.timeoutMs);
     try {
@@ -69,7 +69,7 @@ export class Transport {
         method,
         headers,
         ...(body !== undefined && { body }),
-        // A redirected POST would become a GET.
+        // A redirected POST could become a GET.
         redirect: 'manual',
         signal: signal === undefined ? timeout : AbortSignal.any([signal, timeout]),
       });
@@ -88,7 +88,7 @@ export class Transport {
     }
   }
 
-  /** @throws the error if no retry may help */
+  /** @throws the error if a retry cannot succeed */
   private waitBeforeRetry(error: PetStoreError, attempt: number): number {
     const { status, retryAfter = 0 } = error;
     const retryAfterMs = retryAfter * 1_000;
@@ -98,7 +98,7 @@ export class Transport {
     if (status === 429) {
       this.pausedUntil = Math.max(this.pausedUntil, Date.now() + retryAfterMs);
     }
-    // The random part keeps many clients from coming back at the same moment.
+    // The random delay prevents many clients from retrying at the same moment.
     return retryAfterMs + Math.random() * Math.min(BACKOFF_MS * 2 ** attempt, this.maxWaitMs);
   }
 }
