@@ -50,7 +50,10 @@ export function addKeyCommands(program: Command, printer: Printer): void {
     .description('issue a key that replaces another; it is printed only this once and never stored')
     .argument('<key-id>', 'id of the key to replace', parseId)
     .addOption(
-      new Option('--grace <duration>', 'how long the old key stays valid, from 0 to 7d, but no longer than its own expiry')
+      new Option(
+        '--grace <duration>',
+        'how long the old key stays valid, from 0 to 7d, but no longer than its own expiry',
+      )
         .argParser(parseDuration)
         .default(DEFAULT_GRACE_MS, '24h'),
     )

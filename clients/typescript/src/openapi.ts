@@ -244,19 +244,28 @@ export interface components {
             remaining: number;
             /**
              * Format: int64
-             * @description Unix timestamp at which the window ends, in seconds; of a window that is not open, as if it opened now.
+             * @description Unix timestamp at which the window ends, in seconds. If the window is not open, it is the end of one that opens now.
              * @example 1795219260
              */
             reset: bigint;
         };
-        /** @description The rate limit usage of the API key's account, and a ban of the key. */
+        /** @description A temporary ban of the API key. */
+        RateLimitBan: {
+            /**
+             * Format: int64
+             * @description Unix timestamp at which the ban ends, in seconds.
+             * @example 1795219260
+             */
+            reset: bigint;
+        };
+        /** @description The rate limit usage of the API key's account, and the ban of the key, if any. */
         RateLimit: {
             /** @description The minute window, which opens at the first counted request. */
             minute: components["schemas"]["RateLimitWindow"];
             /** @description The UTC calendar day. */
             day: components["schemas"]["RateLimitWindow"];
             /** @description The ban of the key; absent when it is not banned. */
-            ban?: Record<string, never>;
+            ban?: components["schemas"]["RateLimitBan"];
         };
         /** @description The body of every error. */
         Error: {
@@ -416,7 +425,7 @@ export interface components {
                 "application/json": components["schemas"]["Error"];
             };
         };
-        /** @description The service failed. */
+        /** @description An internal error occurred. */
         InternalServerError: {
             headers: {
                 "Access-Control-Allow-Origin": components["headers"]["Access-Control-Allow-Origin"];
@@ -431,7 +440,7 @@ export interface components {
                 "application/json": components["schemas"]["Error"];
             };
         };
-        /** @description The service cannot answer for the moment. Wait for the time in `Retry-After`. */
+        /** @description The service is temporarily unavailable. Wait for the time in `Retry-After`. */
         ServiceUnavailable: {
             headers: {
                 "Access-Control-Allow-Origin": components["headers"]["Access-Control-Allow-Origin"];
@@ -447,7 +456,7 @@ export interface components {
                 "application/json": components["schemas"]["Error"];
             };
         };
-        /** @description The key is valid, but does not allow this. */
+        /** @description The API key is valid but does not permit this operation. */
         Forbidden: {
             headers: {
                 "Access-Control-Allow-Origin": components["headers"]["Access-Control-Allow-Origin"];
@@ -478,7 +487,7 @@ export interface components {
                 "application/json": components["schemas"]["Error"];
             };
         };
-        /** @description The body is not of the media type application/json. */
+        /** @description The media type of the body is not application/json. */
         UnsupportedMediaType: {
             headers: {
                 "Access-Control-Allow-Origin": components["headers"]["Access-Control-Allow-Origin"];
@@ -503,7 +512,7 @@ export interface components {
         /** @description Start of the page: opaque, use it unchanged from the `Link` header of the previous page. */
         cursor: string;
         /**
-         * @description An ID for the request, which the response and the logs repeat. Any other value is replaced by a generated one.
+         * @description An ID for the request, which is echoed in the response and appears in the logs. An invalid value is replaced by a generated one.
          * @example 2a1b6a3e-7c5d-4f10-9d0e-3f1c2b4a5d6e
          */
         "X-Request-Id": string;
@@ -516,7 +525,7 @@ export interface components {
     requestBodies: never;
     headers: {
         /**
-         * @description Pages of any origin may call the service.
+         * @description Web pages of any origin may call the service.
          * @example *
          */
         "Access-Control-Allow-Origin": string;
@@ -536,7 +545,7 @@ export interface components {
          */
         "X-RateLimit-Reset": bigint;
         /**
-         * @description Identifies the request in the logs; one that was sent is kept.
+         * @description The ID of the request in the logs. A valid ID in the request is echoed; otherwise one is generated.
          * @example 2a1b6a3e-7c5d-4f10-9d0e-3f1c2b4a5d6e
          */
         "X-Request-Id": string;
@@ -551,52 +560,52 @@ export interface components {
          */
         "WWW-Authenticate": string;
         /**
-         * @description What the API key lacks (RFC 6750 section 3.1), if its scope is why.
+         * @description Present when the API key lacks the required scope (RFC 6750 section 3.1).
          * @example Bearer realm="petstore", error="insufficient_scope"
          */
         "WWW-Authenticate-Scope": string;
         /**
-         * @description When more follow: the URL of the next page, with `rel="next"` (RFC 8288).
+         * @description The URL of the next page, with `rel="next"` (RFC 8288); absent on the last page.
          * @example <https://api.example.com/v1/pets?limit=20&cursor=AAAAAAAAABQeDVxO>; rel="next"
          */
         "Link-Next": string;
         /**
-         * @description The URL of what was created.
+         * @description The URL of the created resource.
          * @example https://api.example.com/v1/pets/1
          */
         Location: string;
         /**
-         * @description Present when the request was executed before and this is its first response again.
+         * @description Present when this is the stored response of an earlier request with the same `Idempotency-Key`.
          * @example true
          */
         "Idempotent-Replayed": string;
         /**
-         * @description Since when the operation is deprecated (RFC 9745).
+         * @description The date since which the operation is deprecated (RFC 9745).
          * @example @1795219200
          */
         Deprecation: string;
         /**
-         * @description When the operation will be removed (RFC 8594).
+         * @description The date on which the operation will be removed (RFC 8594).
          * @example Thu, 05 Dec 2030 00:00:00 GMT
          */
         Sunset: string;
         /**
-         * @description Where the deprecation is explained (`rel="deprecation"`) and what replaces the operation (`rel="successor-version"`).
+         * @description The page that explains the deprecation (`rel="deprecation"`) and the replacement of the operation (`rel="successor-version"`).
          * @example <https://api.example.com/docs/reference#/pets/getPet>; rel="deprecation"; type="text/html", <https://api.example.com/v1/pets>; rel="successor-version"
          */
         "Link-Deprecation": string;
         /**
-         * @description Since when the operation is deprecated (RFC 9745).
+         * @description The date since which the operation is deprecated (RFC 9745).
          * @example @1795219200
          */
         "Deprecation-Of-Error": string;
         /**
-         * @description When the operation will be removed (RFC 8594).
+         * @description The date on which the operation will be removed (RFC 8594).
          * @example Thu, 05 Dec 2030 00:00:00 GMT
          */
         "Sunset-Of-Error": string;
         /**
-         * @description The page that explains the error (`rel="help"`), after the links of a deprecation.
+         * @description The page that explains the error (`rel="help"`), after any deprecation links.
          * @example <https://api.example.com/docs/errors#pet_not_found>; rel="help"; type="text/html"
          */
         "Link-Help": string;
@@ -623,7 +632,7 @@ export interface operations {
             };
             header?: {
                 /**
-                 * @description An ID for the request, which the response and the logs repeat. Any other value is replaced by a generated one.
+                 * @description An ID for the request, which is echoed in the response and appears in the logs. An invalid value is replaced by a generated one.
                  * @example 2a1b6a3e-7c5d-4f10-9d0e-3f1c2b4a5d6e
                  */
                 "X-Request-Id"?: components["parameters"]["X-Request-Id"];
@@ -681,7 +690,7 @@ export interface operations {
                  */
                 "Idempotency-Key"?: components["parameters"]["Idempotency-Key"];
                 /**
-                 * @description An ID for the request, which the response and the logs repeat. Any other value is replaced by a generated one.
+                 * @description An ID for the request, which is echoed in the response and appears in the logs. An invalid value is replaced by a generated one.
                  * @example 2a1b6a3e-7c5d-4f10-9d0e-3f1c2b4a5d6e
                  */
                 "X-Request-Id"?: components["parameters"]["X-Request-Id"];
@@ -762,7 +771,7 @@ export interface operations {
             query?: never;
             header?: {
                 /**
-                 * @description An ID for the request, which the response and the logs repeat. Any other value is replaced by a generated one.
+                 * @description An ID for the request, which is echoed in the response and appears in the logs. An invalid value is replaced by a generated one.
                  * @example 2a1b6a3e-7c5d-4f10-9d0e-3f1c2b4a5d6e
                  */
                 "X-Request-Id"?: components["parameters"]["X-Request-Id"];
@@ -821,7 +830,7 @@ export interface operations {
                 };
             };
             401: components["responses"]["Unauthorized"];
-            /** @description What was asked for could not be found. */
+            /** @description The resource does not exist. */
             404: {
                 headers: {
                     "Access-Control-Allow-Origin": components["headers"]["Access-Control-Allow-Origin"];
@@ -858,7 +867,7 @@ export interface operations {
             };
             429: components["responses"]["TooManyRequests"];
             431: components["responses"]["RequestHeaderFieldsTooLarge"];
-            /** @description The service failed. */
+            /** @description An internal error occurred. */
             500: {
                 headers: {
                     "Access-Control-Allow-Origin": components["headers"]["Access-Control-Allow-Origin"];
@@ -875,7 +884,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description The service cannot answer for the moment. Wait for the time in `Retry-After`. */
+            /** @description The service is temporarily unavailable. Wait for the time in `Retry-After`. */
             503: {
                 headers: {
                     "Access-Control-Allow-Origin": components["headers"]["Access-Control-Allow-Origin"];
@@ -919,7 +928,7 @@ export interface operations {
             };
             header?: {
                 /**
-                 * @description An ID for the request, which the response and the logs repeat. Any other value is replaced by a generated one.
+                 * @description An ID for the request, which is echoed in the response and appears in the logs. An invalid value is replaced by a generated one.
                  * @example 2a1b6a3e-7c5d-4f10-9d0e-3f1c2b4a5d6e
                  */
                 "X-Request-Id"?: components["parameters"]["X-Request-Id"];
@@ -980,7 +989,7 @@ export interface operations {
                  */
                 "Idempotency-Key"?: components["parameters"]["Idempotency-Key"];
                 /**
-                 * @description An ID for the request, which the response and the logs repeat. Any other value is replaced by a generated one.
+                 * @description An ID for the request, which is echoed in the response and appears in the logs. An invalid value is replaced by a generated one.
                  * @example 2a1b6a3e-7c5d-4f10-9d0e-3f1c2b4a5d6e
                  */
                 "X-Request-Id"?: components["parameters"]["X-Request-Id"];
@@ -1045,7 +1054,7 @@ export interface operations {
             401: components["responses"]["Unauthorized"];
             403: components["responses"]["Forbidden"];
             408: components["responses"]["RequestTimeout"];
-            /** @description What the request is about is not in a state for it. */
+            /** @description The request conflicts with the current state of the resource. */
             409: {
                 headers: {
                     "Access-Control-Allow-Origin": components["headers"]["Access-Control-Allow-Origin"];
@@ -1078,7 +1087,7 @@ export interface operations {
             query?: never;
             header?: {
                 /**
-                 * @description An ID for the request, which the response and the logs repeat. Any other value is replaced by a generated one.
+                 * @description An ID for the request, which is echoed in the response and appears in the logs. An invalid value is replaced by a generated one.
                  * @example 2a1b6a3e-7c5d-4f10-9d0e-3f1c2b4a5d6e
                  */
                 "X-Request-Id"?: components["parameters"]["X-Request-Id"];
@@ -1134,7 +1143,7 @@ export interface operations {
                 };
             };
             401: components["responses"]["Unauthorized"];
-            /** @description What was asked for could not be found. */
+            /** @description The resource does not exist. */
             404: {
                 headers: {
                     "Access-Control-Allow-Origin": components["headers"]["Access-Control-Allow-Origin"];
@@ -1166,7 +1175,7 @@ export interface operations {
             query?: never;
             header?: {
                 /**
-                 * @description An ID for the request, which the response and the logs repeat. Any other value is replaced by a generated one.
+                 * @description An ID for the request, which is echoed in the response and appears in the logs. An invalid value is replaced by a generated one.
                  * @example 2a1b6a3e-7c5d-4f10-9d0e-3f1c2b4a5d6e
                  */
                 "X-Request-Id"?: components["parameters"]["X-Request-Id"];
