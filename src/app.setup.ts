@@ -22,7 +22,7 @@ export interface AppOptions {
   readonly log?: Log;
 }
 
-/** Creates the application as it is served; it opens no port and no database until it is initialised. */
+/** Creates the application as it is served; it opens no port and no database until it is initialized. */
 export async function createApp(
   settings: Settings,
   { clock = new SystemClock(), log = createLog(settings) }: AppOptions = {},

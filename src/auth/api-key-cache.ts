@@ -13,14 +13,14 @@ const POLL_INTERVAL_MS = 250;
  * poll.
  */
 const TRUST_MS = 900;
-/** After this long without a request, polling stops: with fewer requests than polls, look-ups are cheaper. */
+/** After this long without a request, polling stops: with fewer requests than polls, lookups are cheaper. */
 const IDLE_MS = 1_000;
-/** Slightly more than the minute after which last-used tracking stores the next use, which it learns of from a look-up. */
+/** Slightly more than the minute after which last-used tracking stores the next use, which it learns of from a lookup. */
 const CACHE_TTL_MS = 61_000;
 /** About 60 MB. */
 const CACHE_CAPACITY = 100_000;
 
-/** A key that a look-up found valid. */
+/** A key that a lookup found valid. */
 export interface ValidKey {
   readonly principal: Principal;
   /** When the key expires, in ms since the epoch; Infinity for never. */
@@ -42,7 +42,7 @@ export class ApiKeyCache implements OnApplicationShutdown {
   private readonly logger = new Logger(ApiKeyCache.name);
   private readonly keys = new ExpiringMap<string, CachedKey>(CACHE_CAPACITY);
   private position: ChangesPosition | undefined;
-  /** Incremented by each poll that brings changes: look-ups that began earlier may not know them. */
+  /** Incremented by each poll that brings changes: lookups that began earlier may not know them. */
   private generation = 0;
   /** When the last successful poll began, and when a key was last requested; by the monotonic clock. */
   private confirmedAt = -Infinity;
@@ -78,9 +78,9 @@ export class ApiKeyCache implements OnApplicationShutdown {
   }
 
   /**
-   * Must be called before a look-up is sent.
-   * @returns a function that caches the key the look-up found. It does nothing if changes have arrived since, or if the
-   * look-up read a different database: in both cases it may have missed changes.
+   * Must be called before a lookup is sent.
+   * @returns a function that caches the key the lookup found. It does nothing if changes have arrived since, or if the
+   * lookup read a different database: in both cases it may have missed changes.
    */
   beginLookUp(): (token: string, key: ValidKey, source: string) => void {
     const { generation } = this;

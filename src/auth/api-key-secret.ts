@@ -21,7 +21,7 @@ export function generateSecret(environment: Settings['environment']): string {
   return unchecked + checksum(unchecked);
 }
 
-/** Whether the text can be a key of the environment; if not, no database look-up is needed. */
+/** Whether the text can be a key of the environment; if not, no database lookup is needed. */
 export function isWellFormedSecret(text: string, environment: Settings['environment']): boolean {
   return (
     PATTERN.test(text) &&

@@ -21,7 +21,7 @@ class OneKey {
   failure: Error | undefined;
   lookUps = 0;
   polls = 0;
-  /** What look-ups and polls wait for after reading. */
+  /** What lookups and polls wait for after reading. */
   lookUpReply: Promise<void> = Promise.resolve();
   pollReply: Promise<void> = Promise.resolve();
   private changes = 0;
@@ -132,7 +132,7 @@ describe('A valid key', () => {
     expect(database.lookUps).toBe(1);
   });
 
-  it('is recorded as used on every look-up', async () => {
+  it('is recorded as used on every lookup', async () => {
     const recorded = jest.spyOn(lastUsed, 'record');
     await useFor(1_000);
     recorded.mockClear();
@@ -202,7 +202,7 @@ describe('A valid key', () => {
     expect(await lookUpsWhile(() => useFor(1_000))).toBe(0);
   });
 
-  it('is not cached by a look-up that began before a change that has since arrived', async () => {
+  it('is not cached by a lookup that began before a change that has since arrived', async () => {
     await useFor(1_000);
     cache.onApplicationShutdown();
     cache = new ApiKeyCache(database as unknown as ApiKeyRepository, clock);
@@ -218,7 +218,7 @@ describe('A valid key', () => {
     const lookUp = hold();
     database.lookUpReply = lookUp.held;
     const early = use();
-    // The look-up has read the key, and its response is on the way.
+    // The lookup has read the key, and its response is on the way.
     await new Promise(setImmediate);
     database.change({ revokedAt: new Date(0) });
     clock.advance(250);
@@ -228,7 +228,7 @@ describe('A valid key', () => {
     expect(await use()).toBe('invalid_api_key');
   });
 
-  it('is not looked up by joining an earlier look-up, which may have missed a change', async () => {
+  it('is not looked up by joining an earlier lookup, which may have missed a change', async () => {
     const lookUp = hold();
     database.lookUpReply = lookUp.held;
     const early = use();

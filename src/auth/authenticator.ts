@@ -55,7 +55,7 @@ export class Authenticator {
   }
 
   /**
-   * Looks up all tokens of an event-loop tick together. Later tokens do not join: a look-up may miss changes made since it
+   * Looks up all tokens of an event-loop tick together. Later tokens do not join: a lookup may miss changes made since it
    * began.
    */
   private async lookUpWaiting(): Promise<void> {

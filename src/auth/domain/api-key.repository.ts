@@ -10,7 +10,7 @@ export interface KeyOfAccount {
   readonly account: Pick<Account, 'plan' | 'perMinute' | 'perDay'>;
 }
 
-/** The keys that a look-up found, and the database it read (see ChangesPosition). */
+/** The keys that a lookup found, and the database it read (see ChangesPosition). */
 export interface KeysFound {
   readonly keys: readonly KeyOfAccount[];
   readonly source: string;

@@ -12,7 +12,7 @@ export class ApiKey {
     readonly id: bigint,
     readonly accountId: bigint,
     readonly hash: Buffer,
-    /** The first characters of the secret, by which people recognise the key. */
+    /** The first characters of the secret, by which people recognize the key. */
     readonly firstCharacters: string,
     readonly scope: Scope,
     readonly createdAt: Date,

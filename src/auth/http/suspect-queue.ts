@@ -6,7 +6,7 @@ const MAX_WAITING = 500;
 
 /**
  * Queues requests with an uncached key from client IP addresses that sent wrong keys. A few continue every 10 ms, first
- * come, first served, so a flood of wrong keys causes few look-ups and hardly slows down other clients.
+ * come, first served, so a flood of wrong keys causes few lookups and hardly slows down other clients.
  */
 export class SuspectQueue {
   private readonly waiting: (() => void)[] = [];

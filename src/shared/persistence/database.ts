@@ -15,7 +15,7 @@ const RETRY_MS = 1_000;
 /** How often the log repeats why the database cannot be used yet. */
 const REMINDER_MS = 60_000;
 
-/** Beside look-ups of API keys, without which no request can be served either: it is not held up by other tables. */
+/** Beside lookups of API keys, without which no request can be served either: it is not held up by other tables. */
 const IN_RECOVERY = { name: 'in_recovery', table: 'api_keys', text: 'SELECT pg_is_in_recovery()' };
 
 /**
