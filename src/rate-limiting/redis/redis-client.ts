@@ -1,9 +1,7 @@
-import { X509Certificate } from 'node:crypto';
-import { readFileSync } from 'node:fs';
-import { type ConnectionOptions, createSecureContext } from 'node:tls';
+import type { ConnectionOptions } from 'node:tls';
 import { Cluster, Redis, type RedisOptions } from 'ioredis';
+import { type PemFile, readCertificate, readClientCertificate } from '../../config/certificates';
 import { InvalidSettingsError, type Settings } from '../../config/settings';
-import { errorMessage } from '../../shared/domain/error-message';
 import { REDIS_SETTINGS } from './redis-settings';
 
 const RECONNECT_MS = 200;
@@ -106,45 +104,15 @@ export function readTlsOptions(settings: Settings): ConnectionOptions {
     );
   }
   return {
-    ...(caFile !== undefined && { ca: readCertificate('REDIS_CA_FILE', caFile) }),
-    ...readClientCertificate(certFile, keyFile),
+    ...(caFile !== undefined && { ca: readCertificate({ label: 'REDIS_CA_FILE', path: caFile }) }),
+    ...readClientCertificate(
+      pemFile('REDIS_CERT_FILE', certFile),
+      pemFile('REDIS_KEY_FILE', keyFile),
+      'REDIS_CERT_FILE and REDIS_KEY_FILE',
+    ),
   };
 }
 
-function readClientCertificate(certFile: string | undefined, keyFile: string | undefined): ConnectionOptions {
-  if (certFile === undefined && keyFile === undefined) {
-    return {};
-  }
-  if (certFile === undefined || keyFile === undefined) {
-    throw new InvalidSettingsError('REDIS_CERT_FILE and REDIS_KEY_FILE must be set together.');
-  }
-  const pair = { cert: readCertificate('REDIS_CERT_FILE', certFile), key: read('REDIS_KEY_FILE', keyFile) };
-  try {
-    createSecureContext(pair);
-  } catch (error) {
-    throw new InvalidSettingsError(
-      `REDIS_KEY_FILE must name the unencrypted PEM private key of the certificate in REDIS_CERT_FILE (${errorMessage(error)}).`,
-    );
-  }
-  return pair;
-}
-
-function readCertificate(variable: string, path: string): string {
-  const text = read(variable, path);
-  try {
-    new X509Certificate(text);
-  } catch {
-    throw new InvalidSettingsError(`${variable} names a file that is not a PEM certificate.`);
-  }
-  return text;
-}
-
-function read(variable: string, path: string): string {
-  try {
-    return readFileSync(path, 'utf8');
-  } catch (error) {
-    throw new InvalidSettingsError(
-      `${variable} names a file that cannot be read (${(error as NodeJS.ErrnoException).code}).`,
-    );
-  }
+function pemFile(label: string, path: string | undefined): PemFile | undefined {
+  return path === undefined ? undefined : { label, path };
 }

@@ -1,9 +1,7 @@
-import { X509Certificate } from 'node:crypto';
-import { readFileSync } from 'node:fs';
-import { type ConnectionOptions, createSecureContext } from 'node:tls';
+import type { ConnectionOptions } from 'node:tls';
 import type { DataSourceOptions } from 'typeorm';
+import { type PemFile, readCertificate, readClientCertificate } from '../../config/certificates';
 import { InvalidSettingsError, type Settings } from '../../config/settings';
-import { errorMessage } from '../domain/error-message';
 import { DATABASE_SETTINGS } from './database-settings';
 
 const MODES = ['disable', 'require', 'verify-ca', 'verify-full'];
@@ -20,12 +18,6 @@ export interface ServerConnection {
   readonly ssl: TlsOptions | false | undefined;
 }
 
-/** A file named by a setting, or by the URL parameter that overrides it. */
-interface TlsFile {
-  readonly label: string;
-  readonly path: string;
-}
-
 /**
  * Interprets the TLS parameters of a URL as libpq does, because `pg` gives the modes other meanings.
  * @param variable the setting that holds the URL
@@ -39,7 +31,7 @@ export function serverConnection(
   const url = new URL(text);
   const { searchParams: parameters } = url;
   const { caFile, certFile, keyFile } = settings.of(DATABASE_SETTINGS);
-  const file = (parameter: string, setting: string, preset: string | undefined): TlsFile | undefined => {
+  const file = (parameter: string, setting: string, preset: string | undefined): PemFile | undefined => {
     const path = parameters.get(parameter);
     const label = path === null ? setting : `${parameter} in ${variable}`;
     return path === null && preset === undefined ? undefined : { label, path: path ?? preset ?? '' };
@@ -109,9 +101,9 @@ function readMode(variable: string, parameters: URLSearchParams): string | undef
 function tlsOptions(
   variable: string,
   mode: string,
-  caFile: TlsFile | undefined,
-  certFile: TlsFile | undefined,
-  keyFile: TlsFile | undefined,
+  caFile: PemFile | undefined,
+  certFile: PemFile | undefined,
+  keyFile: PemFile | undefined,
 ): TlsOptions {
   const isSystem = caFile?.path === SYSTEM && caFile.label !== 'DATABASE_CA_FILE';
   if (mode === 'verify-ca' && caFile === undefined) {
@@ -125,44 +117,6 @@ function tlsOptions(
     // Without a CA file, `require` encrypts without verification, and `verify-full` trusts the authorities of Node.js.
     ...(ca === undefined ? { rejectUnauthorized: mode === 'verify-full' } : { ca }),
     ...(mode !== 'verify-full' && { checkServerIdentity: () => undefined }),
-    ...clientCertificate(certFile, keyFile),
+    ...readClientCertificate(certFile, keyFile, 'DATABASE_CERT_FILE and DATABASE_KEY_FILE'),
   };
-}
-
-function clientCertificate(certFile: TlsFile | undefined, keyFile: TlsFile | undefined): TlsOptions {
-  if (certFile === undefined && keyFile === undefined) {
-    return {};
-  }
-  if (certFile === undefined || keyFile === undefined) {
-    throw new InvalidSettingsError('DATABASE_CERT_FILE and DATABASE_KEY_FILE must be set together.');
-  }
-  const pair = { cert: readCertificate(certFile), key: readText(keyFile) };
-  try {
-    createSecureContext(pair);
-  } catch (error) {
-    throw new InvalidSettingsError(
-      `${keyFile.label} must name the unencrypted PEM private key of the certificate in ${certFile.label} (${errorMessage(error)}).`,
-    );
-  }
-  return pair;
-}
-
-function readCertificate(file: TlsFile): string {
-  const text = readText(file);
-  try {
-    new X509Certificate(text);
-  } catch {
-    throw new InvalidSettingsError(`${file.label} names a file that is not a PEM certificate.`);
-  }
-  return text;
-}
-
-function readText({ label, path }: TlsFile): string {
-  try {
-    return readFileSync(path, 'utf8');
-  } catch (error) {
-    throw new InvalidSettingsError(
-      `${label} names a file that cannot be read (${(error as NodeJS.ErrnoException).code}).`,
-    );
-  }
 }
