@@ -268,6 +268,11 @@ export function prometheusProgram(name: string): string {
   return find(name, [], 'prometheus');
 }
 
+/** The first line of `pgbouncer --version`. */
+export function pgbouncerVersion(): string {
+  return execFileSync(find('pgbouncer', ['/usr/sbin'], 'pgbouncer'), ['--version'], { encoding: 'utf8' });
+}
+
 function find(name: string, directories: readonly string[], debianPackage: string): string {
   const found = [...directories, ...(process.env.PATH ?? '').split(delimiter)]
     .map((directory) => join(directory, name))
