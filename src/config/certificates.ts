@@ -1,18 +1,11 @@
 import { X509Certificate } from 'node:crypto';
-import { readFileSync } from 'node:fs';
 import { createSecureContext } from 'node:tls';
 import { errorMessage } from '../shared/domain/error-message';
-import { InvalidSettingsError } from './settings';
-
-/** A PEM file, and what names it: a setting, or the parameter of a URL that overrides it. */
-export interface PemFile {
-  readonly label: string;
-  readonly path: string;
-}
+import { InvalidSettingsError, readSettingFile, type SettingFile } from './settings';
 
 /** @throws InvalidSettingsError when the file cannot be read or is not a certificate */
-export function readCertificate(file: PemFile): string {
-  const text = readText(file);
+export function readCertificate(file: SettingFile): string {
+  const text = readSettingFile(file);
   try {
     new X509Certificate(text);
   } catch {
@@ -27,8 +20,8 @@ export function readCertificate(file: PemFile): string {
  * @throws InvalidSettingsError when one of them is missing, cannot be read, or does not fit the other
  */
 export function readClientCertificate(
-  certFile: PemFile | undefined,
-  keyFile: PemFile | undefined,
+  certFile: SettingFile | undefined,
+  keyFile: SettingFile | undefined,
   settings: string,
 ): { readonly cert?: string; readonly key?: string } {
   if (certFile === undefined && keyFile === undefined) {
@@ -37,7 +30,7 @@ export function readClientCertificate(
   if (certFile === undefined || keyFile === undefined) {
     throw new InvalidSettingsError(`${settings} must be set together.`);
   }
-  const pair = { cert: readCertificate(certFile), key: readText(keyFile) };
+  const pair = { cert: readCertificate(certFile), key: readSettingFile(keyFile) };
   try {
     createSecureContext(pair);
   } catch (error) {
@@ -46,14 +39,4 @@ export function readClientCertificate(
     );
   }
   return pair;
-}
-
-function readText({ label, path }: PemFile): string {
-  try {
-    return readFileSync(path, 'utf8');
-  } catch (error) {
-    throw new InvalidSettingsError(
-      `${label} names a file that cannot be read (${(error as NodeJS.ErrnoException).code}).`,
-    );
-  }
 }

@@ -235,15 +235,26 @@ function withSecretFiles(env: Readonly<Record<string, string | undefined>>): Rec
     if (settings[name]) {
       throw new InvalidSettingsError(`${name} and ${name}_FILE must not both be set.`);
     }
-    try {
-      settings[name] = readFileSync(path, 'utf8').trim();
-    } catch (error) {
-      throw new InvalidSettingsError(
-        `${name}_FILE names a file that cannot be read (${(error as NodeJS.ErrnoException).code}).`,
-      );
-    }
+    settings[name] = readSettingFile({ label: `${name}_FILE`, path }).trim();
   }
   return settings;
+}
+
+/** A file, and what names it: a setting, or the parameter of a URL that overrides it. */
+export interface SettingFile {
+  readonly label: string;
+  readonly path: string;
+}
+
+/** @throws InvalidSettingsError when the file cannot be read */
+export function readSettingFile({ label, path }: SettingFile): string {
+  try {
+    return readFileSync(path, 'utf8');
+  } catch (error) {
+    throw new InvalidSettingsError(
+      `${label} names a file that cannot be read (${(error as NodeJS.ErrnoException).code}).`,
+    );
+  }
 }
 
 /** Returns the origin of this process for clients on the same machine. */

@@ -1,7 +1,7 @@
 import type { ConnectionOptions } from 'node:tls';
 import { Cluster, Redis, type RedisOptions } from 'ioredis';
-import { type PemFile, readCertificate, readClientCertificate } from '../../config/certificates';
-import { InvalidSettingsError, type Settings } from '../../config/settings';
+import { readCertificate, readClientCertificate } from '../../config/certificates';
+import { InvalidSettingsError, type SettingFile, type Settings } from '../../config/settings';
 import { REDIS_SETTINGS } from './redis-settings';
 
 const RECONNECT_MS = 200;
@@ -113,6 +113,6 @@ export function readTlsOptions(settings: Settings): ConnectionOptions {
   };
 }
 
-function pemFile(label: string, path: string | undefined): PemFile | undefined {
+function pemFile(label: string, path: string | undefined): SettingFile | undefined {
   return path === undefined ? undefined : { label, path };
 }

@@ -1,7 +1,7 @@
 import type { ConnectionOptions } from 'node:tls';
 import type { DataSourceOptions } from 'typeorm';
-import { type PemFile, readCertificate, readClientCertificate } from '../../config/certificates';
-import { InvalidSettingsError, type Settings } from '../../config/settings';
+import { readCertificate, readClientCertificate } from '../../config/certificates';
+import { InvalidSettingsError, type SettingFile, type Settings } from '../../config/settings';
 import { DATABASE_SETTINGS } from './database-settings';
 
 const MODES = ['disable', 'require', 'verify-ca', 'verify-full'];
@@ -31,7 +31,7 @@ export function serverConnection(
   const url = new URL(text);
   const { searchParams: parameters } = url;
   const { caFile, certFile, keyFile } = settings.of(DATABASE_SETTINGS);
-  const file = (parameter: string, setting: string, preset: string | undefined): PemFile | undefined => {
+  const file = (parameter: string, setting: string, preset: string | undefined): SettingFile | undefined => {
     const path = parameters.get(parameter);
     const label = path === null ? setting : `${parameter} in ${variable}`;
     return path === null && preset === undefined ? undefined : { label, path: path ?? preset ?? '' };
@@ -101,9 +101,9 @@ function readMode(variable: string, parameters: URLSearchParams): string | undef
 function tlsOptions(
   variable: string,
   mode: string,
-  caFile: PemFile | undefined,
-  certFile: PemFile | undefined,
-  keyFile: PemFile | undefined,
+  caFile: SettingFile | undefined,
+  certFile: SettingFile | undefined,
+  keyFile: SettingFile | undefined,
 ): TlsOptions {
   const isSystem = caFile?.path === SYSTEM && caFile.label !== 'DATABASE_CA_FILE';
   if (mode === 'verify-ca' && caFile === undefined) {
