@@ -62,7 +62,7 @@ export class MemoryRateLimiter extends RateLimiter {
     const now = this.clock.now();
     const { accountId, allowance } = principal;
     const elapsed = this.clock.monotonic();
-    const banLeftMs = (this.findPenalty(principal, elapsed)?.bannedUntil ?? -Infinity) - elapsed;
+    const banLeftMs = this.getBanLeftMs(principal, elapsed);
     if (banLeftMs > 0) {
       return banned(principal, now + banLeftMs, now);
     }
@@ -83,7 +83,7 @@ export class MemoryRateLimiter extends RateLimiter {
 
   readUsage(principal: Principal): RateLimitUsage {
     const [now, elapsed] = [this.clock.now(), this.clock.monotonic()];
-    const banLeftMs = (this.findPenalty(principal, elapsed)?.bannedUntil ?? -Infinity) - elapsed;
+    const banLeftMs = this.getBanLeftMs(principal, elapsed);
     return {
       windows: this.getWindows(principal),
       bannedUntil: banLeftMs > 0 ? now + banLeftMs : undefined,
@@ -169,6 +169,11 @@ export class MemoryRateLimiter extends RateLimiter {
     if (this.accounts.get(accountId, now) !== usage) {
       this.accounts.set(accountId, usage, now);
     }
+  }
+
+  /** How long the key remains banned; not positive if it is not. */
+  private getBanLeftMs(principal: Principal, elapsed: number): number {
+    return (this.findPenalty(principal, elapsed)?.bannedUntil ?? -Infinity) - elapsed;
   }
 
   /** Returns the penalty of a key, unless the key has been unbanned since. */
