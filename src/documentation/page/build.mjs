@@ -139,9 +139,18 @@ function contents({ sections }) {
   return links.length < 2 ? '' : `<nav class="contents" aria-label="On this page"><ul>${links.join('')}</ul></nav>`;
 }
 
+/** Fills a template of a page, and the header that all pages have. */
 function fill(template, page, values) {
-  const all = { prefix: prefix(page), home: link(page, GUIDES[0]), navigation: navigation(page), version, ...values };
-  return template.replace(/\{(\w+)\}/g, (placeholder, name) => all[name] ?? placeholder);
+  const header = replace(source('header.html'), { home: link(page, GUIDES[0]), navigation: navigation(page) });
+  return replace(source(template), { prefix: prefix(page), header, version, ...values });
+}
+
+function replace(template, values) {
+  return template.replace(/\{(\w+)\}/g, (placeholder, name) => values[name] ?? placeholder);
+}
+
+function source(name) {
+  return readFileSync(join(PAGE, name), 'utf8');
 }
 
 /** Writes a file of the site, uncompressed and compressed. */
@@ -162,15 +171,14 @@ function write(name, content) {
 rmSync(SITE, { recursive: true, force: true });
 mkdirSync(SITE);
 const guides = GUIDES.map(read);
-const source = (name) => readFileSync(join(PAGE, name), 'utf8');
 for (const guide of guides) {
   const [{ title }] = guide.sections;
   write(
     `${guide.name}.html`,
-    fill(source('guide.html'), guide, { title: escapeHtml(title), contents: contents(guide), body: guide.html }),
+    fill('guide.html', guide, { title: escapeHtml(title), contents: contents(guide), body: guide.html }),
   );
 }
-write('reference.html', fill(source('reference.html'), REFERENCE, {}));
+write('reference.html', fill('reference.html', REFERENCE, {}));
 ['guide.css', 'guide.mjs', 'search.mjs', 'reference.css', 'reference.mjs'].forEach((name) => {
   write(name, source(name));
 });
