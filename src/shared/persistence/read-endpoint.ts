@@ -108,15 +108,21 @@ export class ReadEndpoint implements OnApplicationBootstrap, OnApplicationShutdo
    * Runs a statement whose rows, at least one, may be stale; in a transaction, where they may not, at the primary.
    * @throws ServiceUnavailableError
    */
-  async read(statement: ReadStatement, parameters: Parameter[]): Promise<Row[]> {
+  read(statement: ReadStatement, parameters: Parameter[]): Promise<Row[]> {
     const { connections } = this;
-    if (connections !== undefined && this.isUsed && this.unitOfWork.transaction === undefined) {
-      const rows = await this.readFrom(connections, statement, parameters);
-      if (rows !== undefined) {
-        return rows;
-      }
-    }
-    return this.statements.read(statement, parameters);
+    return connections !== undefined && this.isUsed && this.unitOfWork.transaction === undefined
+      ? this.readFromEither(connections, statement, parameters)
+      : this.statements.read(statement, parameters);
+  }
+
+  private async readFromEither(
+    connections: Connections,
+    statement: ReadStatement,
+    parameters: Parameter[],
+  ): Promise<Row[]> {
+    return (
+      (await this.readFrom(connections, statement, parameters)) ?? (await this.statements.read(statement, parameters))
+    );
   }
 
   /** @returns undefined after a failure, and for rows that are too stale */
