@@ -1,15 +1,15 @@
 import { Client } from 'pg';
 import { migrations } from '../support/migrations';
 import { command, json } from '../support/command-line';
+import { ADMIN_DATABASE_URL } from '../support/worker-database';
 
 const [newest = ''] = migrations().reverse();
 
 describe('petstore migrate', () => {
-  const databaseUrl = process.env[`WORKER_${process.env.JEST_WORKER_ID ?? '1'}_DATABASE_URL`] ?? '';
   let database: Client;
 
   beforeAll(async () => {
-    database = new Client({ connectionString: databaseUrl });
+    database = new Client({ connectionString: ADMIN_DATABASE_URL });
     await database.connect();
   });
   afterAll(() => database.end());

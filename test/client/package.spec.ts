@@ -2,7 +2,6 @@ import { execFile } from 'node:child_process';
 import { readdir, readFile, symlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
-import { DataSource } from 'typeorm';
 import { temporaryDirectory } from '../support/process';
 import { TestService } from '../support/service';
 
@@ -98,7 +97,7 @@ describe('The package petstore-client', () => {
 
     it.each(['guide', 'readme'] as const)('the example of the %s, which prints what it says there', async (name) => {
       const key = await service.createKey();
-      await service.app.get(DataSource).query('TRUNCATE pets RESTART IDENTITY CASCADE');
+      await service.administer('TRUNCATE pets RESTART IDENTITY CASCADE');
       const { printed } = examples[name];
       for (const [, other] of printed.matchAll(/^\d+ (\w+) 3$/gm)) {
         await service.post('/v1/pets', { key, body: { name: other, categoryId: 3 } });

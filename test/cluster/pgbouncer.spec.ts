@@ -1,5 +1,4 @@
 import pg from 'pg';
-import { DataSource } from 'typeorm';
 import { AccountsService, KeysService } from '../../src/auth';
 import { command, json } from '../support/command-line';
 import { loadExamples } from '../support/examples';
@@ -67,7 +66,7 @@ describe.each([
     for (let round = 0; round < 3; round++) {
       for (const { port } of replicas) {
         for (const operation of OPERATIONS) {
-          await insertExamples(store.get(DataSource), accountId);
+          await insertExamples((sql) => store.query(sql), accountId);
           const { status } = await client.call(port, { ...operation, body: operation.body });
           outcomes.push([operation.operationId, status]);
         }

@@ -2,7 +2,6 @@ import { execFileSync } from 'node:child_process';
 import { randomUUID } from 'node:crypto';
 import { join } from 'node:path';
 import pg from 'pg';
-import { DataSource } from 'typeorm';
 import { AccountsService } from '../../src/auth';
 import { sqlState } from '../../src/shared/persistence/postgres-client';
 import { command, json } from '../support/command-line';
@@ -97,7 +96,7 @@ describe('With the roles of docs/sql/roles.sql', () => {
       const accountId = `${(await store.get(AccountsService).list()).at(-1)?.id}`;
       const outcomes = [];
       for (const operation of OPERATIONS) {
-        await insertExamples(store.get(DataSource), accountId);
+        await insertExamples((sql) => store.query(sql), accountId);
         const headers: Record<string, string> = operation.body === undefined ? {} : { 'idempotency-key': randomUUID() };
         const { status } = await client.call(port, { ...operation, body: operation.body, headers });
         outcomes.push([operation.operationId, status]);

@@ -4,6 +4,7 @@ import { collectStatements } from '../../src/shared/persistence/migration-plan';
 import { typeOrmConfig } from '../../src/typeorm.config';
 import { brokenRules } from '../support/migration-rules';
 import { migrationClasses } from '../support/migrations';
+import { ADMIN_DATABASE_URL } from '../support/worker-database';
 
 /** Why these may break a rule of docs/extending.md. A new migration needs a good reason to be here. */
 const EXCEPTIONS: Readonly<Record<string, string>> = {
@@ -13,7 +14,7 @@ const EXCEPTIONS: Readonly<Record<string, string>> = {
 
 describe('The migrations', () => {
   const settings = loadSettings({
-    DATABASE_URL: process.env[`WORKER_${process.env.JEST_WORKER_ID ?? '1'}_DATABASE_URL`],
+    DATABASE_URL: ADMIN_DATABASE_URL,
   });
 
   it('let old replicas work while they run and afterwards, by the rules of docs/extending.md', async () => {

@@ -4,12 +4,12 @@ import { loadSettings } from '../../src/config/settings';
 import { migrate } from '../../src/shared/persistence/migrate';
 import { TypeOrmUnitOfWork } from '../../src/shared/persistence/typeorm-unit-of-work';
 import { typeOrmConfig } from '../../src/typeorm.config';
+import { ADMIN_DATABASE_URL } from '../support/worker-database';
 
 const SCRATCH = 'made_from_schemas';
 
 describe('The entity schemas', () => {
-  const databaseUrl = process.env[`WORKER_${process.env.JEST_WORKER_ID ?? '1'}_DATABASE_URL`];
-  const config = typeOrmConfig(loadSettings({ DATABASE_URL: databaseUrl }));
+  const config = typeOrmConfig(loadSettings({ DATABASE_URL: ADMIN_DATABASE_URL }));
   let migrated: DataSource;
 
   beforeAll(async () => {

@@ -1,6 +1,5 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { DataSource } from 'typeorm';
 import { AccountsService, KeysService } from '../../src/auth';
 import { type Examples, loadExamples } from '../support/examples';
 import { type Operation, OPERATIONS, success } from '../support/operations';
@@ -32,7 +31,7 @@ describe('Every operation of the document', () => {
   });
   afterAll(() => service.close());
   // The rows that a module's examples refer to are in its examples.ts.
-  beforeEach(() => insertExamples(service.app.get(DataSource), accountId));
+  beforeEach(() => insertExamples((sql) => service.administer(sql), accountId));
 
   const call = ({ method, path, body }: Operation, headers: Record<string, string> = {}, sent: unknown = body) =>
     service.call(method, path, { key, headers, body: sent });

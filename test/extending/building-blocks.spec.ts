@@ -9,6 +9,7 @@ import { onViolation } from '../../src/shared/persistence/violation';
 import { getCode } from '../support/service';
 import { VisitStore } from './visit-store';
 import { VisitsService } from './visits.module';
+import { ADMIN_DATABASE_URL } from '../support/worker-database';
 
 const DATE_TIME = 'must be a date-time with a time zone, such as 2026-12-24T09:00:00Z, from 1970 to 9999';
 
@@ -19,7 +20,7 @@ describe('A module added by a team', () => {
   beforeAll(async () => {
     store = await VisitStore.start(
       {
-        DATABASE_URL: process.env[`WORKER_${process.env.JEST_WORKER_ID ?? '1'}_DATABASE_URL`],
+        DATABASE_URL: ADMIN_DATABASE_URL,
         LOG_LEVEL: 'info',
         VISIT_MAX_HOURS: '3',
       },

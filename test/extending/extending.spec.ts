@@ -39,6 +39,7 @@ import { EqualRateLimiter } from './equal-rate-limiter';
 import { MemoryApiKeyRepository } from './memory-api-key.repository';
 import { ListNotesQueryDto, NotesController } from './notes.controller';
 import { ReadOnlyGuard } from './read-only.guard';
+import { ADMIN_DATABASE_URL } from '../support/worker-database';
 
 @Controller({ path: 'opening-hours', version: '1' })
 class OpeningHoursController {
@@ -94,7 +95,7 @@ describe('A team that extends the service', () => {
 
   beforeAll(async () => {
     const settings = loadSettings({
-      DATABASE_URL: process.env[`WORKER_${process.env.JEST_WORKER_ID ?? '1'}_DATABASE_URL`],
+      DATABASE_URL: ADMIN_DATABASE_URL,
       LOG_LEVEL: 'silent',
     });
     const module = await Test.createTestingModule({
@@ -199,7 +200,7 @@ describe("A team's own controller", () => {
 
   beforeAll(async () => {
     settings = loadSettings({
-      DATABASE_URL: process.env[`WORKER_${process.env.JEST_WORKER_ID ?? '1'}_DATABASE_URL`],
+      DATABASE_URL: ADMIN_DATABASE_URL,
       LOG_LEVEL: 'silent',
     });
     const module = await Test.createTestingModule({

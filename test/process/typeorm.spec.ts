@@ -1,6 +1,7 @@
 import { execFile } from 'node:child_process';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
+import { ADMIN_DATABASE_URL } from '../support/worker-database';
 
 const ROOT = join(__dirname, '../..');
 
@@ -14,7 +15,7 @@ describe("TypeORM's command line", () => {
       [join(ROOT, 'node_modules/typeorm/cli.js'), '--dataSource', 'dist/ormconfig.js', ...command.split(' ')],
       {
         cwd: ROOT,
-        env: { DATABASE_URL: process.env[`WORKER_${process.env.JEST_WORKER_ID ?? '1'}_DATABASE_URL`] },
+        env: { DATABASE_URL: ADMIN_DATABASE_URL },
       },
     );
     expect(stdout).toMatch(output);

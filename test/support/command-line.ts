@@ -1,13 +1,14 @@
 import 'reflect-metadata';
 import { petstore } from '../../src/cli/petstore';
 import type { Exit } from './process';
+import { ADMIN_DATABASE_URL } from './worker-database';
 
 /** The command line in the test's own process, on the database of this worker. */
 export async function command(line: string, env: Readonly<Record<string, string>> = {}): Promise<Exit> {
   let [stdout, stderr] = ['', ''];
   const code = await petstore(
     line.split(' '),
-    { DATABASE_URL: process.env[`WORKER_${process.env.JEST_WORKER_ID ?? '1'}_DATABASE_URL`], ...env },
+    { DATABASE_URL: ADMIN_DATABASE_URL, ...env },
     { write: (text) => (stdout += text), writeError: (text) => (stderr += text) },
   );
   return { code, stdout, stderr };

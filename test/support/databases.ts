@@ -1,4 +1,4 @@
-import { cp, mkdtemp, rm } from 'node:fs/promises';
+import { cp, mkdtemp, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Client } from 'pg';
@@ -7,18 +7,21 @@ import { EmbeddedDatabase, embeddedDatabaseHost } from '../../src/shared/persist
 import { migrate } from '../../src/shared/persistence/migrate';
 import { typeOrmConfig } from '../../src/typeorm.config';
 
+const ROLES = join(__dirname, '../../docs/sql/roles.sql');
 const TEMPLATE = join(__dirname, '../../dist/src/shared/persistence/embedded/embedded-template');
 
 /** A migrated database for the tests of one worker. */
 export interface TestDatabase {
+  /** The URL with which the service connects. */
   readonly url: string;
+  readonly adminUrl: string;
   remove(): Promise<void>;
 }
 
-/** A separate database on a real PostgreSQL server. */
+/** A separate database on a real PostgreSQL server, with the roles of docs/sql/roles.sql: any superuser may assume them. */
 export async function serverDatabase(serverUrl: string, name: string): Promise<TestDatabase> {
-  const run = async (sql: string) => {
-    const client = new Client({ connectionString: serverUrl });
+  const run = async (sql: string, connectionString = serverUrl) => {
+    const client = new Client({ connectionString });
     await client.connect();
     await client.query(sql);
     await client.end();
@@ -26,10 +29,20 @@ export async function serverDatabase(serverUrl: string, name: string): Promise<T
   const drop = `DROP DATABASE IF EXISTS ${name} WITH (FORCE)`;
   await run(drop);
   await run(`CREATE DATABASE ${name}`);
-  const url = new URL(serverUrl);
-  url.pathname = `/${name}`;
-  await migrate(typeOrmConfig(loadSettings({ DATABASE_URL: url.href })));
-  return { url: url.href, remove: () => run(drop) };
+  const createUrl = (role?: string) => {
+    const url = new URL(serverUrl);
+    url.pathname = `/${name}`;
+    if (role !== undefined) {
+      url.searchParams.set('options', `-c role=${role}`);
+    }
+    return url.href;
+  };
+  const adminUrl = createUrl();
+  const roles = await readFile(ROLES, 'utf8');
+  await run(roles, adminUrl);
+  await migrate(typeOrmConfig(loadSettings({ DATABASE_URL: createUrl('petstore_owner') })));
+  await run(roles, adminUrl);
+  return { url: createUrl('petstore_app'), adminUrl, remove: () => run(drop) };
 }
 
 /** The embedded database, which cannot run inside a test: it runs in Jest's main process. */
@@ -41,6 +54,7 @@ export async function embeddedDatabase(): Promise<TestDatabase> {
   await migrate(typeOrmConfig(loadSettings({ DATABASE_URL: url, DATA_DIR: dataDir })));
   return {
     url,
+    adminUrl: url,
     remove: async () => {
       await database.close();
       await rm(dataDir, { recursive: true, force: true });

@@ -1,9 +1,8 @@
 import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
-import type { DataSource } from 'typeorm';
 
 /** Inserts the rows that the examples of a module's operations refer to, for an account, and resets existing ones. */
-export type Examples = (dataSource: DataSource, accountId: string) => Promise<unknown>;
+export type Examples = (query: (sql: string) => Promise<unknown>, accountId: string) => Promise<unknown>;
 
 /** The examples of every `examples.ts` below `test/e2e`, outer directories first. */
 export async function loadExamples(): Promise<Examples> {
@@ -15,9 +14,9 @@ export async function loadExamples(): Promise<Examples> {
   const modules = await Promise.all(
     files.map((file) => import(join(root, file)) as Promise<{ readonly insertExamples: Examples }>),
   );
-  return async (dataSource, accountId) => {
+  return async (query, accountId) => {
     for (const { insertExamples } of modules) {
-      await insertExamples(dataSource, accountId);
+      await insertExamples(query, accountId);
     }
   };
 }

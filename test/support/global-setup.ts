@@ -12,6 +12,7 @@ export default async function globalSetup({ maxWorkers }: Pick<Required<Config>,
   for (let worker = 1; worker <= Number(maxWorkers); worker++) {
     const database = await (serverUrl ? serverDatabase(serverUrl, `petstore_test_${worker}`) : embeddedDatabase());
     process.env[`WORKER_${worker}_DATABASE_URL`] = database.url;
+    process.env[`WORKER_${worker}_ADMIN_DATABASE_URL`] = database.adminUrl;
     globalThis.testDatabases.push(database);
   }
 }

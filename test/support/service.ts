@@ -1,7 +1,7 @@
 import { request as httpRequest } from 'node:http';
 import { connect } from 'node:net';
 import type { NestFastifyApplication } from '@nestjs/platform-fastify';
-import { DataSource } from 'typeorm';
+import { Client } from 'pg';
 import { createApp } from '../../src/app.setup';
 import { AccountsService, KeysService, type Plan } from '../../src/auth';
 import { loadSettings } from '../../src/config/settings';
@@ -11,6 +11,7 @@ import type { Allowance } from '../../src/shared/domain/allowance';
 import { parseJson } from '../../src/shared/json/json';
 import { Conformance } from './conformance';
 import { TestClock } from './test-clock';
+import { ADMIN_DATABASE_URL, DATABASE_URL } from './worker-database';
 
 export const BASE_URL = 'https://api.example.com/v1';
 
@@ -50,7 +51,7 @@ export class TestService {
     const errors: string[] = [];
     const clock = new TestClock();
     const settings = loadSettings({
-      DATABASE_URL: process.env[`WORKER_${process.env.JEST_WORKER_ID ?? '1'}_DATABASE_URL`],
+      DATABASE_URL: DATABASE_URL,
       PUBLIC_BASE_URL: BASE_URL,
       LOG_LEVEL: 'error',
       ...env,
@@ -60,9 +61,11 @@ export class TestService {
       log: createLog(settings, logTo ?? { write: (line) => errors.push(line) }),
     });
     await app.listen(0, '127.0.0.1');
-    await app.get(DataSource).query('TRUNCATE pets, api_keys, accounts RESTART IDENTITY CASCADE');
     const port = Number(new URL(await app.getUrl()).port);
-    return new TestService(app, clock, port, new Conformance(createOpenApiDocument(app, settings)), errors);
+    const conformance = new Conformance(createOpenApiDocument(app, settings));
+    const service = new TestService(app, clock, port, conformance, errors);
+    await service.administer('TRUNCATE pets, api_keys, accounts RESTART IDENTITY CASCADE');
+    return service;
   }
 
   async close(): Promise<void> {
@@ -136,16 +139,26 @@ export class TestService {
     return this.call('POST', path, call);
   }
 
+  /** Runs a statement that the service itself may not run. */
+  async administer(sql: string, parameters?: unknown[]): Promise<void> {
+    const client = new Client(ADMIN_DATABASE_URL);
+    await client.connect();
+    try {
+      await client.query(sql, parameters);
+    } finally {
+      await client.end();
+    }
+  }
+
   /** While `work` runs, the table rejects new rows that violate the condition; the cause of a 500 is not printed. */
   async withConstraint<T>(table: string, condition: string, work: () => Promise<T>): Promise<T> {
-    const dataSource = this.app.get(DataSource);
-    await dataSource.query(`ALTER TABLE ${table} ADD CONSTRAINT of_test CHECK (${condition}) NOT VALID`);
+    await this.administer(`ALTER TABLE ${table} ADD CONSTRAINT of_test CHECK (${condition}) NOT VALID`);
     this.isMadeToFail = true;
     try {
       return await work();
     } finally {
       this.isMadeToFail = false;
-      await dataSource.query(`ALTER TABLE ${table} DROP CONSTRAINT of_test`);
+      await this.administer(`ALTER TABLE ${table} DROP CONSTRAINT of_test`);
     }
   }
 
