@@ -1,7 +1,5 @@
-import { matching } from '../../config/formats';
+import { matching, pemFile } from '../../config/formats';
 import { declareSettings } from '../../config/settings';
-
-const PEM_FILE = matching(/./, 'be the path of a PEM file');
 
 export const REDIS_SETTINGS = declareSettings({
   /** The prefix of every key. Braces would be read as a Redis Cluster hash tag; `*`, `?` and brackets as an ACL pattern. */
@@ -11,8 +9,8 @@ export const REDIS_SETTINGS = declareSettings({
     undefined,
   ],
   /** The certificate authorities trusted for Redis, in place of those that Node.js trusts. */
-  caFile: ['REDIS_CA_FILE', PEM_FILE, undefined],
+  caFile: ['REDIS_CA_FILE', pemFile(), undefined],
   /** The client certificate that the service presents to Redis, and its private key. */
-  certFile: ['REDIS_CERT_FILE', PEM_FILE, undefined],
-  keyFile: ['REDIS_KEY_FILE', PEM_FILE, undefined],
+  certFile: ['REDIS_CERT_FILE', pemFile(), undefined],
+  keyFile: ['REDIS_KEY_FILE', pemFile(), undefined],
 });

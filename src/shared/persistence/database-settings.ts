@@ -1,15 +1,13 @@
-import { integer, matching, oneOf, postgresUrl } from '../../config/formats';
+import { integer, oneOf, pemFile, postgresUrl } from '../../config/formats';
 import { declareSettings } from '../../config/settings';
-
-const path = matching(/./, 'be the path of a file');
 
 /** The settings for connections to the PostgreSQL server in `DATABASE_URL`. */
 export const DATABASE_SETTINGS = declareSettings({
   /** The certificate authorities trusted for the server's certificate. */
-  caFile: ['DATABASE_CA_FILE', path, undefined],
+  caFile: ['DATABASE_CA_FILE', pemFile(), undefined],
   /** The certificate that this process presents to the server, and its private key. */
-  certFile: ['DATABASE_CERT_FILE', path, undefined],
-  keyFile: ['DATABASE_KEY_FILE', path, undefined],
+  certFile: ['DATABASE_CERT_FILE', pemFile(), undefined],
+  keyFile: ['DATABASE_KEY_FILE', pemFile(), undefined],
   /** The URL that migrations use instead of `DATABASE_URL`. */
   migrationUrl: ['DATABASE_MIGRATION_URL', postgresUrl(), undefined],
   /** Where listings are read, if not at `DATABASE_URL`: the read endpoint of standbys. */
