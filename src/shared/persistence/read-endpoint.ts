@@ -68,12 +68,11 @@ export class ReadEndpoint implements OnApplicationBootstrap, OnApplicationShutdo
       throw new InvalidSettingsError('DATABASE_READ_URL has no effect without DATABASE_URL: set both.');
     }
     const { url, ssl } = serverConnection('DATABASE_READ_URL', readUrl, settings);
-    const max = Math.max(2, Math.floor(poolMax / 3));
     const options = {
       connectionString: url,
       ssl,
       application_name: 'petstore',
-      max,
+      max: poolMax,
       connectionTimeoutMillis: CONNECT_TIMEOUT_MS,
       ...CONNECTION_OPTIONS,
       ...serverOptions(settings, 'any'),
@@ -83,7 +82,7 @@ export class ReadEndpoint implements OnApplicationBootstrap, OnApplicationShutdo
       const pool = new Pool(options);
       // Without a listener, an idle connection that the server closes would end the process.
       pool.on('error', () => undefined);
-      return { pool, pipeline: new ReadPipeline(pool, max, pipelineOptions) };
+      return { pool, pipeline: new ReadPipeline(pool, pipelineOptions) };
     };
   }
 

@@ -4,7 +4,7 @@ import { DataSource } from 'typeorm';
 import type { PostgresQueryRunner } from 'typeorm/driver/postgres/PostgresQueryRunner';
 import { Settings } from '../../../config/settings';
 import { DATABASE_SETTINGS } from '../database-settings';
-import { getPool, getPoolMax } from '../postgres-client';
+import { getPool } from '../postgres-client';
 import { ReadPipeline } from './read-pipeline';
 import { type Parameter, query, type QueryOptions, type ReadStatement, type Row, type Statement } from './statement';
 import { TypeOrmUnitOfWork } from '../typeorm-unit-of-work';
@@ -76,10 +76,8 @@ export class PreparedStatements {
   private pipeline(pool: Pool, table: string): ReadPipeline {
     let pipeline = this.pipelines.get(table);
     if (pipeline === undefined) {
-      // Leaves connections in the pool when two pipelines use all of theirs.
-      const maxConnections = Math.max(2, Math.floor(getPoolMax(this.dataSource) / 3));
       const { statementTimeoutMs } = this.settings.of(DATABASE_SETTINGS);
-      pipeline = new ReadPipeline(pool, maxConnections, { ...this.options, statementTimeoutMs });
+      pipeline = new ReadPipeline(pool, { ...this.options, statementTimeoutMs });
       this.pipelines.set(table, pipeline);
     }
     return pipeline;

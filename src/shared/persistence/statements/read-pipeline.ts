@@ -94,7 +94,8 @@ class Connection {
 
 /**
  * Pipelines statements that read one table: it sends them without waiting for earlier responses, normally on one
- * connection. Statements behind a slow one move to other connections, up to a maximum that leaves the pool usable.
+ * connection. Statements behind a slow one move to other connections, up to a third of the pool's: two pipelines that use all
+ * of theirs leave it usable.
  * Statements on a lost connection are sent again.
  */
 export class ReadPipeline {
@@ -106,13 +107,14 @@ export class ReadPipeline {
   private timer: NodeJS.Timeout | undefined;
   private readonly options: QueryOptions;
   private readonly timeoutTicks: number;
+  private readonly maxConnections: number;
 
   constructor(
     private readonly pool: Pool,
-    private readonly maxConnections: number,
     { isPrepared, statementTimeoutMs }: { readonly isPrepared: boolean; readonly statementTimeoutMs: number },
   ) {
     this.options = { isPrepared, query_timeout: statementTimeoutMs + QUERY_TIMEOUT_AFTER_TIMEOUT_MS };
+    this.maxConnections = Math.max(2, Math.floor(pool.options.max / 3));
     this.timeoutTicks = Math.ceil(statementTimeoutMs / TICK_MS);
   }
 
