@@ -10,7 +10,7 @@ interface Rule {
   readonly alert: string;
   readonly expr: string;
   readonly labels: { readonly severity: string };
-  readonly annotations: { readonly summary: string };
+  readonly annotations: { readonly summary: string; readonly runbook: string };
 }
 const { groups } = parse(read('docker/monitoring/alerts.yml')) as { groups: { rules: Rule[] }[] };
 const rules = groups.flatMap((group) => group.rules);
@@ -63,9 +63,11 @@ describe('The alert rules and the dashboard', () => {
     expect(rule?.expr).toContain(`> ${Date.parse(sunset) / 1_000} - 90 * 86400`);
   });
 
-  it('are documented in docs/operating.md, each alert with what to do', () => {
+  it('are documented in docs/operating.md, each alert with what to do, to which its runbook leads', () => {
     const headings = [...read('docs/operating.md').matchAll(/^#### (Petstore\w+)$/gm)].map(([, name]) => name);
     expect(headings).toEqual(rules.map(({ alert }) => alert));
+    const anchors = headings.map((name = '') => `docs/operating.md#${name.toLowerCase()}`);
+    expect(rules.map(({ annotations }) => annotations.runbook)).toEqual(anchors);
   });
 
   it('use metrics that are all documented in docs/operating.md', async () => {
