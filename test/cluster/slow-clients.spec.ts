@@ -148,6 +148,7 @@ describe('Greedy clients', () => {
     [5, 'that read the responses', 'directly', 100, () => replica.port],
     [60, 'that read the responses', 'directly', 100, () => replica.port],
     [60, 'that read no response', 'directly', 100, () => replica.port],
+    [60, 'that reconnect after the first response', 'directly', 100, () => replica.port],
     [5, 'that read the responses', 'through the gateway', 100, () => gateway.port],
     [60, 'that read the responses', 'through the gateway', 100, () => gateway.port],
   ])(
@@ -160,16 +161,21 @@ describe('Greedy clients', () => {
         `GET /v1/pets HTTP/1.1\r\nHost: x\r\nX-Padding: ${'a'.repeat(150)}\r\n\r\n`.repeat(20_000),
       );
       let received = 0;
-      flood = Array.from({ length: connections }, () => {
+      const open = (): Socket => {
         const socket = connect(port(), '127.0.0.1', () => socket.write(requests));
         socket.on('error', () => undefined);
-        if (reading === 'that read the responses') {
-          socket.on('data', ({ length }: Buffer) => (received += length));
-        } else {
-          socket.pause();
+        if (reading === 'that read no response') {
+          return socket.pause();
         }
-        return socket;
-      });
+        return socket.on('data', ({ length }: Buffer) => {
+          received += length;
+          if (reading === 'that reconnect after the first response' && flood.includes(socket)) {
+            flood.splice(flood.indexOf(socket), 1, open());
+            socket.destroy();
+          }
+        });
+      };
+      flood = Array.from({ length: connections }, open);
       await eventually(5_000, () => flood.every(({ bytesWritten }) => bytesWritten > 0));
       const sizes: number[] = [];
       const replies = await concurrently(4, 400, async (index) => {
@@ -178,12 +184,12 @@ describe('Greedy clients', () => {
         }
         return client.call(port());
       });
-      flood.forEach((socket) => socket.destroy());
+      flood.splice(0).forEach((socket) => socket.destroy());
       client.close();
       expect(new Set(replies.map(({ status }) => status))).toEqual(new Set([200]));
       expect(p99(replies)).toBeLessThan(Math.max(limitMs, 3 * alone));
       expect(Math.max(...sizes)).toBeLessThan(MAX_RESIDENT_MIB);
-      expect(received > 0).toBe(reading === 'that read the responses');
+      expect(received > 0).toBe(reading !== 'that read no response');
     },
     60_000,
   );

@@ -166,6 +166,16 @@ describe('Errors', () => {
       expect(statuses(await service.raw(add('before') + chunked + add('after')))).toEqual([201, 400]);
     });
 
+    it('a malformed request gets what it asks for, not what an earlier request asked for', async () => {
+      const get = 'GET /docs HTTP/1.1\r\nHost: x\r\n\r\n';
+      const responses = (await service.raw(`${get}HEAD /v1/pets HTTP/1.1\r\nHost: x\r\nbad header\r\n\r\n`)).split(
+        'HTTP/1.1 400 ',
+      );
+      expect(responses).toHaveLength(2);
+      expect(responses[1]).toContain('x-ratelimit-limit');
+      expect(responses[1]).not.toContain('"code"');
+    });
+
     it('requests get their responses even if the client has closed its side', async () => {
       const response = await service.raw(add('one') + add('two'), { halfClose: true });
       expect(statuses(response)).toEqual([201, 201]);

@@ -3,13 +3,18 @@ import { type Server, STATUS_CODES } from 'node:http';
 import type { Socket } from 'node:net';
 import { PetStoreError } from '../../domain/pet-store-error';
 import type { ErrorDto } from '../errors/error.dto';
-import { stopReading } from './pipelining';
+import { END_OF_HEADERS, stopReading } from './pipelining';
 import { UNCACHED_HEADERS } from '../access/protective-headers';
 import { methodNotAllowed, type RouteTable } from './route-table';
 import { isUnderV1, MAX_URL_LENGTH, originForm } from './url-check';
 
 /** The error that Node's HTTP parser reports when it gives up on a request. */
-type ProtocolFailure = Error & { readonly code?: string; readonly rawPacket?: unknown };
+type ProtocolFailure = Error & {
+  readonly code?: string;
+  /** What arrived last, and how much of it was parsed. */
+  readonly rawPacket?: unknown;
+  readonly bytesParsed?: number;
+};
 
 /** Error codes of connections whose client has disconnected, whether or not it sent anything. */
 const CLIENT_DISCONNECTED = new Set<string | undefined>(['ECONNRESET', 'EPIPE', 'HPE_INVALID_EOF_STATE']);
@@ -74,10 +79,10 @@ async function endWithError(
 }
 
 /** The error for bytes that never became a request. */
-export function protocolError({ code, rawPacket }: ProtocolFailure): PetStoreError {
-  switch (code) {
+export function protocolError(failure: ProtocolFailure): PetStoreError {
+  switch (failure.code) {
     case 'HPE_HEADER_OVERFLOW':
-      return firstLine(rawPacket).length > MAX_URL_LENGTH
+      return firstLine(failure).length > MAX_URL_LENGTH
         ? new PetStoreError('uri_too_long', 'The URL is too long.')
         : new PetStoreError('headers_too_large');
     case 'ERR_HTTP_REQUEST_TIMEOUT':
@@ -88,21 +93,27 @@ export function protocolError({ code, rawPacket }: ProtocolFailure): PetStoreErr
 }
 
 /** Whether the bytes are a HEAD request, whose response has no body. */
-function isHead({ rawPacket }: ProtocolFailure): boolean {
-  return firstLine(rawPacket).startsWith('HEAD ');
+function isHead(failure: ProtocolFailure): boolean {
+  return firstLine(failure).startsWith('HEAD ');
 }
 
 /**
  * Whether the bytes request a path under `/v1`; if that cannot be determined, they do: they may start in the middle of a
  * request.
  */
-function asksForV1({ rawPacket }: ProtocolFailure): boolean {
-  const [, target] = /^[A-Z-]+ (\S*)/.exec(firstLine(rawPacket)) ?? [];
+function asksForV1(failure: ProtocolFailure): boolean {
+  const [, target] = /^[A-Z-]+ (\S*)/.exec(firstLine(failure)) ?? [];
   return target === undefined || isUnderV1(originForm(target));
 }
 
-function firstLine(bytes: unknown): string {
-  return Buffer.isBuffer(bytes) ? (bytes.toString('latin1').split('\r\n', 1)[0] ?? '') : '';
+/** The first line of the request that failed; earlier requests may have arrived with it. */
+function firstLine({ rawPacket, bytesParsed = 0 }: ProtocolFailure): string {
+  if (!Buffer.isBuffer(rawPacket)) {
+    return '';
+  }
+  const end = rawPacket.subarray(0, bytesParsed).lastIndexOf(END_OF_HEADERS);
+  const request = end === -1 ? rawPacket : rawPacket.subarray(end + END_OF_HEADERS.length);
+  return request.toString('latin1').split('\r\n', 1)[0] ?? '';
 }
 
 /** Writes an Error to a connection, without the HTTP layer. */
