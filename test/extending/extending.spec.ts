@@ -16,6 +16,7 @@ import {
   UnprocessableEntityException,
   UseGuards,
 } from '@nestjs/common';
+import { MinDate } from 'class-validator';
 import { APP_GUARD } from '@nestjs/core';
 import type { NestFastifyApplication } from '@nestjs/platform-fastify';
 import type { OperationObject, ResponseObject } from '@nestjs/swagger';
@@ -31,6 +32,7 @@ import { createLog } from '../../src/observability';
 import { createOpenApiDocument } from '../../src/documentation';
 import { RateLimiter } from '../../src/rate-limiting';
 import { createHttpAdapter } from '../../src/shared/http/server/http-adapter';
+import { IsDateTime } from '../../src/shared/http/validation/is-date-time.decorator';
 import { RequestValidationPipe } from '../../src/shared/http/validation/request-validation.pipe';
 import { dereference } from '../openapi/dereference.cjs';
 import { TestClock } from '../support/test-clock';
@@ -297,7 +299,7 @@ describe("A team's own controller", () => {
   });
 
   it('never spends time on unknown fields, however many there are', async () => {
-    const pipe = new RequestValidationPipe();
+    const pipe = new RequestValidationPipe(new TestClock());
     const query = { year: '2027' };
     Object.defineProperty(query, 'more', {
       enumerable: true,
@@ -308,6 +310,21 @@ describe("A team's own controller", () => {
     await expect(pipe.transform(query, { type: 'query', metatype: ListNotesQueryDto })).resolves.toEqual({
       year: '2027',
     });
+  });
+
+  it('has each query validated at most a second ago, because its rules may depend on the time', async () => {
+    const clock = new TestClock();
+    class ReportsQueryDto {
+      @MinDate(() => new Date(clock.now()), { message: 'until must not have passed' })
+      @IsDateTime()
+      readonly until!: Date;
+    }
+    const pipe = new RequestValidationPipe(clock);
+    const until = new Date(clock.now() + 500);
+    const validate = () => pipe.transform({ until: until.toISOString() }, { type: 'query', metatype: ReportsQueryDto });
+    await expect(validate()).resolves.toEqual({ until });
+    clock.advance(1_000);
+    await expect(validate()).rejects.toMatchObject({ code: 'invalid_parameter' });
   });
 
   it('is documented as deprecated and as idempotent by those decorators, whatever its headers are called', () => {
