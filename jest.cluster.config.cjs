@@ -1,6 +1,6 @@
 /**
- * The experiments with several replicas on real servers (`npm run test:cluster`), the image (`npm run test:image`), and
- * the documentation in a browser (`npm run test:browser`).
+ * The experiments with several replicas on real servers (`npm run test:cluster`), the image (`npm run test:image`), the
+ * documentation in a browser (`npm run test:browser`), and the Postman collection (`npm run test:postman`).
  *
  * @type {import('jest').Config}
  */

@@ -7,7 +7,7 @@ import { join, resolve } from 'node:path';
 import process from 'node:process';
 
 const PROJECT = [
-  ...['src', 'test', 'bench', 'clients', 'ormconfig.ts'],
+  ...['src', 'test', 'bench', 'clients/typescript', 'ormconfig.ts'],
   ...['package.json', 'tsconfig.json', '.dependency-cruiser.cjs'],
 ];
 const LISTS = ['src/app.module.ts', 'src/error-catalog.ts', 'src/typeorm.config.ts'];
