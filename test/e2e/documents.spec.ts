@@ -56,6 +56,15 @@ describe('Outside /v1', () => {
     expect(committed).toContain('"maximum": 9223372036854775807');
   });
 
+  it('has no quote in the pattern of a parameter, because some generators copy it into a string of their code', async () => {
+    const { parameters = {} } = ((await service.get('/openapi.json')).body as OpenAPIObject).components ?? {};
+    const patterns = Object.values(parameters).map((parameter) =>
+      JSON.stringify('schema' in parameter && parameter.schema),
+    );
+    expect(patterns).toContainEqual(expect.stringContaining('"pattern":'));
+    expect(patterns.filter((schema) => schema.includes('\\"'))).toEqual([]);
+  });
+
   it('documents the statuses of each operation, with an example of every code', async () => {
     const { body, text } = await service.get('/openapi.json');
     const document = body as OpenAPIObject;
