@@ -277,11 +277,11 @@ describe('The documentation in a browser', () => {
   });
 
   it('shows the examples of the guides with the URL of this service', async () => {
-    await page.goto(`${address}/docs`);
-    expect(await page.locator('pre').first().innerText()).toContain(`curl -i ${address}/v1/pets`);
+    await page.goto(`${address}/docs/getting-started`);
+    expect(await page.locator('#a-first-call ~ pre').first().innerText()).toContain(`curl -i ${address}/v1/pets`);
     if (process.env.SCREENSHOT) {
       await page.setViewportSize({ width: 1_200, height: 800 });
-      await page.screenshot({ path: join(PICTURES, 'home-light.png') });
+      await page.screenshot({ path: join(PICTURES, 'guide-light.png') });
     }
   });
 
