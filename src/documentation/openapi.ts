@@ -54,10 +54,10 @@ function describe(docs: string | undefined): string {
       'Plans, windows and bans',
     ),
     section(
-      'Pages',
+      'Pagination',
       'Lists are paginated. Follow the `Link` header with `rel="next"` until there is none.',
-      'getting-started#paging',
-      'Paging',
+      'getting-started#pagination',
+      'An example of pagination',
     ),
     section(
       'Retries',
@@ -93,7 +93,7 @@ export function createOpenApiDocument(app: INestApplication, settings: Settings)
     .addBearerAuth({ type: 'http', scheme: 'bearer', bearerFormat: 'API key', description: KEY_DESCRIPTION }, 'apiKey')
     .addSecurityRequirements('apiKey');
   if (docs !== undefined) {
-    builder.setExternalDoc('Guides: first call, errors, limits, versions', docs);
+    builder.setExternalDoc('Guides: first call, errors, rate limits, versions', docs);
   }
   listServers(settings).forEach(([url, description]) => builder.addServer(url, description));
   const document = SwaggerModule.createDocument(app, builder.build(), {

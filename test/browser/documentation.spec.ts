@@ -272,8 +272,8 @@ describe('The documentation in a browser', () => {
     await page.locator('.results a').first().waitFor();
     await search.press('Enter');
     await page.waitForURL(`${address}/docs/errors#idempotency_key_reused`);
-    await page.getByRole('link', { name: 'Limits', exact: true }).click();
-    expect(await page.locator('h1').innerText()).toMatch(/limits/);
+    await page.getByRole('link', { name: 'Rate limits', exact: true }).click();
+    expect(await page.locator('h1').innerText()).toMatch(/^Rate limits/);
   });
 
   it('shows the examples of the guides with the URL of this service', async () => {

@@ -9,7 +9,7 @@ export interface paths {
         };
         /**
          * List animals
-         * @description Returns animals in ascending order of `id`, one page at a time. If there are more, the `Link` header has the URL of the next page; follow it unchanged until there is none. Pagination is stable under inserts: no animal is repeated, and none that existed when paging began is skipped.
+         * @description Returns animals in ascending order of `id`, one page at a time. If there are more, the `Link` header has the URL of the next page; follow it unchanged until there is none. Pagination is stable under inserts: no animal is repeated, and none that existed when the first page was requested is skipped.
          */
         get: operations["listPets"];
         put?: never;
@@ -615,7 +615,7 @@ export interface components {
 export type $defs = Record<string, never>;
 export interface operations {
     /**
-     * List animals. Returns animals in ascending order of `id`, one page at a time. If there are more, the `Link` header has the URL of the next page; follow it unchanged until there is none. Pagination is stable under inserts: no animal is repeated, and none that existed when paging began is skipped.
+     * List animals. Returns animals in ascending order of `id`, one page at a time. If there are more, the `Link` header has the URL of the next page; follow it unchanged until there is none. Pagination is stable under inserts: no animal is repeated, and none that existed when the first page was requested is skipped.
      */
     listPets: {
         parameters: {

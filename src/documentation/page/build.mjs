@@ -24,7 +24,7 @@ const GUIDES = [
   { name: 'getting-started', label: 'Getting started', source: 'docs/getting-started.md' },
   { name: 'api', label: 'API', source: 'docs/api.md' },
   { name: 'errors', label: 'Errors', source: 'docs/errors.md' },
-  { name: 'limits', label: 'Limits', source: 'docs/limits.md' },
+  { name: 'limits', label: 'Rate limits', source: 'docs/limits.md' },
   { name: 'versioning', label: 'Versions', source: 'docs/versioning.md' },
   { name: 'changelog', label: 'Changelog', source: 'CHANGELOG.md' },
 ];

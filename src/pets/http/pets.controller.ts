@@ -33,7 +33,7 @@ export class PetsController {
     description:
       'Returns animals in ascending order of `id`, one page at a time. If there are more, the `Link` header has the URL of the ' +
       'next page; follow it unchanged until there is none. ' +
-      'Pagination is stable under inserts: no animal is repeated, and none that existed when paging began is skipped.',
+      'Pagination is stable under inserts: no animal is repeated, and none that existed when the first page was requested is skipped.',
   })
   @ApiOkResponse({
     description: 'A page of animals.',
