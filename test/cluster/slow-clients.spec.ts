@@ -74,7 +74,7 @@ describe('Greedy clients', () => {
     );
   });
 
-  it('that open a thousand connections at once are all accepted, however busy the replica is', async () => {
+  it('that open a thousand connections concurrently are all accepted, even while the replica is busy', async () => {
     process.kill(replica.program.pid, 'SIGSTOP');
     const connections = Array.from({ length: 1_000 }, () => half(''));
     await eventually(900, () => connections.every(({ socket }) => socket?.connecting === false)).finally(() => {
@@ -135,7 +135,7 @@ describe('Greedy clients', () => {
     expect(cutOff.length).toBeGreaterThan(0);
     expect(cutOff.length).toBeLessThanOrEqual(100);
     expect(many.find(({ received }) => received.includes(' 503 '))?.received).toContain(
-      '{"code":"service_unavailable","message":"This address has too many requests in progress.',
+      '{"code":"service_unavailable","message":"This IP address has too many requests in progress.',
     );
   }, 60_000);
 
