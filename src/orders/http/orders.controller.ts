@@ -52,7 +52,7 @@ export class OrdersController {
     const after = decodePageCursor(query, filters);
     const { orders, next } = await this.orders.page({ accountId, status, petId, after, limit: query.limit });
     if (next !== undefined) {
-      setNextLink(reply, this.address, query, filters, next);
+      setNextLink(reply, this.url, query, filters, next);
     }
     return orders.map((order) => new OrderDto(order));
   }
@@ -84,7 +84,7 @@ export class OrdersController {
   ): Promise<OrderDto> {
     const order = await this.orders.place(accountId, body);
     addLogFields(reply.request, { orderId: order.id });
-    reply.header('location', `${this.address}/${order.id}`);
+    reply.header('location', `${this.url}/${order.id}`);
     return new OrderDto(order);
   }
 
@@ -108,7 +108,7 @@ export class OrdersController {
     return new OrderDto(await this.orders.get(accountId, orderId));
   }
 
-  private get address(): string {
+  private get url(): string {
     return `${this.settings.baseUrl}/store/orders`;
   }
 }
