@@ -5,7 +5,7 @@ import { text } from 'node:stream/consumers';
 import { promisify } from 'node:util';
 import converter from 'openapi-to-postmanv2';
 
-// Without an example, the converter picks a random one of the values.
+// Without an example, the converter picks one of the values at random.
 const document = JSON.parse(await text(stdin), (key, value) =>
   Array.isArray(value?.enum) ? { example: value.enum[0], ...value } : value,
 );
@@ -26,7 +26,7 @@ const ids = new Map();
 collection.item.flatMap(({ item }) => item).forEach(complete);
 collection.auth.bearer[0].value = '{{apiKey}}';
 collection.variable.push({ key: 'apiKey', value: '' }, ...[...ids].map(([key, value]) => ({ key, value })));
-// The ids of Postman are random; it adds its own at the import.
+// Postman's IDs are random, and the import adds new ones.
 const withoutIds = (key, value) => (key === 'id' || key === '_postman_id' ? undefined : value);
 stdout.write(`${JSON.stringify(collection, withoutIds, 2)}\n`);
 
@@ -50,7 +50,7 @@ function complete(item) {
   item.response = [];
 }
 
-/** Keeps the id in `Location` as a string, because a number of JavaScript is exact to 2^53 only. */
+/** Keeps the id in `Location` as a string, because a JavaScript number is only exact up to 2^53. */
 function keepId(path, status) {
   const [, id] =
     Object.keys(document.paths)

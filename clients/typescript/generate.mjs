@@ -14,45 +14,51 @@ const operations = Object.entries(document.paths).flatMap(([path, item]) =>
 
 const types = await openapiTypescript(source, {
   transform: (schema, { path }) => {
-    // A double is exact to 2^53 only.
+    // A double is only exact up to 2^53.
     if (schema.format === 'int64') {
       const bigint = ts.factory.createKeywordTypeNode(ts.SyntaxKind.BigIntKeyword);
       const isNullable = Array.isArray(schema.type) && schema.type.includes('null');
-      return isNullable ? ts.factory.createUnionTypeNode([bigint, literal(null)]) : bigint;
+      return isNullable ? ts.factory.createUnionTypeNode([bigint, createLiteral(null)]) : bigint;
     }
-    // The examples are all codes of this version.
+    // The examples are all error codes of this version.
     return path === '#/components/schemas/Error/code'
-      ? ts.factory.createUnionTypeNode(schema.examples.map(literal))
+      ? ts.factory.createUnionTypeNode(schema.examples.map(createLiteral))
       : undefined;
   },
-  // A field with a default may be left out of a request.
+  // A field with a default is optional in requests.
   defaultNonNullable: false,
 });
 stdout.write(`// Generated from openapi.json by npm run client:types.
 ${astToString(types.map(documentOperations))}
-/** How each operation is sent. */
-export const OPERATIONS = ${JSON.stringify(requests(), null, 4)} as const;
+/** Describes how to send each operation. */
+export const OPERATIONS = ${JSON.stringify(describeRequests(), null, 4)} as const;
 `);
 
-function literal(value) {
+function createLiteral(value) {
   return ts.factory.createLiteralTypeNode(
     value === null ? ts.factory.createNull() : ts.factory.createStringLiteral(value),
   );
 }
 
-/** Adds to each member of `operations` what an editor shows of it. */
+/** Adds the doc comment that editors show to each member of `operations`. */
 function documentOperations(node) {
   if (ts.isInterfaceDeclaration(node) && node.name.text === 'operations') {
     node.members.filter(ts.isPropertySignature).forEach((member) => {
       const operation = operations.find(({ operationId }) => operationId === member.name.text);
-      const comment = `*\n${description(operation).replaceAll(/^/gm, ' * ').replaceAll('*/', '*\\/')}\n `;
+      const comment = `*\n${formatDescription(operation).replaceAll(/^/gm, ' * ').replaceAll('*/', '*\\/')}\n `;
       ts.addSyntheticLeadingComment(member, ts.SyntaxKind.MultiLineCommentTrivia, comment, true);
     });
   }
   return node;
 }
 
-function description({ summary, description, deprecated, 'x-stability': stability, 'x-deprecated-sunset': sunset }) {
+function formatDescription({
+  summary,
+  description,
+  deprecated,
+  'x-stability': stability,
+  'x-deprecated-sunset': sunset,
+}) {
   return [
     `${summary}. ${description}`,
     stability === undefined ? [] : `@${stability}`,
@@ -62,7 +68,7 @@ function description({ summary, description, deprecated, 'x-stability': stabilit
     .join('\n');
 }
 
-function requests() {
+function describeRequests() {
   return Object.fromEntries(
     operations.map(({ operationId, method, path, item, parameters = [], responses }) => [
       operationId,
@@ -72,14 +78,14 @@ function requests() {
         takesIdempotencyKey: [...(item.parameters ?? []), ...parameters]
           .map(resolve)
           .some((parameter) => parameter.in === 'header' && parameter.name.toLowerCase() === 'idempotency-key'),
-        int64: int64Fields(operationId, responses),
+        int64: findInt64Fields(operationId, responses),
       },
     ]),
   );
 }
 
-/** The names of the fields of successful responses that a number cannot hold exactly. */
-function int64Fields(operationId, responses) {
+/** Finds the fields of successful responses that a number cannot represent exactly. */
+function findInt64Fields(operationId, responses) {
   const fields = { int64: new Set(), others: new Set() };
   Object.entries(responses)
     .filter(([status]) => status.startsWith('2'))
@@ -103,7 +109,7 @@ function collect(schema, name, fields, seen) {
     seen.add(resolved);
     Object.entries(properties ?? {}).forEach(([key, property]) => collect(property, key, fields, seen));
     if (items) {
-      // A reviver gets an element with its index, not with the name of its array.
+      // A reviver receives the index of an array element, not the name of the array.
       collect(items, '', fields, seen);
     }
   }

@@ -1240,7 +1240,7 @@ export interface operations {
     };
 }
 
-/** How each operation is sent. */
+/** Describes how to send each operation. */
 export const OPERATIONS = {
     "listPets": {
         "method": "GET",

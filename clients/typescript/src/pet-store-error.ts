@@ -3,8 +3,7 @@ import type { components } from './openapi.js';
 /** The error codes of this version of the API. */
 export type ErrorCode = components['schemas']['Error']['code'];
 
-/** Why there is no error of the service: the client could not connect or lost the connection, the request took too long,
- * or a gateway sent something else. */
+/** The codes of errors without an Error body of the service: no connection or a lost one, a timeout, and a response of a gateway. */
 export type ClientErrorCode = 'connection_failed' | 'timeout' | 'unexpected_response';
 
 /** The rate limit window in the `X-RateLimit-*` headers. */

@@ -57,14 +57,14 @@ export function createPetStore({ baseUrl, apiKey, fetch = globalThis.fetch, ...r
 
   async function call(id: OperationId, { path, query, header, body, signal }: AnyInput, search?: string) {
     const { method, path: template, takesIdempotencyKey } = OPERATIONS[id];
-    const headers = new Headers({ Authorization: `Bearer ${apiKey}`, ...strings(header) });
+    const headers = new Headers({ Authorization: `Bearer ${apiKey}`, ...serializeValues(header) });
     if (body !== undefined) {
       headers.set('Content-Type', 'application/json');
     }
     if (takesIdempotencyKey && !headers.has('Idempotency-Key')) {
       headers.set('Idempotency-Key', crypto.randomUUID());
     }
-    const url = baseUrl.replace(/\/$/, '') + expand(template, path) + (search ?? serializeQuery(query));
+    const url = baseUrl.replace(/\/$/, '') + expandPath(template, path) + (search ?? serializeQuery(query));
     const isRepeatable = method === 'GET' || headers.has('Idempotency-Key');
     return transport.send({ url, method, headers, body: stringify(body), isRepeatable }, signal);
   }
@@ -73,20 +73,20 @@ export function createPetStore({ baseUrl, apiKey, fetch = globalThis.fetch, ...r
     let search: string | undefined;
     do {
       const reply = await call(id, input, search);
-      yield* read(id, reply) as unknown[];
-      search = nextSearch(reply);
+      yield* parseBody(id, reply) as unknown[];
+      search = parseNextSearch(reply);
     } while (search !== undefined);
   }
 
   const methods = Object.keys(OPERATIONS).map((name) => {
     const id = name as OperationId;
-    return [id, async (input: AnyInput = {}) => read(id, await call(id, input))] as const;
+    return [id, async (input: AnyInput = {}) => parseBody(id, await call(id, input))] as const;
   });
   return { ...Object.fromEntries(methods), paginate } as PetStore;
 }
 
 /** Reads int64 fields as bigint; all other number fields have types that a number represents exactly. */
-function read(id: OperationId, { response, text }: Reply): unknown {
+function parseBody(id: OperationId, { response, text }: Reply): unknown {
   const int64: readonly string[] = OPERATIONS[id].int64;
   if (text === '' && response.status === 204) {
     return undefined;
@@ -104,22 +104,22 @@ function read(id: OperationId, { response, text }: Reply): unknown {
 }
 
 /** Returns the query of the next page. The host is ignored, so that the key is sent to the base URL only. */
-function nextSearch({ response }: Reply): string | undefined {
+function parseNextSearch({ response }: Reply): string | undefined {
   const [, next] = /<([^>]*)>;\s*rel="next"/.exec(response.headers.get('Link') ?? '') ?? [];
   return next === undefined ? undefined : new URL(next, response.url).search;
 }
 
-function expand(template: string, path: AnyInput['path'] = {}): string {
+function expandPath(template: string, path: AnyInput['path'] = {}): string {
   return template.replace(/\{(\w+)\}/g, (_, name: string) => encodeURIComponent(String(path[name])));
 }
 
 function serializeQuery(query: AnyInput['query']): string {
-  const search = new URLSearchParams(strings(query)).toString();
+  const search = new URLSearchParams(serializeValues(query)).toString();
   return search === '' ? '' : `?${search}`;
 }
 
 /** Omits undefined parameters. */
-function strings(parameters: Readonly<Record<string, unknown>> = {}): Record<string, string> {
+function serializeValues(parameters: Readonly<Record<string, unknown>> = {}): Record<string, string> {
   const given = Object.entries(parameters).filter(([, value]) => value !== undefined);
   return Object.fromEntries(given.map(([name, value]) => [name, String(value)]));
 }
