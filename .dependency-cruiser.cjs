@@ -1,16 +1,16 @@
-/** What every module may import; each other directory of `src/` is a module. */
+/** The directories that every module may import. All other directories of `src/` are modules. */
 const COMMON = '^src/(shared|config)/';
 
-/** What is run: the service, the commands, the build's template, TypeORM's command line. */
+/** The entry points: the service, its command line, the template of the embedded database, and TypeORM's command line. */
 const ENTRY_POINTS = '^(ormconfig|src/(main|cli/main|shared/persistence/embedded/embedded-template))\\.ts$';
 
-/** The rules of the house: what may import what. */
+/** The rules for imports. CONTRIBUTING.md explains them. */
 module.exports = {
   forbidden: [
     {
       name: 'no-circular',
       severity: 'error',
-      comment: 'A cycle cannot be understood, or taken out, in parts.',
+      comment: 'Modules in a cycle cannot be understood or removed separately.',
       from: {},
       to: { circular: true },
     },
@@ -25,11 +25,11 @@ module.exports = {
         pathNot: [
           ENTRY_POINTS,
           '\\.spec\\.ts$',
-          // The build renders the site of it, which a browser loads.
+          // The build uses these files to render the site.
           '^src/documentation/(page|site)/',
-          // Building blocks: a module may take them up, or no longer need them.
+          // Building blocks that modules can use, but need not.
           '^src/shared/(http/validation/|persistence/(statements/|violation\\.ts$))',
-          // Adds to the types of Fastify.
+          // Extends the types of Fastify.
           '^src/shared/http/server/fastify-request\\.ts$',
         ],
         reachable: false,
@@ -46,7 +46,7 @@ module.exports = {
     {
       name: 'http-and-persistence-never-meet',
       severity: 'error',
-      comment: "What both need is the domain's, or the service's: move it there.",
+      comment: 'Move code that both need to the domain or the service.',
       from: { path: '^src/(.+)/(http|persistence)/' },
       to: { path: '^src/$1/(http|persistence)/', pathNot: '^src/$1/$2/' },
     },
@@ -71,7 +71,7 @@ module.exports = {
     {
       name: 'modules-through-their-index',
       severity: 'error',
-      comment: 'A module is imported through its index.ts only: export there what others may use.',
+      comment: 'Import a module through its index.ts, which exports what others may use.',
       from: { path: '^src/([^/]+)/' },
       to: { path: '^src/[^/]+/', pathNot: ['^src/$1/', '/index\\.ts$', COMMON] },
     },
@@ -86,21 +86,22 @@ module.exports = {
     {
       name: 'shared-knows-no-module',
       severity: 'error',
-      comment: 'What shared/ needs of a module is a port in shared/domain/, which the module implements.',
+      comment: 'If shared/ needs a module, declare a port in shared/domain/ that the module implements.',
       from: { path: '^src/shared/' },
       to: { path: '^src/[^/]+/', pathNot: COMMON },
     },
     {
       name: 'clients-stand-alone',
       severity: 'error',
-      comment: 'A client is a package of its own: it imports its own files, and the dependencies of its package.json.',
+      comment:
+        'A client is a separate package: it imports only its own files and the dependencies of its package.json.',
       from: { path: '^clients/([^/]+)/' },
       to: { pathNot: ['^clients/$1/', '^node_modules/lossless-json/'] },
     },
     {
       name: 'service-imports-no-client',
       severity: 'error',
-      comment: 'The image has no clients.',
+      comment: 'The image does not contain the clients.',
       from: { path: '^(src/|ormconfig\\.ts$)' },
       to: { path: '^clients/' },
     },

@@ -17,7 +17,7 @@ export default tseslint.config(
       '@typescript-eslint/no-unnecessary-type-parameters': 'error',
       '@typescript-eslint/return-await': 'error',
       '@typescript-eslint/use-unknown-in-catch-callback-variable': 'error',
-      // Nest's modules are classes that hold nothing but their decorator.
+      // Nest modules are classes with only a decorator.
       '@typescript-eslint/no-extraneous-class': ['error', { allowWithDecorator: true }],
     },
   },

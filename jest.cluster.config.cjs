@@ -1,6 +1,6 @@
 /**
- * The experiments with several replicas on real servers (`npm run test:cluster`), the image (`npm run test:image`), the
- * documentation in a browser (`npm run test:browser`), and the Postman collection (`npm run test:postman`).
+ * The tests with several replicas and real servers (`npm run test:cluster`), of the image (`npm run test:image`), of the
+ * documentation in a browser (`npm run test:browser`), and of the Postman collection (`npm run test:postman`).
  *
  * @type {import('jest').Config}
  */
@@ -10,7 +10,7 @@ module.exports = {
   testPathIgnorePatterns: [],
   globalSetup: undefined,
   globalTeardown: undefined,
-  // They measure times and load the machine: one after the other.
+  // The suites measure times and load the machine, so they run one after another.
   maxWorkers: 1,
   testTimeout: 60_000,
 };

@@ -9,7 +9,7 @@ module.exports = {
   transformIgnorePatterns: [
     '/node_modules/(?!(@nestjs|file-type|strtok3|token-types|uint8array-extras|@tokenizer|@borewit|load-esm|cookie|content-disposition)/)',
   ],
-  // The source of an ES module names the file that the compiler makes of another one.
+  // ES modules import each other by the names of the compiled files.
   moduleNameMapper: { '^(\\.\\.?/.*)\\.js$': ['$1.js', '$1'] },
   globalSetup: '<rootDir>/test/support/global-setup.ts',
   globalTeardown: '<rootDir>/test/support/global-teardown.ts',

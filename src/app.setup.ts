@@ -22,7 +22,7 @@ export interface AppOptions {
   readonly log?: Log;
 }
 
-/** Creates the application as it is served; it opens no port and no database until it is initialized. */
+/** Creates the application. It opens neither the port nor the database until it is initialized. */
 export async function createApp(
   settings: Settings,
   { clock = new SystemClock(), log = createLog(settings) }: AppOptions = {},
@@ -36,7 +36,7 @@ export async function createApp(
   return configureApp(app, settings, log);
 }
 
-/** Registers everything that wraps the modules, in the order in which a request passes it. Requires `createHttpAdapter`. */
+/** Registers the hooks around the modules, in the order in which a request passes them. Requires `createHttpAdapter`. */
 export function configureApp<App extends INestApplication>(app: App, settings: Settings, log: Log): App {
   const fastify = app.getHttpAdapter().getInstance() as FastifyInstance;
   const [catalog, help, limiter, routes] = [

@@ -25,5 +25,5 @@ function receive(signal: StopSignal): void {
   }
 }
 
-// On import: the kernel drops signals that process 1 has no handler for.
+// This runs on import, because the kernel drops signals that process 1 has no handler for.
 process.on('SIGTERM', receive).on('SIGINT', receive);

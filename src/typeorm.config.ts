@@ -20,14 +20,14 @@ import { embeddedDatabaseHost } from './shared/persistence/embedded/embedded-dat
 import { CONNECT_TIMEOUT_MS, CONNECTION_OPTIONS, serverOptions } from './shared/persistence/connection-options';
 import { serverConnection } from './shared/persistence/server-connection';
 
-/** How TypeORM reaches the database, the schemas it maps, and the migrations, in the order they run. */
+/** The database connection of TypeORM, the entity schemas, and the migrations in the order in which they run. */
 export function typeOrmConfig(settings: Pick<Settings, 'databaseUrl' | 'dataDir' | 'of'>): DataSourceOptions {
   const { databaseUrl, dataDir } = settings;
   const { poolMax } = settings.of(DATABASE_SETTINGS);
   return {
     type: 'postgres',
     entities: [
-      // One a line.
+      // One per line.
       AccountSchema,
       ApiKeySchema,
       OrderSchema,

@@ -5,12 +5,12 @@ import { ApiKeyRepository } from './domain/api-key.repository';
 import { AuditTrail } from './domain/audit-trail';
 import { Operator } from './domain/operator';
 import { KeysService } from './keys.service';
-import { operatingSystemUser } from './operating-system-user';
+import { getOperatingSystemUser } from './operating-system-user';
 import { PostgresAuditTrail } from './persistence/postgres-audit-trail';
 import { TypeOrmAccountRepository } from './persistence/typeorm-account.repository';
 import { TypeOrmApiKeyRepository } from './persistence/typeorm-api-key.repository';
 
-/** Accounts and their keys, as an operator manages them; without HTTP. */
+/** The services that operators use to manage accounts and API keys, without HTTP. */
 @Module({
   providers: [
     AccountsService,
@@ -18,7 +18,7 @@ import { TypeOrmApiKeyRepository } from './persistence/typeorm-api-key.repositor
     { provide: AccountRepository, useClass: TypeOrmAccountRepository },
     { provide: ApiKeyRepository, useClass: TypeOrmApiKeyRepository },
     { provide: AuditTrail, useClass: PostgresAuditTrail },
-    { provide: Operator, useFactory: () => operatingSystemUser() },
+    { provide: Operator, useFactory: () => getOperatingSystemUser() },
   ],
   exports: [AccountsService, ApiKeyRepository, AuditTrail, KeysService],
 })

@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { firstCharacters, generateSecret, isWellFormedSecret, redactSecrets } from './api-key-secret';
 
 describe('The secret of an API key', () => {
-  it('is pets_live_ or pets_test_ by environment, 43 random characters and a checksum of 6', () => {
+  it('consists of pets_live_ or pets_test_, 43 random characters and a checksum of 6 characters', () => {
     expect(generateSecret('production')).toMatch(/^pets_live_[0-9A-Za-z]{49}$/);
     expect(generateSecret('staging')).toMatch(/^pets_test_[0-9A-Za-z]{49}$/);
     expect(generateSecret('development')).toMatch(/^pets_test_[0-9A-Za-z]{49}$/);

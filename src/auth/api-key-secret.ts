@@ -9,7 +9,7 @@ const CHECKSUM_LENGTH = 6;
 const PATTERN = /^pets_(live|test)_[0-9A-Za-z]{49}$/;
 const ANYWHERE = /(pets_(?:live|test)_)[0-9A-Za-z]+/g;
 
-/** The prefix of every key of an environment: it tells production keys apart from all others. */
+/** Returns the prefix of the keys of an environment, which distinguishes production keys from all others. */
 export function keyPrefix(environment: Settings['environment']): string {
   return environment === 'production' ? 'pets_live_' : 'pets_test_';
 }
@@ -17,8 +17,8 @@ export function keyPrefix(environment: Settings['environment']): string {
 /** Generates a secret: the prefix, 32 random bytes as 43 base62 digits, and a CRC-32 of both as 6. */
 export function generateSecret(environment: Settings['environment']): string {
   const random = BigInt(`0x${randomBytes(SECRET_BYTES).toString('hex')}`);
-  const unchecked = keyPrefix(environment) + base62(random, SECRET_LENGTH);
-  return unchecked + checksum(unchecked);
+  const unchecked = keyPrefix(environment) + toBase62(random, SECRET_LENGTH);
+  return unchecked + computeChecksum(unchecked);
 }
 
 /** Whether the text can be a key of the environment; if not, no database lookup is needed. */
@@ -26,7 +26,7 @@ export function isWellFormedSecret(text: string, environment: Settings['environm
   return (
     PATTERN.test(text) &&
     text.startsWith(keyPrefix(environment)) &&
-    text.slice(-CHECKSUM_LENGTH) === checksum(text.slice(0, -CHECKSUM_LENGTH))
+    text.slice(-CHECKSUM_LENGTH) === computeChecksum(text.slice(0, -CHECKSUM_LENGTH))
   );
 }
 
@@ -35,7 +35,7 @@ export function hashSecret(secret: string): Buffer {
   return hash('sha256', secret, 'buffer');
 }
 
-/** The part of a secret that people may see: its first 4 random characters. */
+/** Returns the part of a secret that may be shown: its first 4 random characters. */
 export function firstCharacters(secret: string): string {
   const prefixLength = secret.length - SECRET_LENGTH - CHECKSUM_LENGTH;
   return secret.slice(prefixLength, prefixLength + 4);
@@ -46,11 +46,11 @@ export function redactSecrets(text: string): string {
   return text.replace(ANYWHERE, '$1…');
 }
 
-function checksum(text: string): string {
-  return base62(BigInt(crc32(text)), CHECKSUM_LENGTH);
+function computeChecksum(text: string): string {
+  return toBase62(BigInt(crc32(text)), CHECKSUM_LENGTH);
 }
 
-function base62(value: bigint, length: number): string {
+function toBase62(value: bigint, length: number): string {
   let digits = '';
   for (let rest = value; digits.length < length; rest /= 62n) {
     digits = ALPHABET.charAt(Number(rest % 62n)) + digits;

@@ -12,7 +12,7 @@ import { NotFoundError } from './domain/not-found-error';
 
 export interface IssuedKey {
   readonly key: ApiKey;
-  /** The key itself; it cannot be shown again. */
+  /** The API key itself, which cannot be shown again. */
   readonly secret: string;
 }
 
@@ -42,7 +42,7 @@ export class KeysService {
         act: 'key_created',
         accountId,
         keyId: issued.key.id,
-        details: { scope, expiresAt: iso(expiresAt) },
+        details: { scope, expiresAt: formatTime(expiresAt) },
       });
       return issued;
     });
@@ -58,7 +58,11 @@ export class KeysService {
       const oldExpiresAt = computeRotationEnd(old, graceMs, this.clock.now());
       const issued = await this.issue(old.accountId, old.scope, expiresAt);
       await this.keys.save({ ...old, expiresAt: oldExpiresAt, replacedBy: issued.key.id });
-      const details = { expiresAt: iso(oldExpiresAt), newKeyId: issued.key.id, newKeyExpiresAt: iso(expiresAt) };
+      const details = {
+        expiresAt: formatTime(oldExpiresAt),
+        newKeyId: issued.key.id,
+        newKeyExpiresAt: formatTime(expiresAt),
+      };
       await this.audit.record({ act: 'key_rotated', accountId: old.accountId, keyId, details });
       return { ...issued, oldExpiresAt };
     });
@@ -85,8 +89,8 @@ export class KeysService {
   }
 
   /**
-   * Lifts the ban of a key, if it has one, on every replica within a second: its earlier 429 responses and bans are
-   * forgotten. Only the replicas know whether it is banned.
+   * Lifts the ban of a key, if it has one, on every replica within a second. Its earlier 429 responses and bans no longer count.
+   * Whether the key is banned is not stored in the database.
    * @throws NotFoundError, KeyStateError
    */
   unban(keyId: bigint): Promise<ApiKey> {
@@ -126,6 +130,6 @@ export class KeysService {
   }
 }
 
-function iso(time: Date | null): string | null {
+function formatTime(time: Date | null): string | null {
   return time?.toISOString() ?? null;
 }

@@ -31,7 +31,7 @@ export class LastUsedTracker implements OnApplicationBootstrap, OnApplicationShu
     this.uses.set(keyId, this.clock.now());
   }
 
-  /** Writes the recorded uses. What the database does not accept is lost, which is acceptable. */
+  /** Writes the recorded uses. Uses that the database does not accept are lost, which is acceptable. */
   async write(): Promise<void> {
     const uses = Array.from(this.uses, ([keyId, at]) => ({ keyId, at: new Date(at) }));
     this.uses.clear();

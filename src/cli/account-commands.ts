@@ -3,7 +3,7 @@ import { getAllowance, type Plan, PLANS } from '../auth';
 import { type JsonOption, parseAllowance, parseId, RequiredOption } from './arguments';
 import { readUsage } from './usage';
 import type { Printer } from './printer';
-import { accountView, accountWithKeysView, windowsView } from './views';
+import { createAccountView, createAccountWithKeysView, createWindowsView } from './views';
 
 interface PlanOptions extends JsonOption {
   readonly plan: Plan;
@@ -11,19 +11,19 @@ interface PlanOptions extends JsonOption {
   readonly perDay?: number;
 }
 
-/** The commands for accounts. */
+/** Adds the commands for accounts. */
 export function addAccountCommands(program: Command, printer: Printer): void {
   const accounts = program.command('accounts').description('customers, each with one plan');
   withPlanOptions(accounts.command('create').addOption(new RequiredOption('--name <name>', 'name of the customer')))
     .description('create an account')
     .action(({ name, plan, json, ...allowance }: PlanOptions & { readonly name: string }) =>
-      printer.one(json, async (services) => accountView(await services.accounts.create(name, plan, allowance))),
+      printer.one(json, async (services) => createAccountView(await services.accounts.create(name, plan, allowance))),
     );
   withPlanOptions(accounts.command('set-plan'))
     .description('change the plan of an account; takes effect on every replica within a second')
     .argument('<account-id>', 'id of the account', parseId)
     .action((id: bigint, { plan, json, ...allowance }: PlanOptions) =>
-      printer.one(json, async (services) => accountView(await services.accounts.setPlan(id, plan, allowance))),
+      printer.one(json, async (services) => createAccountView(await services.accounts.setPlan(id, plan, allowance))),
     );
   accounts
     .command('show')
@@ -37,7 +37,7 @@ export function addAccountCommands(program: Command, printer: Printer): void {
         // No key has id 0, so no ban applies: this reads the windows of the account only.
         const anyKey = { accountId: id, keyId: 0n, allowance: getAllowance(account), unbanCount: 0 };
         const counts = await readUsage(services, printer, { json }, 'The rate limit usage', [anyKey]);
-        return { ...accountWithKeysView(account, keys, services.clock.now()), ...windowsView(counts?.[0]) };
+        return { ...createAccountWithKeysView(account, keys, services.clock.now()), ...createWindowsView(counts?.[0]) };
       }),
     );
   accounts
@@ -45,7 +45,7 @@ export function addAccountCommands(program: Command, printer: Printer): void {
     .description('list all accounts')
     .option('--json', 'print one JSON value')
     .action(({ json }: JsonOption) =>
-      printer.many(json, async (services) => (await services.accounts.list()).map(accountView)),
+      printer.many(json, async (services) => (await services.accounts.list()).map(createAccountView)),
     );
 }
 

@@ -9,10 +9,10 @@ export interface JsonOption {
   readonly json?: true;
 }
 
-/** An option that a command does not run without. Commander's own mandatory options are reported one at a time. */
+/** An option that a command requires. Commander would report only the first missing one of its own mandatory options. */
 export class RequiredOption extends Option {}
 
-/** Ends with the usage error that names all missing options. */
+/** Fails with one usage error that names all missing options. */
 export function requireOptions(command: Command): void {
   const missing = command.options.filter(
     (option) => option instanceof RequiredOption && command.getOptionValue(option.attributeName()) === undefined,
@@ -44,7 +44,7 @@ function parseCount(text: string, max: number): number {
   return count;
 }
 
-/** A time; a date alone is its first moment, in UTC. */
+/** Parses a time. A date without a time is 00:00 UTC. */
 export function parseTime(text: string): Date {
   const time = parseDateTime(/^[\d-]{10}$/.test(text) ? `${text}T00:00:00Z` : text);
   if (time === undefined) {

@@ -3,7 +3,7 @@ import { Database } from '../shared/persistence/database';
 import { DataDirectoryInUseError, EmbeddedDatabase } from '../shared/persistence/embedded/embedded-database';
 import { migrate } from '../shared/persistence/migrate';
 
-/** The database of a command: it connects without waiting, and uses the embedded database of a running server too. */
+/** The database of a command. It does not retry, and can use the embedded database of a running server. */
 @Injectable()
 export class CommandDatabase extends Database {
   override async onModuleInit(): Promise<void> {

@@ -4,7 +4,7 @@ import { type Scope, SCOPES } from '../shared/domain/principal';
 import { type JsonOption, parseDuration, parseId, parseTime } from './arguments';
 import { readUsage } from './usage';
 import type { Printer } from './printer';
-import { keyView } from './views';
+import { createKeyView } from './views';
 
 interface AccountOption extends JsonOption {
   readonly account?: bigint;
@@ -18,22 +18,22 @@ interface ScopeOption {
   readonly scope: Scope;
 }
 
-/** The commands on API keys. */
+/** Adds the commands for API keys. */
 export function addKeyCommands(program: Command, printer: Printer): void {
   const keys = program.command('keys').description('API keys of an account');
-  onAccount(keys.command('create'))
+  withAccount(keys.command('create'))
     .description('issue a key; it is printed only this once and never stored')
     .addOption(new Option('--scope <scope>', 'what the key can do').choices(SCOPES).default('write'))
-    .addOption(expiresOption())
+    .addOption(createExpiresOption())
     .action((argument: bigint | undefined, options: AccountOption & ExpiresOption & ScopeOption, command: Command) => {
       const { expires, scope, json } = options;
       const id = parseAccount(argument, options, command);
       return printer.one(json, async (services) => {
         const { key, secret } = await services.keys.create(id, expires, scope);
-        return { ...keyView(services, json, key), key: secret };
+        return { ...createKeyView(services, json, key), key: secret };
       });
     });
-  onAccount(keys.command('list'))
+  withAccount(keys.command('list'))
     .description('list the keys of an account, and their states')
     .action((argument: bigint | undefined, options: AccountOption, command: Command) => {
       const id = parseAccount(argument, options, command);
@@ -42,7 +42,7 @@ export function addKeyCommands(program: Command, printer: Printer): void {
         const allowance = getAllowance(await services.accounts.get(id));
         const subjects = keys.map((key) => ({ accountId: id, keyId: key.id, allowance, unbanCount: key.unbanCount }));
         const counts = await readUsage(services, printer, options, 'The ban state of the keys', subjects);
-        return keys.map((key, index) => keyView(services, options.json, key, counts?.[index]));
+        return keys.map((key, index) => createKeyView(services, options.json, key, counts?.[index]));
       });
     });
   keys
@@ -57,13 +57,13 @@ export function addKeyCommands(program: Command, printer: Printer): void {
         .argParser(parseDuration)
         .default(DEFAULT_GRACE_MS, '24h'),
     )
-    .addOption(expiresOption())
+    .addOption(createExpiresOption())
     .option('--json', 'print one JSON value')
     .action((id: bigint, { grace, expires, json }: JsonOption & ExpiresOption & { readonly grace: number }) =>
       printer.one(json, async (services) => {
         const { key, secret, oldExpiresAt } = await services.keys.rotate(id, grace, expires);
         const old = { oldKeyId: id, oldKeyExpiresAt: oldExpiresAt.toISOString() };
-        return { ...keyView(services, json, key), ...old, key: secret };
+        return { ...createKeyView(services, json, key), ...old, key: secret };
       }),
     );
   keys
@@ -73,7 +73,7 @@ export function addKeyCommands(program: Command, printer: Printer): void {
     .addArgument(new Argument('<scope>', 'what the key can do').choices(SCOPES))
     .option('--json', 'print one JSON value')
     .action((id: bigint, scope: Scope, { json }: JsonOption) =>
-      printer.one(json, async (services) => keyView(services, json, await services.keys.setScope(id, scope))),
+      printer.one(json, async (services) => createKeyView(services, json, await services.keys.setScope(id, scope))),
     );
   keys
     .command('unban')
@@ -81,7 +81,7 @@ export function addKeyCommands(program: Command, printer: Printer): void {
     .argument('<key-id>', 'id of the key', parseId)
     .option('--json', 'print one JSON value')
     .action((id: bigint, { json }: JsonOption) =>
-      printer.one(json, async (services) => keyView(services, json, await services.keys.unban(id))),
+      printer.one(json, async (services) => createKeyView(services, json, await services.keys.unban(id))),
     );
   keys
     .command('revoke')
@@ -89,12 +89,12 @@ export function addKeyCommands(program: Command, printer: Printer): void {
     .argument('<key-id>', 'id of the key', parseId)
     .option('--json', 'print one JSON value')
     .action((id: bigint, { json }: JsonOption) =>
-      printer.one(json, async (services) => keyView(services, json, await services.keys.revoke(id))),
+      printer.one(json, async (services) => createKeyView(services, json, await services.keys.revoke(id))),
     );
 }
 
-/** The account is an argument; the option is an older form that still works. */
-function onAccount(command: Command): Command {
+/** Adds the argument for an account. The hidden option is an older form that still works. */
+function withAccount(command: Command): Command {
   return command
     .usage('[options] <account-id>')
     .argument('[account-id]', 'id of the account', parseId)
@@ -110,7 +110,7 @@ function parseAccount(argument: bigint | undefined, { account }: AccountOption, 
   return id;
 }
 
-function expiresOption(): Option {
+function createExpiresOption(): Option {
   return new Option(
     '--expires <time>',
     'when the new key expires: a date (at 00:00 UTC), or a time with a time zone',

@@ -3,8 +3,8 @@ import { loadSettings, type Settings } from '../config/settings';
 import { createOpenApiDocument } from '../documentation';
 import { stringifyJson } from '../shared/json/json';
 
-/** Returns the OpenAPI document of the service as text. In its own file, because no other command needs the HTTP layer. */
-export async function openApiText(env: NodeJS.ProcessEnv): Promise<string> {
+/** Returns the OpenAPI document as text. It is in a separate file because no other command needs the HTTP layer. */
+export async function generateOpenApiText(env: NodeJS.ProcessEnv): Promise<string> {
   const settings: Settings = { ...loadSettings(env), logLevel: 'silent' };
   return `${stringifyJson(createOpenApiDocument(await createApp(settings), settings), 2)}\n`;
 }

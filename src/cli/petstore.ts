@@ -5,7 +5,7 @@ import { VERSION } from '../config/version';
 import { errorMessage } from '../shared/domain/error-message';
 import { ServiceUnavailableError } from '../shared/domain/pet-store-error';
 import { EmbeddedDatabaseError } from '../shared/persistence/embedded/embedded-database';
-import { migrationStatus, planMigrations } from '../shared/persistence/migration-plan';
+import { readMigrationStatus, planMigrations } from '../shared/persistence/migration-plan';
 import { isDatabaseUnavailable, isTlsFailure } from '../shared/persistence/unavailable';
 import { addAccountCommands } from './account-commands';
 import { type JsonOption, MAX_AUDIT_ENTRIES, parseLimit, requireOptions } from './arguments';
@@ -13,7 +13,7 @@ import { addKeyCommands } from './key-commands';
 import { Printer } from './printer';
 import { runMigrations, withDatabase } from './services';
 import type { Terminal } from './terminal';
-import { auditView } from './views';
+import { createAuditView } from './views';
 
 const USAGE_EXIT_CODE = 2;
 const UP_TO_DATE = 'The schema is up to date.';
@@ -64,7 +64,7 @@ function buildProgram(env: NodeJS.ProcessEnv, terminal: Terminal): Command {
     .option('--limit <entries>', `number of latest entries, 1 to ${MAX_AUDIT_ENTRIES}`, parseLimit, 100)
     .option('--json', 'print one JSON value')
     .action(({ limit, json }: JsonOption & { readonly limit: number }) =>
-      printer.many(json, async ({ audit }) => (await audit.latest(limit)).map(auditView)),
+      printer.many(json, async ({ audit }) => (await audit.latest(limit)).map(createAuditView)),
     );
   program
     .command('migrate')
@@ -83,8 +83,8 @@ function buildProgram(env: NodeJS.ProcessEnv, terminal: Terminal): Command {
     .command('openapi')
     .description('print the OpenAPI document')
     .action(async () => {
-      const { openApiText } = await import('./openapi.js');
-      terminal.write(await openApiText(env));
+      const { generateOpenApiText } = await import('./openapi.js');
+      terminal.write(await generateOpenApiText(env));
     });
   return program;
 }
@@ -106,7 +106,7 @@ async function migrate(env: NodeJS.ProcessEnv, printer: Printer, json: JsonOptio
 }
 
 async function showMigrations(env: NodeJS.ProcessEnv, printer: Printer, json: JsonOption['json']): Promise<void> {
-  const migrations = await withDatabase(env, migrationStatus);
+  const migrations = await withDatabase(env, readMigrationStatus);
   printer.list(
     json,
     migrations.map(({ migration, state }) => ({ migration, state })),

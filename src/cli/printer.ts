@@ -4,7 +4,7 @@ import type { Terminal } from './terminal';
 
 type Cell = string | number | bigint | null;
 
-/** One row of a table, or one JSON object; null is an empty cell. */
+/** A row of a table or a JSON object. null is an empty cell. */
 export type View = Readonly<Record<string, Cell | Readonly<Record<string, Cell>>>>;
 
 /** Prints results: as a table for people, or as one JSON value for programs. */
@@ -14,31 +14,31 @@ export class Printer {
     private readonly terminal: Terminal,
   ) {}
 
-  /** One record; in JSON, an object. */
-  one(json: true | undefined, ask: (services: Services) => Promise<View>): Promise<void> {
+  /** Prints one record; as JSON, an object. */
+  one(json: true | undefined, load: (services: Services) => Promise<View>): Promise<void> {
     return withServices(this.env, async (services) => {
-      const view = await ask(services);
-      this.print(json ? stringifyJson(view) : table([view]));
+      const view = await load(services);
+      this.print(json ? stringifyJson(view) : formatTable([view]));
     });
   }
 
-  /** Any number of records; in JSON, an array. */
-  many(json: true | undefined, ask: (services: Services) => Promise<View[]>): Promise<void> {
+  /** Prints any number of records; as JSON, an array. */
+  many(json: true | undefined, load: (services: Services) => Promise<View[]>): Promise<void> {
     return withServices(this.env, async (services) => {
-      this.list(json, await ask(services), 'None.');
+      this.list(json, await load(services), 'None.');
     });
   }
 
   list(json: true | undefined, views: readonly View[], whenEmpty: string): void {
-    this.print(json ? stringifyJson(views) : views.length === 0 ? whenEmpty : table(views));
+    this.print(json ? stringifyJson(views) : views.length === 0 ? whenEmpty : formatTable(views));
   }
 
-  /** Text for people; in JSON, the value it was made of. */
+  /** Prints text; as JSON, the value that the text describes. */
   text(json: true | undefined, value: unknown, text: string): void {
     this.print(json ? stringifyJson(value) : text);
   }
 
-  /** Prints additional information to standard error, where it does not disturb programs. */
+  /** Prints additional information to standard error, so that standard output remains parseable. */
   note(text: string): void {
     this.terminal.writeError(`note: ${text}\n`);
   }
@@ -48,9 +48,9 @@ export class Printer {
   }
 }
 
-function table(views: readonly View[]): string {
+function formatTable(views: readonly View[]): string {
   const columns = Object.keys(views[0] ?? {});
-  const rows = [columns, ...views.map((view) => columns.map((column) => cellText(view[column] ?? '')))];
+  const rows = [columns, ...views.map((view) => columns.map((column) => formatCell(view[column] ?? '')))];
   const widths = columns.map((_, index) => Math.max(...rows.map((row) => row[index]?.length ?? 0)));
   return rows
     .map((row) =>
@@ -62,7 +62,7 @@ function table(views: readonly View[]): string {
     .join('\n');
 }
 
-function cellText(value: NonNullable<View[string]>): string {
+function formatCell(value: NonNullable<View[string]>): string {
   return typeof value === 'object'
     ? Object.entries(value)
         .map(([name, cell]) => `${name}: ${cell ?? 'none'}`)

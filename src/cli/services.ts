@@ -23,8 +23,8 @@ export interface Services {
 }
 
 /**
- * Runs a command on the service's database, without the HTTP layer: the database in `DATABASE_URL`, or the embedded one,
- * even while the server has it open.
+ * Runs a command without the HTTP layer, on the database in `DATABASE_URL` or the embedded database, even while the server has it
+ * open.
  */
 export async function withServices(env: NodeJS.ProcessEnv, run: (services: Services) => Promise<void>): Promise<void> {
   const settings = loadSettings(env);
@@ -47,8 +47,8 @@ export async function withServices(env: NodeJS.ProcessEnv, run: (services: Servi
 }
 
 /**
- * Brings the schema up to date, and waits for the locks of other sessions as long as it takes.
- * @param onWait called with the reason, once for each
+ * Brings the schema up to date. It waits for the locks of other sessions without a limit.
+ * @param onWait called once with each reason for waiting
  * @returns the names of the migrations that ran
  */
 export function runMigrations(env: NodeJS.ProcessEnv, onWait: (reason: string) => void): Promise<string[]> {
@@ -71,7 +71,7 @@ export function runMigrations(env: NodeJS.ProcessEnv, onWait: (reason: string) =
   });
 }
 
-/** Opens the embedded database for the work, unless there is a server or a running service has it open. */
+/** Runs `work` with the database options. Opens the embedded database for it, unless `DATABASE_URL` is set or a server has it open. */
 export async function withDatabase<T>(
   env: NodeJS.ProcessEnv,
   work: (options: DataSourceOptions) => Promise<T>,

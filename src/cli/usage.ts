@@ -6,7 +6,7 @@ import type { Services } from './services';
 
 /**
  * Reads the rate limit usage that the replicas share.
- * @param what the information that is missing without it, for a note to the user
+ * @param what names the information that depends on it, for a note if it is unknown
  * @returns undefined if it is unknown: the command continues without it
  */
 export async function readUsage(
@@ -17,7 +17,7 @@ export async function readUsage(
   subjects: readonly RateLimitSubject[],
 ): Promise<readonly RequestCount[] | undefined> {
   if (settings.redisUrls.length === 0) {
-    // Programs see that the fields are missing; with these settings it is expected.
+    // With --json, the missing fields are enough: with these settings, that is expected.
     if (!json) {
       printer.note(`${what} is unknown here: without REDIS_URL, each replica counts in its own memory.`);
     }

@@ -12,21 +12,21 @@ import type { RequestCount } from '../rate-limiting';
 import type { View } from './printer';
 import type { Services } from './services';
 
-export function accountView(account: Account): View {
+export function createAccountView(account: Account): View {
   const { id, name, plan, createdAt } = account;
   return { id, name, plan, ...getAllowance(account), createdAt: createdAt.toISOString() };
 }
 
-export function accountWithKeysView(account: Account, keys: readonly ApiKey[], now: number): View {
+export function createAccountWithKeysView(account: Account, keys: readonly ApiKey[], now: number): View {
   return {
-    ...accountView(account),
+    ...createAccountView(account),
     keys: keys.length,
     validKeys: keys.filter((key) => isValid(key, now)).length,
   };
 }
 
-/** The usage of an account's windows; empty if unknown. */
-export function windowsView(count: RequestCount | undefined): View {
+/** Returns the usage of an account's windows; empty if unknown. */
+export function createWindowsView(count: RequestCount | undefined): View {
   if (count === undefined) {
     return {};
   }
@@ -37,10 +37,10 @@ export function windowsView(count: RequestCount | undefined): View {
 }
 
 /**
- * A key without its secret. For people, the state includes when it ends; programs get the times as separate fields.
+ * Returns a key without its secret. In a table, the state includes when it ends; in JSON, the times are separate fields.
  * @param count the rate limit usage of the key, if known
  */
-export function keyView(
+export function createKeyView(
   { settings, clock }: Services,
   json: true | undefined,
   key: ApiKey,
@@ -56,21 +56,21 @@ export function keyView(
     accountId,
     startsWith: keyPrefix(settings.environment) + firstCharacters,
     scope,
-    state: json ? state.name : stateText(state),
+    state: json ? state.name : formatState(state),
     createdAt: createdAt.toISOString(),
-    lastUsedAt: iso(lastUsedAt),
-    ...(json && { expiresAt: iso(expiresAt), replacedBy, revokedAt: iso(revokedAt) }),
-    ...(json && count && { bannedUntil: iso(bannedUntil) }),
+    lastUsedAt: formatTime(lastUsedAt),
+    ...(json && { expiresAt: formatTime(expiresAt), replacedBy, revokedAt: formatTime(revokedAt) }),
+    ...(json && count && { bannedUntil: formatTime(bannedUntil) }),
   };
 }
 
-export function auditView({ id, at, operator, act, accountId, keyId, details }: AuditEntry): View {
+export function createAuditView({ id, at, operator, act, accountId, keyId, details }: AuditEntry): View {
   return { id, at: at.toISOString(), operator, act, accountId, keyId, details };
 }
 
 type ShownState = KeyState | { readonly name: 'banned'; readonly until: Date };
 
-function stateText(state: ShownState): string {
+function formatState(state: ShownState): string {
   switch (state.name) {
     case 'banned':
       return `banned until ${state.until.toISOString()}`;
@@ -85,6 +85,6 @@ function stateText(state: ShownState): string {
   }
 }
 
-function iso(time: Date | null): string | null {
+function formatTime(time: Date | null): string | null {
   return time?.toISOString() ?? null;
 }

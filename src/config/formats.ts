@@ -30,12 +30,12 @@ export function httpUrl(example: string): Format<string> {
   return url(`be an http or https URL, such as ${example}`, ({ protocol }) => /^https?:$/.test(protocol));
 }
 
-/** The path of a PEM file, which is read where it is used. */
+/** The path of a PEM file. The file is read by the module that uses it. */
 export function pemFile(): Format<string> {
   return matching(/./, 'be the path of a PEM file');
 }
 
-/** @param server which of several servers the host must lead to */
+/** @param server the server that several hosts must lead to */
 export function postgresUrl(server: 'the primary' | 'any one' = 'the primary'): Format<string> {
   const endpoint = server === 'the primary' ? 'a managed writer endpoint' : 'a managed reader endpoint';
   return url(

@@ -2,7 +2,7 @@ import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { version } from '../../package.json';
-// Every module declares its settings when it is loaded.
+// Modules declare their settings when they are loaded.
 import '../app.module';
 import { RATE_LIMIT_SETTINGS } from '../rate-limiting';
 import { DATABASE_SETTINGS } from '../shared/persistence/database-settings';
@@ -13,7 +13,7 @@ import { declareSettings, InvalidSettingsError, loadSettings, SETTINGS } from '.
 import { VERSION } from './version';
 
 describe('Settings', () => {
-  it('need nothing in development', () => {
+  it('have defaults for development', () => {
     const settings = loadSettings({});
     expect(settings).toMatchObject({
       environment: 'development',
@@ -32,7 +32,7 @@ describe('Settings', () => {
     });
   });
 
-  it('count an empty variable as not set', () => {
+  it('treat an empty variable as unset', () => {
     expect(loadSettings({ PORT: '', DATABASE_URL: '' }).port).toBe(3000);
   });
 
@@ -101,7 +101,7 @@ describe('Settings', () => {
     expect(() => loadSettings({ DATABASE_URL: 'secret' })).not.toThrow(/secret/);
   });
 
-  it('are declared by one module each, before they are read', () => {
+  it('must be declared only once, and before they are read', () => {
     const settings = loadSettings({});
     expect(() => declareSettings({ port: ['PORT', integer(1, 2), 1] })).toThrow('The setting PORT is declared twice.');
     const late = declareSettings({ late: ['LATE', integer(1, 2), 1] });
@@ -117,7 +117,7 @@ describe('Settings', () => {
     expect(loadSettings({ TRUST_PROXY: text }).trustProxy).toEqual(expected);
   });
 
-  it('read addresses that hold a password from files', async () => {
+  it('read URLs with a password from files', async () => {
     const path = join(await mkdtemp(join(tmpdir(), 'petstore-test-')), 'secret');
     await writeFile(path, 'redis://:secret@h\n');
     expect(loadSettings({ REDIS_URL_FILE: path }).redisUrls).toEqual(['redis://:secret@h']);
@@ -132,7 +132,7 @@ describe('Settings', () => {
     await rm(dirname(path), { recursive: true });
   });
 
-  it('take one Redis, or several nodes of a cluster', () => {
+  it('accept one Redis server, or several nodes of a cluster', () => {
     expect(loadSettings({}).redisUrls).toEqual([]);
     expect(loadSettings({ REDIS_URL: 'redis://a:1, rediss://b' }).redisUrls).toEqual(['redis://a:1', 'rediss://b']);
   });
@@ -159,7 +159,7 @@ describe('Settings', () => {
     expect(loadSettings({ DOCS_ENABLED: 'false' }).docsEnabled).toBe(false);
   });
 
-  it('take the base address of the environment; without one links are relative', () => {
+  it('use the base URL of the environment; without one, links are relative', () => {
     const both = { PUBLIC_BASE_URL: 'https://a.example/v1', STAGING_BASE_URL: 'https://b.example/x/v1' };
     const database = { DATABASE_URL: 'postgres://h/d' };
     expect(loadSettings({ ...both, ...database, APP_ENV: 'production' }).baseUrl).toBe('https://a.example/v1');
@@ -169,11 +169,11 @@ describe('Settings', () => {
     expect(loadSettings({ HOST: '::1', PORT: '80' }).baseUrl).toBe('http://[::1]:80/v1');
   });
 
-  it('are all in the table of docs/configuration.md, with their defaults, and nothing else is', async () => {
+  it('match the table of docs/configuration.md, with their defaults', async () => {
     const text = await readFile(join(__dirname, '../../docs/configuration.md'), 'utf8');
     const documented = [...text.matchAll(/^\| `([A-Z][A-Z_]+)` +\|.*\| (.+?) +\|$/gm)];
     expect(documented.map(([, name]) => name).sort()).toEqual(Object.keys(SETTINGS).sort());
-    // What depends on other settings, and what it means not to set one, is told in words.
+    // Defaults that depend on other settings are described in words.
     const presets = Object.entries(SETTINGS)
       .map(([name, [, preset]]) => [name, preset === undefined || preset === false ? '' : preset.toString()] as const)
       .filter(([, preset]) => preset !== '');
@@ -184,7 +184,7 @@ describe('Settings', () => {
     expect(presets.length).toBeGreaterThan(8);
   });
 
-  it('are all in .env.example, with their defaults, or else with values that the service takes', async () => {
+  it('match .env.example, with their defaults or with valid values', async () => {
     const text = await readFile(join(__dirname, '../../.env.example'), 'utf8');
     const examples = [...text.matchAll(/^# ([A-Z_]+)=(.+)$/gm)].map(
       ([, name = '', value = '']) => [name, value] as const,
@@ -199,7 +199,7 @@ describe('Settings', () => {
 });
 
 describe('The version of the service', () => {
-  it('is the one of the package', () => {
+  it('is the version in package.json', () => {
     expect(VERSION).toBe(version);
   });
 });

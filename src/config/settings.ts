@@ -63,7 +63,7 @@ const OWN_SETTINGS = {
     {
       must:
         'be a Redis URL: redis://user:password@host:6379/0 for one server, redis+cluster://host:6379 for a Redis Cluster, or ' +
-        'redis+sentinel://host:26379,host:26379/0?name=mymaster for sentinels; with TLS, rediss in place of redis',
+        'redis+sentinel://host:26379,host:26379/0?name=mymaster for sentinels; with TLS, rediss instead of redis',
       read: parseRedisUrls,
     },
     [],

@@ -40,7 +40,7 @@ export function serveDocumentation(
 ): void {
   const document = once(createDocument);
   const serve = (path: string, make: () => Content) => fastify.get(path, cacheable(once(make)));
-  for (const name of siteFiles()) {
+  for (const name of listSiteFiles()) {
     const page = name.endsWith('.html') ? name.slice(0, -'.html'.length) : undefined;
     const path = page === undefined ? `/docs/${name}` : page === 'index' ? '/docs' : `/docs/${page}`;
     serve(path, () => ({
@@ -49,7 +49,7 @@ export function serveDocumentation(
         'content-type': MEDIA_TYPES[extname(name)] ?? 'application/octet-stream',
         'cache-control': VERSIONED.includes(name) ? KEPT_FOR_A_DAY : REVALIDATED,
         ...(page !== undefined && {
-          'content-security-policy': contentSecurityPolicy(page === 'reference' ? document() : {}),
+          'content-security-policy': createContentSecurityPolicy(page === 'reference' ? document() : {}),
         }),
       },
     }));
@@ -78,7 +78,7 @@ interface Content {
 }
 
 /** @throws Error when the site has not been rendered */
-function siteFiles(): string[] {
+function listSiteFiles(): string[] {
   if (!existsSync(SITE_DIRECTORY)) {
     throw new Error('The documentation is not rendered. Run `npm run build`, or set DOCS_ENABLED=false.');
   }
@@ -134,7 +134,7 @@ function once<T>(make: () => T): () => T {
 }
 
 /** Allows only the site's own files, and requests to the servers in the document, which may have other origins. */
-function contentSecurityPolicy({ servers = [] }: Pick<OpenAPIObject, 'servers'>): string {
+function createContentSecurityPolicy({ servers = [] }: Pick<OpenAPIObject, 'servers'>): string {
   const origins = servers.filter(({ url }) => URL.canParse(url)).map(({ url }) => new URL(url).origin);
   const directives = {
     'default-src': ["'none'"],

@@ -36,7 +36,7 @@ const VERSION_PREFIX = '/v1';
 const KEY_DESCRIPTION = 'An API key issued by the operator: `pets_live_…` in production, `pets_test_…` elsewhere.';
 
 /** Returns the description of the API. Its sections link to the guides if they are served. */
-function describe(docs: string | undefined): string {
+function createDescription(docs: string | undefined): string {
   const section = (title: string, text: string, guide: string, label: string) =>
     `## ${title}\n\n${text}${docs === undefined ? '' : ` [${label}](${docs}/${guide})`}`;
   return [
@@ -86,7 +86,7 @@ export function createOpenApiDocument(app: INestApplication, settings: Settings)
   const builder = new DocumentBuilder()
     .setOpenAPIVersion('3.1.0')
     .setTitle('Pet store')
-    .setDescription(describe(docs))
+    .setDescription(createDescription(docs))
     .setVersion(VERSION)
     .setContact('Pet store support', 'https://petstore.example.com/support', 'support@petstore.example.com')
     .setLicense('MIT', 'https://opensource.org/license/mit')
@@ -214,7 +214,7 @@ function addDeclarations(
             ...(status === '403' && SCOPE_CHALLENGE_HEADER),
             ...((status === '429' || status === '503') && RETRY_AFTER_HEADER),
             ...(isIdempotent && status.startsWith('2') && REPLAYED_HEADER),
-            ...(deprecation && deprecationHeaders(status)),
+            ...(deprecation && createDeprecationHeaders(status)),
             ...(docsEnabled && !status.startsWith('2') && HELP_HEADER),
           },
         },
@@ -224,7 +224,7 @@ function addDeclarations(
 }
 
 /** Errors before routing have no deprecation headers, because the operation is not determined yet. */
-function deprecationHeaders(status: string) {
+function createDeprecationHeaders(status: string) {
   if (status.startsWith('2')) {
     return DEPRECATION_HEADERS;
   }

@@ -4,7 +4,7 @@ import { ApiExcludeController } from '@nestjs/swagger';
 import { Public } from '../shared/http/access/public';
 import { Readiness } from './readiness';
 
-/** Probes for an orchestrator: whether the process is alive, and whether it can serve requests. */
+/** The liveness and readiness probes. */
 @Public()
 @ApiExcludeController()
 @Controller({ version: VERSION_NEUTRAL })

@@ -5,7 +5,7 @@ import { IdempotencyRecords } from './domain/idempotency-records';
 
 const INTERVAL_MS = 60_000;
 const BATCH_SIZE = 1_000;
-/** Lets other work run between two batches. */
+/** The pause between two batches, in which other work can run. */
 const PAUSE_MS = 50;
 
 /** Deletes expired records in the background, once a minute. */

@@ -3,7 +3,7 @@ import { IdempotencyRecords } from './domain/idempotency-records';
 import { IdempotencyExpiry } from './idempotency-expiry';
 import { PostgresIdempotencyRecords } from './persistence/postgres-idempotency-records';
 
-/** Global, so that a handler needs only the decorator. */
+/** Global, so that a handler only needs the decorator. */
 @Global()
 @Module({
   providers: [IdempotencyExpiry, { provide: IdempotencyRecords, useClass: PostgresIdempotencyRecords }],

@@ -10,12 +10,12 @@ export function addLogFields(
   request: FastifyRequest,
   fields: Readonly<Record<string, string | number | bigint | boolean>>,
 ): void {
-  const bounded = Object.entries(fields).map(([name, value]) => [name, asJson(value)]);
+  const bounded = Object.entries(fields).map(([name, value]) => [name, toJson(value)]);
   request.logFields = { ...request.logFields, ...(Object.fromEntries(bounded) as object) };
 }
 
 /** JSON has no bigint, and its readers round beyond 2^53. */
-function asJson(value: string | number | bigint | boolean): string | number | boolean {
+function toJson(value: string | number | bigint | boolean): string | number | boolean {
   if (typeof value === 'bigint') {
     return Number.isSafeInteger(Number(value)) ? Number(value) : value.toString();
   }

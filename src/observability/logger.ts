@@ -10,7 +10,7 @@ export interface LineSink {
 /** Lines are buffered for at most this long, and up to this many bytes. */
 const FLUSH_MS = 100;
 const FLUSH_BYTES = 8_192;
-/** How much is buffered for a log reader that hangs; beyond that, lines are dropped to bound memory. */
+/** The maximum size of the buffer while the reader of the log hangs. Further lines are dropped. */
 const MAX_WAITING_BYTES = 16_777_216;
 
 /** The contexts of the framework's own startup messages. */
@@ -25,27 +25,27 @@ const FRAMEWORK = new Set<unknown>([
 /** Elastic Common Schema, whose names for requests and traces are also those of OpenTelemetry's semantic conventions. */
 const SCHEMA_VERSION = '8.11.0';
 
-/** The log: one JSON object per line on standard output, in Elastic Common Schema; in development a line for people. */
+/** The log: one JSON object per line on standard output, in Elastic Common Schema; in development, readable text. */
 export type Log = pino.Logger;
 
 export function createLog({ environment, logLevel }: Pick<Settings, 'environment' | 'logLevel'>, sink?: LineSink): Log {
   return pino(
     {
       level: logLevel,
-      // No process ID or host name: whoever collects the logs of several replicas adds their source.
+      // No process ID or host name: the log collector adds the source.
       base: { 'ecs.version': SCHEMA_VERSION, 'service.name': 'petstore' },
       messageKey: 'message',
-      timestamp: timeField(),
+      timestamp: createTimestampField(),
       formatters: { level: (level) => ({ 'log.level': level }) },
     },
     environment === 'development'
-      ? { write: (line) => (sink ?? process.stdout).write(readable(line)) }
-      : (sink ?? standardOutput()),
+      ? { write: (line) => (sink ?? process.stdout).write(formatReadable(line)) }
+      : (sink ?? createStandardOutput()),
   );
 }
 
 /** Writes in the background, in large chunks; pino flushes the rest when the process exits. */
-function standardOutput(): LineSink {
+function createStandardOutput(): LineSink {
   return destination({
     fd: 1,
     sync: false,
@@ -56,7 +56,7 @@ function standardOutput(): LineSink {
 }
 
 /** Formats the time (RFC 3339) once per millisecond: formatting it for each line would be half the cost of a line. */
-function timeField(): () => string {
+function createTimestampField(): () => string {
   let [last, field] = [0, ''];
   return () => {
     const now = Date.now();
@@ -72,17 +72,17 @@ interface Line extends Readonly<Record<string, unknown>> {
   readonly 'log.level': string;
   readonly '@timestamp': string;
   readonly 'event.action'?: string;
-  /** In nanoseconds. */
+  /** The duration in nanoseconds. */
   readonly 'event.duration'?: number;
   readonly message?: string;
   readonly 'error.stack_trace'?: string;
   readonly petstore?: object;
 }
 
-/** What people know already, or read in the message. */
+/** Fields that are constant or part of the message. */
 const SKIPPED = /^(ecs|service|http\.(route|response|request\.method))\b/;
 
-function readable(line: string): string {
+function formatReadable(line: string): string {
   const {
     'log.level': level,
     '@timestamp': time,
@@ -104,10 +104,10 @@ function readable(line: string): string {
   return `${words.join(' ')}\n${stack === undefined ? '' : `${stack}\n`}`;
 }
 
-/** What the service gives Nest's logger beside a sentence. */
+/** The fields that the service passes to Nest's logger in addition to a message. */
 interface Fields extends Readonly<Record<string, unknown>> {
   readonly event?: string;
-  /** Of the request. */
+  /** The request ID. */
   readonly id?: string;
   readonly stack?: string;
 }
@@ -121,7 +121,7 @@ export class NestLogger implements LoggerService {
   }
 
   error(message: unknown, ...params: unknown[]): void {
-    // Nest tells of a start that failed, which `main.ts` logs as `start_failed`.
+    // Nest reports a failed startup, which `main.ts` logs as `start_failed`.
     this.write(params.at(-1) === 'ExceptionHandler' ? 'debug' : 'error', message, params);
   }
 

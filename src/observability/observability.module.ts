@@ -8,7 +8,7 @@ import { MetricsEndpoint } from './metrics-endpoint';
 @Module({
   imports: [HealthModule, RateLimitingModule],
   providers: [Metrics, MetricsEndpoint, Registry],
-  // For the metrics of other modules.
+  // Other modules register their metrics in it.
   exports: [Registry],
 })
 export class ObservabilityModule {

@@ -14,7 +14,7 @@ const CLIENT_CLOSED_REQUEST = 499;
 /** A finished request as logged; never its headers, query or body. */
 interface FinishedRequest {
   readonly id: string;
-  /** Undefined for input that never became a request. */
+  /** undefined for input that is not a valid HTTP request. */
   readonly method?: string;
   readonly route: string;
   readonly status: number;
@@ -52,9 +52,9 @@ export class RequestObserver {
     });
   }
 
-  /** Records input that the HTTP layer gave up on: a request of its own, or the rest of one that arrived. */
+  /** Records input that the HTTP layer rejected: a separate request, or the rest of the current one. */
   recordProtocolFailure(id: string, status: number, socket: Socket): void {
-    // Node keeps the response in progress there.
+    // In this property, Node.js keeps the response in progress.
     if ((socket as { _httpMessage?: unknown })._httpMessage) {
       this.failures.set(socket, status);
     } else {

@@ -4,7 +4,7 @@ import { PetsService } from './pets.service';
 
 const NAMES = ['Rex', 'Mia', 'Tom'];
 
-/** Gives a newcomer some animals to list: in development, when the embedded database has none. */
+/** Adds some animals in development if the embedded database has none. */
 @Injectable()
 export class DemoPets implements OnApplicationBootstrap {
   constructor(

@@ -15,8 +15,8 @@ export interface PetListingPage {
   readonly next: bigint | undefined;
 }
 
-/** The read model of the list: its adapter produces whole pages. */
+/** The read model of the list. Its adapter produces whole pages as JSON. */
 export abstract class PetListing {
-  /** Animals by ascending id. @throws ServiceUnavailableError */
+  /** Returns a page of animals by ascending id. @throws ServiceUnavailableError */
   abstract page(query: PetListingQuery): Promise<PetListingPage>;
 }

@@ -11,7 +11,7 @@ export class PetsService {
     private readonly listing: PetListing,
   ) {}
 
-  /** One page of animals by ascending id. */
+  /** Returns a page of animals by ascending id. */
   page(query: PetListingQuery): Promise<PetListingPage> {
     return this.listing.page(query);
   }
@@ -30,8 +30,8 @@ export class PetsService {
   }
 
   /**
-   * An animal, locked until the end of the unit of work: concurrent callers wait for each other. Throws outside a unit of
-   * work, where the lock would end immediately.
+   * Finds an animal and locks it until the end of the unit of work, so that concurrent callers wait for each other. Throws outside a
+   * unit of work, where the lock would end immediately.
    */
   findForChange(id: bigint): Promise<Pet | null> {
     return this.pets.findForChange(id);

@@ -28,6 +28,6 @@ import { RedisRateLimiter } from './redis/redis-rate-limiter';
 })
 export class RateLimitingModule {}
 
-/** The operation that shows the rate limit usage: by itself, so that it comes last in the OpenAPI document. */
+/** The operation that returns the rate limit usage. It is a separate module so that it comes last in the OpenAPI document. */
 @Module({ imports: [RateLimitingModule], controllers: [RateLimitController] })
 export class RateLimitUsageModule {}

@@ -8,10 +8,10 @@ import { ReadEndpoint } from './persistence/read-endpoint';
 import { PreparedStatements } from './persistence/statements/prepared-statements';
 import { TypeOrmUnitOfWork } from './persistence/typeorm-unit-of-work';
 
-/** What every module may ask for: the settings, the time, the database and its transactions. */
+/** The providers that every module may inject: the settings, the clock, the database and its transactions. */
 @Module({})
 export class SharedModule {
-  /** @param databaseClass how the database is opened and closed: as a server does it, unless another is given */
+  /** @param databaseClass opens and closes the database; by default, like a server */
   static forRoot(
     settings: Settings,
     clock: Clock,

@@ -31,14 +31,14 @@ export class DeprecationInterceptor implements NestInterceptor {
     const handler = context.getHandler();
     const headers =
       this.headers.get(handler) ??
-      deprecationHeaders(this.reflector.get<Deprecation>(DEPRECATION, handler), this.settings);
+      createDeprecationHeaders(this.reflector.get<Deprecation>(DEPRECATION, handler), this.settings);
     this.headers.set(handler, headers);
     context.switchToHttp().getResponse<FastifyReply>().headers(headers);
     return next.handle();
   }
 }
 
-function deprecationHeaders({ since, sunset, successor, documentation }: Deprecation, settings: Settings) {
+function createDeprecationHeaders({ since, sunset, successor, documentation }: Deprecation, settings: Settings) {
   const docs = docsUrl(settings);
   return {
     deprecation: `@${Date.parse(since) / 1_000}`,

@@ -4,7 +4,7 @@ import { newAccount, withPlan } from '../../src/auth/domain/account';
 import { AccountRepository } from '../../src/auth/domain/account.repository';
 import { ApiKeyRepository } from '../../src/auth/domain/api-key.repository';
 import { CHANGES_SINCE } from '../../src/auth/persistence/typeorm-api-key.repository';
-import { operatingSystemUser } from '../../src/auth/operating-system-user';
+import { getOperatingSystemUser } from '../../src/auth/operating-system-user';
 import { PetRepository } from '../../src/pets/domain/pet.repository';
 import { PetListing } from '../../src/pets/pet-listing';
 import { ServiceUnavailableError } from '../../src/shared/domain/pet-store-error';
@@ -311,7 +311,7 @@ describe('The repositories, on the database of this run', () => {
     expect(entry).toEqual({
       id: expect.any(BigInt) as bigint,
       at: new Date(service.clock.now()),
-      operator: operatingSystemUser().name,
+      operator: getOperatingSystemUser().name,
       act: 'account_created',
       accountId: account.id,
       keyId: MAX,

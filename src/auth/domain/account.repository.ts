@@ -3,10 +3,10 @@ import type { Account, NewAccount } from './account';
 export abstract class AccountRepository {
   abstract add(account: NewAccount): Promise<Account>;
   abstract find(id: bigint): Promise<Account | null>;
-  /** The account, locked until the end of the transaction. */
+  /** Finds an account and locks it until the end of the transaction. */
   abstract findForChange(id: bigint): Promise<Account | null>;
   /** Stores the account's plan and its limits. */
   abstract save(account: Account): Promise<void>;
-  /** All accounts by ascending id. */
+  /** Lists all accounts by ascending id. */
   abstract list(): Promise<Account[]>;
 }

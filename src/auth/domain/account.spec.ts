@@ -19,7 +19,7 @@ describe('An account', () => {
     expect(() => newAccount('A', 'free', { perMinute: 5 }, 0)).toThrow('The limits of the free plan are fixed');
   });
 
-  it('changes its plan by the same rules, and nothing else', () => {
+  it('changes only its plan and limits, by the same rules', () => {
     const account = { id: 7n, ...newAccount('A', 'enterprise', { perMinute: 5, perDay: 7 }, 0) };
     expect(withPlan(account, 'pro', {})).toEqual({ ...account, plan: 'pro', perMinute: null, perDay: null });
     expect(withPlan(account, 'enterprise', { perMinute: 1, perDay: 2 })).toEqual({

@@ -26,7 +26,7 @@ export class Account {
 
 export type NewAccount = Omit<Account, 'id'>;
 
-/** The request limits of the account. */
+/** Returns the request limits of an account. */
 export function getAllowance({ plan, perMinute, perDay }: Pick<Account, 'plan' | 'perMinute' | 'perDay'>): Allowance {
   if (plan !== 'enterprise') {
     return PLAN_ALLOWANCES[plan];
@@ -50,7 +50,7 @@ export function newAccount(name: string, plan: Plan, allowance: Partial<Allowanc
   return { name, ...validateTerms(plan, allowance), createdAt: new Date(now) };
 }
 
-/** The account on another plan, by the same rules. @throws InvalidAccountError */
+/** Returns the account with another plan. @throws InvalidAccountError */
 export function withPlan(account: Account, plan: Plan, allowance: Partial<Allowance>): Account {
   return { ...account, ...validateTerms(plan, allowance) };
 }

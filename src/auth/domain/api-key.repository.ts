@@ -16,7 +16,7 @@ export interface KeysFound {
   readonly source: string;
 }
 
-/** How far a replica knows the changes of accounts and keys. Opaque outside the repository, except for the source. */
+/** The position up to which a replica knows the changes of accounts and keys. Opaque outside the repository, except for the source. */
 export interface ChangesPosition {
   /** Identifies the database: a different one, for example after a failover, may lack changes. */
   readonly source: string;
@@ -36,18 +36,18 @@ export interface KeyUse {
 
 export abstract class ApiKeyRepository {
   abstract add(key: NewApiKey): Promise<ApiKey>;
-  /** The keys with these SHA-256 hashes and their accounts, in one query. */
+  /** Finds the keys with these SHA-256 hashes, and their accounts, in one query. */
   abstract findByHashes(hashes: readonly Buffer[]): Promise<KeysFound>;
   /**
-   * The changes that are visible now and were not visible at the position. New accounts and keys, and the last use of a
-   * key, do not count. Without a position, or if the changes since are unknown, all accounts count as changed.
+   * Reads the changes that were committed after the position, except for new accounts and keys and the last use of a key. Without a
+   * position, or if the changes are unknown, all accounts count as changed.
    */
   abstract changesSince(position: ChangesPosition | undefined): Promise<AccountChanges>;
   /** Stores when keys were last used, each at most once a minute. Keys locked by another change are skipped. */
   abstract recordLastUsed(uses: readonly KeyUse[]): Promise<void>;
-  /** All keys of an account by ascending id. */
+  /** Lists all keys of an account by ascending id. */
   abstract listByAccount(accountId: bigint): Promise<ApiKey[]>;
-  /** The key, locked until the end of the transaction. */
+  /** Finds a key and locks it until the end of the transaction. */
   abstract findForChange(id: bigint): Promise<ApiKey | null>;
   /** Stores the key's expiry, revocation, replacement, scope and unban count. */
   abstract save(key: ApiKey): Promise<void>;

@@ -14,7 +14,7 @@ const HOUR_MS = 3_600_000;
 const DAY_MS = 24 * HOUR_MS;
 
 const inMs = (ms: number) => new Date(NOW + ms);
-/** The key 3 of account 2. */
+/** Creates key 3 of account 2. */
 const key = ({ expiresAt = null, revokedAt = null, replacedBy = null }: Partial<ApiKey> = {}) =>
   new ApiKey(3n, 2n, Buffer.alloc(32), 'abcd', 'write', new Date(0), expiresAt, revokedAt, replacedBy, null, 0);
 
@@ -32,7 +32,7 @@ describe('An API key', () => {
       { name: 'revoked' },
       false,
     ],
-  ])('%s has the state that says so', (_, each, state, valid) => {
+  ])('%s has the expected state', (_, each, state, valid) => {
     expect(getKeyState(each, NOW)).toEqual(state);
     expect(isValid(each, NOW)).toBe(valid);
   });
@@ -88,7 +88,7 @@ describe('An API key', () => {
     ['active', {}],
     ['expiring', { expiresAt: inMs(1) }],
     ['rotating', { expiresAt: inMs(1), replacedBy: 4n }],
-  ])('that is %s can be unbanned, which changes nothing else', (_, properties) => {
+  ])('that is %s can be unbanned, which changes only its unban count', (_, properties) => {
     const once = unbanKey(key(properties), NOW);
     expect(once).toEqual({ ...key(properties), unbanCount: 1 });
     expect(unbanKey(once, NOW).unbanCount).toBe(2);

@@ -2,7 +2,7 @@ import type { Scope } from '../../shared/domain/principal';
 
 const DAY_MS = 86_400_000;
 
-/** How long a rotated key stays valid beside its replacement, in ms: the default and the maximum. */
+/** The grace period of a rotated key, in ms: the default and the maximum. */
 export const DEFAULT_GRACE_MS = DAY_MS;
 const MAX_GRACE_MS = 7 * DAY_MS;
 
@@ -22,7 +22,7 @@ export class ApiKey {
     readonly replacedBy: bigint | null,
     /** When the key was last used; up to about a minute out of date. */
     readonly lastUsedAt: Date | null,
-    /** How many times its ban was lifted; everything before the last time is forgotten. */
+    /** How often a ban of the key was lifted. Rejections and bans before the last time no longer count. */
     readonly unbanCount: number,
   ) {}
 }
@@ -73,7 +73,7 @@ export function isValid(key: ApiKey, now: number): boolean {
 }
 
 /**
- * When the key expires if it is replaced now: after the grace period, in ms, but never later than its own expiry.
+ * Computes when a key expires if it is replaced now: after the grace period, in ms, but never later than its own expiry.
  * @throws InvalidKeyError, KeyStateError
  */
 export function computeRotationEnd(key: ApiKey, graceMs: number, now: number): Date {
@@ -96,13 +96,13 @@ export function computeRotationEnd(key: ApiKey, graceMs: number, now: number): D
   }
 }
 
-/** The key with its ban lifted. @throws KeyStateError if the key is expired or revoked */
+/** Returns the key with its ban lifted. @throws KeyStateError if the key is expired or revoked */
 export function unbanKey(key: ApiKey, now: number): ApiKey {
   requireValid(key, now, 'it cannot be unbanned');
   return { ...key, unbanCount: key.unbanCount + 1 };
 }
 
-/** The key with another scope. @throws KeyStateError if the key is expired or revoked */
+/** Returns the key with another scope. @throws KeyStateError if the key is expired or revoked */
 export function withScope(key: ApiKey, scope: Scope, now: number): ApiKey {
   requireValid(key, now, 'its scope cannot be changed');
   return { ...key, scope };

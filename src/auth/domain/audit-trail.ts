@@ -1,4 +1,4 @@
-/** An operator's change of an account or a key. Its details never contain a secret, nor the hash of one. */
+/** A change of an account or a key by an operator. Its details never contain a secret or its hash. */
 export interface Act {
   readonly act:
     'account_created' | 'plan_set' | 'key_created' | 'key_rotated' | 'key_revoked' | 'key_scope_set' | 'key_unbanned';
@@ -16,8 +16,8 @@ export interface AuditEntry extends Act {
 
 /** The append-only record of the operators' changes. */
 export abstract class AuditTrail {
-  /** Records a change, in the unit of work that makes it. */
+  /** Records a change in the unit of work of the change. */
   abstract record(act: Act): Promise<void>;
-  /** The latest entries, newest last. */
+  /** Reads the latest entries, newest last. */
   abstract latest(limit: number): Promise<AuditEntry[]>;
 }

@@ -57,7 +57,7 @@ export class ApiKeyGuard extends AuthGuard('bearer') {
     }
   }
 
-  /** Delays a request from an address that sends wrong keys, because its key is probably wrong too. */
+  /** Delays a request from a client IP address that sends wrong keys, because its key is probably wrong too. */
   private async queueSuspect(context: ExecutionContext): Promise<void> {
     const http = context.switchToHttp();
     const decision = await this.limiter.countAuthFailure(clientAddress(http.getRequest<FastifyRequest>()), 0);
@@ -73,8 +73,8 @@ export class ApiKeyGuard extends AuthGuard('bearer') {
   }
 
   /**
-   * What the strategy gets to see of the request: a single well-formed `Authorization` header. It would also accept
-   * `access_token` from the query or the body.
+   * Passes only a single well-formed `Authorization` header to the strategy, which would also accept `access_token` in the query
+   * or the body.
    */
   override getRequest(context: ExecutionContext): object {
     const token = parseBearerToken(context.switchToHttp().getRequest<FastifyRequest>());
@@ -103,7 +103,7 @@ export class ApiKeyGuard extends AuthGuard('bearer') {
   }
 }
 
-/** Node keeps only the first of two `Authorization` headers. It is unknown which one was meant, so both are rejected. */
+/** Returns all `Authorization` headers. Node.js keeps only the first, but a request with two is ambiguous and must be rejected. */
 function getAuthorizations(request: FastifyRequest): readonly string[] {
   const { rawHeaders } = request.raw;
   // headersDistinct would copy all headers of the request.

@@ -1,6 +1,6 @@
 import { SuspectQueue } from './suspect-queue';
 
-describe('Requests from addresses that send wrong keys', () => {
+describe('Requests from client IP addresses that send wrong keys', () => {
   let queue: SuspectQueue;
   let continued: number[];
 
@@ -34,7 +34,7 @@ describe('Requests from addresses that send wrong keys', () => {
     expect(continued).toHaveLength(12);
   });
 
-  it('are queued only as far as they can continue within a second', async () => {
+  it('are queued up to the number that can continue within a second', async () => {
     arrive(499);
     expect(queue.isFull).toBe(false);
     arrive(1);

@@ -17,7 +17,7 @@ import {
   type KeyUse,
 } from '../domain/api-key.repository';
 
-/** Constant while the same server serves the same database: it changes with a restart, a failover and a restored copy. */
+/** Identifies the running server and the database. It changes with a restart, a failover and a restored backup. */
 const SOURCE = `(SELECT concat_ws(' ', pg_postmaster_start_time(), 'auth_changes'::regclass::oid))`;
 
 /** Prepared and sent separately from other reads, because no request is served before its key is looked up. */
@@ -46,8 +46,8 @@ type KeyRow = [
 /** With more changes than this, all accounts count as changed. */
 const MAX_CHANGES = 1_000;
 /**
- * The changes that the current snapshot sees and an earlier one did not: exact whatever the order of the commits, without a
- * lock. A restored dump brings along transaction IDs of another server, which are at first beyond this server's own.
+ * Reads the changes that the current snapshot sees and an earlier one did not. This is exact for any order of commits and takes no
+ * lock. A restored dump contains transaction IDs of another server, which may be higher than those of this server.
  */
 export const CHANGES_SINCE = {
   name: 'auth_changes_since',

@@ -8,8 +8,8 @@ export const IDEMPOTENT = 'petstore:idempotent';
 
 /**
  * Makes an operation with a JSON body safe to retry: a client that sends an `Idempotency-Key` gets the response of the
- * first execution again, and nothing is executed twice. Whatever the handler stores must go through the request's
- * transaction (`TypeOrmUnitOfWork.manager`).
+ * first execution again, and nothing is executed twice. The handler must store everything in the transaction of the request
+ * (`TypeOrmUnitOfWork.manager`).
  */
 export function Idempotent(): MethodDecorator {
   return applyDecorators(

@@ -57,10 +57,10 @@ export class PostgresIdempotencyRecords extends IdempotencyRecords {
   async removeExpired(batchSize: number): Promise<number> {
     const [, removed]: [unknown, number] = await orUnavailable(() =>
       this.unitOfWork.manager.query(
-        `WITH turn AS MATERIALIZED (SELECT pg_try_advisory_xact_lock($1) AS mine)
+        `WITH lock AS MATERIALIZED (SELECT pg_try_advisory_xact_lock($1) AS is_held)
        DELETE FROM idempotency_records WHERE (account_id, key) IN (
          SELECT account_id, key FROM idempotency_records
-         WHERE (SELECT mine FROM turn) AND ${EXPIRED}
+         WHERE (SELECT is_held FROM lock) AND ${EXPIRED}
          ORDER BY created_at LIMIT $2 FOR UPDATE SKIP LOCKED
        )`,
         [REMOVAL_LOCK, batchSize],

@@ -32,7 +32,7 @@ export function placeOrder(accountId: bigint, input: PlaceOrderInput, now: numbe
   return { accountId, petId, quantity, status: 'placed', shipDate, placedAt: new Date(now) };
 }
 
-/** What is wrong with a quantity, in words that follow "quantity"; undefined for a valid one. */
+/** @returns the problem as a phrase that follows "quantity"; undefined if the value is valid */
 export function validateQuantity(value: unknown): string | undefined {
   return Number.isInteger(value) && (value as number) >= 1 && (value as number) <= MAX_QUANTITY
     ? undefined

@@ -4,7 +4,7 @@ import { MAX_QUANTITY, type Order, ORDER_STATUSES, type OrderStatus } from '../d
 
 const DATE_TIME_LENGTH = '2026-12-24T09:00:00.000Z'.length;
 
-/** The status of an order, as a schema of its own in the OpenAPI document. */
+/** The status of an order, as a named schema in the OpenAPI document. */
 export const ORDER_STATUS_SCHEMA = {
   enum: ORDER_STATUSES,
   enumName: 'OrderStatus',

@@ -35,7 +35,7 @@ export class TypeOrmOrderRepository extends OrderRepository {
           ...(petId !== undefined && { petId }),
         },
         order: { id: 'ASC' },
-        // One order more than the page holds tells whether there is a next page.
+        // One more order than the page holds shows whether there is a next page.
         take: limit + 1,
       });
       const orders = found.slice(0, limit);

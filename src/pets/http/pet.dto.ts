@@ -2,7 +2,7 @@ import { ApiProperty, ApiSchema } from '@nestjs/swagger';
 import { int64Schema } from '../../shared/openapi/int64-schema';
 import { type Pet, PET_NAME_MAX_LENGTH, PET_STATUSES, type PetStatus } from '../domain/pet';
 
-/** The status of an animal, as a schema of its own in the OpenAPI document. */
+/** The status of an animal, as a named schema in the OpenAPI document. */
 export const PET_STATUS_SCHEMA = {
   enum: PET_STATUSES,
   enumName: 'PetStatus',

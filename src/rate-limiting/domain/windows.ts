@@ -18,26 +18,28 @@ export function isExhausted({ used, limit }: Window): boolean {
 /** The decision for a counted request. It shows the window with the fewest requests left; on a tie, the one that ends later. */
 export function admitted({ minute, day }: AccountWindows, now: number): RateDecision {
   const difference = minute.limit - minute.used - (day.limit - day.used);
-  return decision(difference < 0 || (difference === 0 && minute.endsAt > day.endsAt) ? minute : day, now);
+  return createDecision(difference < 0 || (difference === 0 && minute.endsAt > day.endsAt) ? minute : day, now);
 }
 
 /** The decision for a request rejected by an exhausted window. It shows the exhausted window that ends last. */
 export function rejected({ minute, day }: AccountWindows, now: number): RateDecision {
   const isMinute = !isExhausted(day) || (isExhausted(minute) && minute.endsAt > day.endsAt);
-  return isMinute ? decision(minute, now, 'rate_limit_exceeded') : decision(day, now, 'daily_quota_exceeded');
+  return isMinute
+    ? createDecision(minute, now, 'rate_limit_exceeded')
+    : createDecision(day, now, 'daily_quota_exceeded');
 }
 
 /** The decision for a request with a banned key. */
 export function banned({ allowance }: Principal, bannedUntil: number, now: number): RateDecision {
   const limit = allowance.perMinute;
-  return decision({ limit, used: limit, endsAt: bannedUntil }, now, 'key_temporarily_banned');
+  return createDecision({ limit, used: limit, endsAt: bannedUntil }, now, 'key_temporarily_banned');
 }
 
 /** The decision for a request without a valid key, by the window of its client IP address. */
 export function authFailure(window: Window, isRejected: boolean, now: number): RateDecision {
-  return decision(window, now, isRejected ? 'too_many_auth_failures' : undefined);
+  return createDecision(window, now, isRejected ? 'too_many_auth_failures' : undefined);
 }
 
-function decision({ limit, used, endsAt }: Window, decidedAt: number, rejection?: Rejection): RateDecision {
+function createDecision({ limit, used, endsAt }: Window, decidedAt: number, rejection?: Rejection): RateDecision {
   return { limit, remaining: Math.max(0, limit - used), resetAt: endsAt, decidedAt, rejection };
 }

@@ -16,8 +16,8 @@ import { RateLimiter } from '../domain/rate-limiter';
 import { applyRateDecision } from './rate-limit-headers';
 
 /**
- * Enforces the rate limits of each account's plan. A throttler storage counts one window per call and route; here, one
- * call to the RateLimiter covers both windows of the account and the ban of the key.
+ * Enforces the rate limits of each account's plan. It does not use a throttler storage, which counts one window per route: one call
+ * to the RateLimiter covers both windows of the account and the ban of the key.
  */
 @Injectable()
 @ApiErrors('rate_limit_exceeded', 'daily_quota_exceeded', 'key_temporarily_banned')

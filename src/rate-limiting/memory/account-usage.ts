@@ -80,7 +80,7 @@ export class AccountUsage {
     return Math.max(this.minute.endsAt, this.day.endsAt);
   }
 
-  /** Returns the open windows, and new ones in place of those that have ended. */
+  /** Returns the windows. Those that have ended are replaced by new ones. */
   windows({ perMinute, perDay }: Allowance, now: number): AccountWindows {
     const { minute, day } = this.current(now);
     return {
@@ -155,7 +155,7 @@ export class AccountUsage {
     return passing;
   }
 
-  /** Opens windows in place of those that have ended. */
+  /** Replaces windows that have ended by new ones. */
   private open(now: number): { minute: WindowUsage; day: WindowUsage } {
     const current = this.current(now);
     this.minute = current.minute;

@@ -19,7 +19,7 @@ import { AccountUsage, type PendingUsage, type SharedUsage } from './account-usa
 /** The maximum number of entries of each kind: about 20 MB. */
 const CAPACITY = 100_000;
 
-/** Uses the monotonic clock, so that setting the system clock neither shortens nor extends a ban. */
+/** Times are of the monotonic clock, so that setting the system clock neither shortens nor extends a ban. */
 interface Penalty {
   /** How often the key had been unbanned when the penalty was recorded. */
   readonly unbanCount: number;
@@ -30,7 +30,7 @@ interface Penalty {
   expiresAt: number;
 }
 
-/** Uses the monotonic clock. */
+/** Times are of the monotonic clock. */
 interface AddressUse {
   failures: number;
   readonly expiresAt: number;
@@ -171,7 +171,7 @@ export class MemoryRateLimiter extends RateLimiter {
     }
   }
 
-  /** How long the key remains banned; not positive if it is not. */
+  /** Returns how long the key remains banned; 0 or negative if it is not banned. */
   private getBanLeftMs(principal: Principal, elapsed: number): number {
     return (this.findPenalty(principal, elapsed)?.bannedUntil ?? -Infinity) - elapsed;
   }

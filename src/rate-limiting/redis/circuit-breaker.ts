@@ -2,7 +2,7 @@ import { TimeoutError, withTimeout } from './with-timeout';
 
 /** The interval at which an open breaker probes the store, and the consecutive successes that close it. */
 const PROBE_INTERVAL_MS = 200;
-const GOOD_PROBES = 5;
+const SUCCESSES_TO_CLOSE = 5;
 /** A connection is replaced when a probe gets no response for this long. */
 const PROBE_LIMIT_MS = 1_000;
 /** Responses are evaluated per period. The breaker opens after `LATE_MS` of a period if at least half of its responses are late. */
@@ -42,12 +42,12 @@ export class CircuitBreaker {
     if (this.isOpen) {
       return { reply: undefined, late: Promise.resolve(undefined) };
     }
-    const askedAt = performance.now();
+    const startedAt = performance.now();
     const sent = call();
     try {
       const reply = await withTimeout(this.options.replyLimitMs, sent);
       const now = performance.now();
-      this.options.onReply(now - askedAt);
+      this.options.onReply(now - startedAt);
       this.countReply(now, 0);
       return { reply };
     } catch (error) {
@@ -98,12 +98,12 @@ export class CircuitBreaker {
   }
 
   private async recover(): Promise<void> {
-    for (let good = 0; good < GOOD_PROBES;) {
+    for (let successes = 0; successes < SUCCESSES_TO_CLOSE;) {
       await new Promise((resolve) => setTimeout(resolve, PROBE_INTERVAL_MS).unref());
       if (this.state === 'stopped') {
         return;
       }
-      good = (await this.isWell()) ? good + 1 : 0;
+      successes = (await this.isHealthy()) ? successes + 1 : 0;
     }
     if (this.state === 'open') {
       this.state = 'closed';
@@ -113,7 +113,7 @@ export class CircuitBreaker {
   }
 
   /** Checks that a probe completes in time. The connection is replaced if the probe fails or gets no response. */
-  private async isWell(): Promise<boolean> {
+  private async isHealthy(): Promise<boolean> {
     const probe = this.options.probe();
     try {
       await withTimeout(this.options.replyLimitMs / 2, probe);

@@ -2,7 +2,7 @@ import type { Settings } from '../../config/settings';
 import { type RateLimitSubject, RedisUsageStore, type RequestCount } from './redis-usage-store';
 import { withTimeout } from './with-timeout';
 
-/** Short, because a person waits for the result at a terminal. */
+/** This is short, because an operator waits for the result in a terminal. */
 const LIMIT_MS = 1_000;
 
 /**
@@ -14,13 +14,13 @@ export async function readRateLimitUsage(
   subjects: readonly RateLimitSubject[],
 ): Promise<RequestCount[]> {
   const store = RedisUsageStore.create(settings);
-  const look = async () => {
+  const read = async () => {
     await store.connect();
     const replies = await Promise.all(subjects.map((subject) => store.countRequests([{ subject, requests: 0 }])));
     return replies.flat();
   };
   try {
-    return await withTimeout(LIMIT_MS, look());
+    return await withTimeout(LIMIT_MS, read());
   } finally {
     store.close();
   }

@@ -106,13 +106,13 @@ export function readTlsOptions(settings: Settings): ConnectionOptions {
   return {
     ...(caFile !== undefined && { ca: readCertificate({ label: 'REDIS_CA_FILE', path: caFile }) }),
     ...readClientCertificate(
-      pemFile('REDIS_CERT_FILE', certFile),
-      pemFile('REDIS_KEY_FILE', keyFile),
+      toSettingFile('REDIS_CERT_FILE', certFile),
+      toSettingFile('REDIS_KEY_FILE', keyFile),
       'REDIS_CERT_FILE and REDIS_KEY_FILE',
     ),
   };
 }
 
-function pemFile(label: string, path: string | undefined): SettingFile | undefined {
+function toSettingFile(label: string, path: string | undefined): SettingFile | undefined {
   return path === undefined ? undefined : { label, path };
 }

@@ -8,7 +8,7 @@ export const REDIS_SETTINGS = declareSettings({
     matching(/^[\w.:-]{1,64}$/, 'be 1 to 64 letters, digits, dots, colons, underscores or hyphens'),
     undefined,
   ],
-  /** The certificate authorities trusted for Redis, in place of those that Node.js trusts. */
+  /** The certificate authorities trusted for Redis, instead of the ones that Node.js trusts. */
   caFile: ['REDIS_CA_FILE', pemFile(), undefined],
   /** The client certificate that the service presents to Redis, and its private key. */
   certFile: ['REDIS_CERT_FILE', pemFile(), undefined],

@@ -9,14 +9,14 @@ export function parseDateTime(text: string): Date | undefined {
   if (year === undefined) {
     return undefined;
   }
-  // A day that does not exist in its month would become a day of the next month.
+  // `Date` would accept 31 April as 1 May.
   const date = new Date(Date.UTC(Number(year), Number(month) - 1, Number(day)));
   return date.getUTCMonth() === Number(month) - 1 && date.getUTCDate() === Number(day) ? new Date(text) : undefined;
 }
 
 /**
- * What is wrong with a value that should be a storable date-time, in words that follow the name of its field; undefined for
- * a valid one.
+ * Validates a date-time that can be stored.
+ * @returns the problem as a phrase that follows the field name; undefined if the value is valid
  */
 export function validateDateTime(value: unknown): string | undefined {
   return value instanceof Date && value.getTime() >= FIRST && value.getTime() <= LAST

@@ -1,4 +1,4 @@
-/** The errors that every operation can return, with their messages; a message that depends on the request is an example. */
+/** The errors that every operation can return, with their messages. If a message depends on the request, it is an example. */
 export const SHARED_ERRORS = {
   invalid_parameter: 'limit must be an integer from 1 to 100 in decimal digits, given once.',
   invalid_cursor:

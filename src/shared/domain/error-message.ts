@@ -1,6 +1,5 @@
 /**
- * The reason of an error in a few words, for a log line. An error that aggregates several addresses has a code and no
- * message.
+ * Returns the reason of an error for a log line. The error for several unreachable IP addresses has a code but no message.
  */
 export function errorMessage(error: unknown): string {
   return error instanceof Error

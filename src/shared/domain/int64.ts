@@ -17,12 +17,11 @@ export function parsePositiveInt64(text: string): bigint | undefined {
 }
 
 /**
- * The value of a JSON number, which depends only on its own text: an integer (`5.0` and `5e0` are 5) is a number if it is
- * safe and otherwise an exact bigint; a decimal is a number. An integer of more than 40 digits is also a number, so that
- * `1e999999999` is not expanded. A decimal that a double can only round to an integer is NaN, so that it is not accepted as
- * an integer.
+ * Parses a JSON number. An integer (`5.0` and `5e0` are 5) becomes a number if it is safe, and otherwise an exact bigint. A decimal
+ * becomes a number. Two exceptions: an integer of more than 40 digits becomes a number, so that `1e999999999` is not expanded; and a
+ * decimal that a double would round to an integer becomes NaN, so that it is not accepted as an integer.
  */
-export function exactJsonNumber(text: string): bigint | number {
+export function parseJsonNumber(text: string): bigint | number {
   const rounded = Number(text);
   const [, sign = '', whole = '', fraction = '', exponent = '0'] =
     /^(-?)(\d+)(?:\.(\d+))?(?:[eE]([+-]?\d+))?$/.exec(text) ?? [];
@@ -38,7 +37,7 @@ export function exactJsonNumber(text: string): bigint | number {
   return Number.isSafeInteger(rounded) ? rounded : BigInt(`${sign}${significant}${'0'.repeat(scale)}`);
 }
 
-/** Linear time. A regular expression would backtrack at each zero: seconds for one long number. */
+/** Runs in linear time. A regular expression would backtrack at each zero, which takes seconds for a long number. */
 function countTrailingZeros(digits: string): number {
   let end = digits.length;
   while (digits[end - 1] === '0') {

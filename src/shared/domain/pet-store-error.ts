@@ -1,6 +1,6 @@
 import { type ErrorCode, type ErrorCodes, SHARED_ERRORS } from './error-codes';
 
-/** An error that is returned to the client: programs handle its code, people read its message, which is shown unchanged. */
+/** An error that is returned to the client with its code and its message, unchanged. */
 export class PetStoreError extends Error {
   /** @param message required for a module's own code; the shared codes have a default */
   constructor(code: ErrorCodes['shared'], message?: string, options?: ErrorOptions);

@@ -1,6 +1,6 @@
 /**
- * What is wrong with a value that should be free text, in words that follow the name of its field; undefined for a valid
- * one. Characters are code points, as in PostgreSQL and JSON Schema.
+ * Validates free text. Characters are code points, as in PostgreSQL and JSON Schema.
+ * @returns the problem as a phrase that follows the field name; undefined if the value is valid
  */
 export function validateText(value: unknown, { maxLength }: { readonly maxLength: number }): string | undefined {
   if (typeof value !== 'string') {

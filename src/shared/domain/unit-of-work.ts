@@ -1,4 +1,4 @@
-/** Runs several changes as one: either all are stored, or none. */
+/** Stores all of several changes, or none. */
 export abstract class UnitOfWork {
   /**
    * Runs work in a transaction that all its calls share. A nested unit of work joins the outer one.

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { JsonDepthError, MAX_JSON_DEPTH, parseJson, stringifyJson } from './json';
 
-/** JSON numbers as text: with many or few digits, with and without a fraction and an exponent. */
+/** Generates JSON numbers as text: with few or many digits, with and without a fraction or an exponent. */
 const digits = fc.stringMatching(/^\d{1,25}$/);
 const jsonNumber = fc
   .tuple(
@@ -14,11 +14,11 @@ const jsonNumber = fc
     ([sign, whole, fraction, exponent]) =>
       `${sign}${whole}${fraction === undefined ? '' : `.${fraction}`}${exponent?.join('') ?? ''}`,
   );
-/** Text in a body that makes the service parse all its numbers digit by digit. */
+/** Text that makes the service parse all numbers of a body digit by digit. */
 const UNRELATED = ['Room 2e', '1234567890123456', '1.5E3'];
 
 describe('JSON', () => {
-  it('is parsed as JSON.parse does, if no digit is at risk', () => {
+  it('is parsed like JSON.parse if doubles are exact', () => {
     fc.assert(
       fc.property(fc.json({ noUnicodeString: false }), (text) => {
         fc.pre(!/[\d.]{16}|\d[eE]/.test(text));
@@ -27,7 +27,7 @@ describe('JSON', () => {
     );
   });
 
-  it('gives a number the same value whatever else the text contains', () => {
+  it('has numbers with the same value in any surrounding text', () => {
     fc.assert(
       fc.property(jsonNumber, (number) => {
         const [alone] = parseJson(`[${number}]`) as [unknown];
@@ -54,7 +54,7 @@ describe('JSON', () => {
     ]);
   });
 
-  it('is parsed as JSON.parse does, except for digits that a double cannot hold', () => {
+  it('is parsed like JSON.parse, except for digits that a double cannot hold', () => {
     fc.assert(
       fc.property(fc.json({ noUnicodeString: false, maxDepth: 10 }), (text) => {
         const asDoubles = (value: unknown): unknown =>
@@ -71,8 +71,8 @@ describe('JSON', () => {
     );
   });
 
-  it.each(['', '"2e",'])('can be nested 64 levels deep, with either parser (%j)', (beside) => {
-    const arrays = (levels: number) => `[${beside}${'['.repeat(levels - 1)}${']'.repeat(levels - 1)}]`;
+  it.each(['', '"2e",'])('can be nested 64 levels deep, with either parser (%j)', (firstElement) => {
+    const arrays = (levels: number) => `[${firstElement}${'['.repeat(levels - 1)}${']'.repeat(levels - 1)}]`;
     const objects = (levels: number) => `{"a":`.repeat(levels - 1) + `{"text":"2e"}` + '}'.repeat(levels - 1);
     for (const nested of [arrays, objects]) {
       expect(() => parseJson(nested(MAX_JSON_DEPTH))).not.toThrow();
@@ -81,7 +81,7 @@ describe('JSON', () => {
     expect(() => parseJson(arrays(7_000))).toThrow(JsonDepthError);
   });
 
-  it('counts neither brackets in strings nor arrays side by side as levels', () => {
+  it('does not count brackets in strings or adjacent arrays as levels', () => {
     const text = JSON.stringify({ name: `\\"${'[{'.repeat(100)}"`, list: Array<unknown>(100).fill([{}]) });
     expect(parseJson(text)).toEqual(JSON.parse(text));
   });
@@ -94,7 +94,7 @@ describe('JSON', () => {
     );
   });
 
-  it('uses the last of two equal names, with the exact parser too', () => {
+  it('uses the last of two equal names with either parser', () => {
     expect(parseJson('{"a":1,"a":2}')).toEqual({ a: 2 });
     expect(parseJson('{"a":1,"a":9223372036854775807}')).toEqual({ a: 9223372036854775807n });
   });

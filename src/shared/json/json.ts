@@ -1,5 +1,5 @@
 import { parse, stringify } from 'lossless-json';
-import { exactJsonNumber } from '../domain/int64';
+import { parseJsonNumber } from '../domain/int64';
 
 /** Matches a number that a double may not hold exactly: 16 or more digits, or an exponent. Also matches inside strings. */
 const MAY_LOSE_DIGITS = /[\d.]{16}|\d[eE]/;
@@ -18,7 +18,7 @@ const CLOSING_BRACE = 0x7d;
 export class JsonDepthError extends Error {}
 
 /**
- * Parses JSON with exact integers: a safe integer is a number, any other a bigint, whatever else the text contains.
+ * Parses JSON with exact integers: a safe integer becomes a number, any other integer a bigint.
  * @throws SyntaxError, JsonDepthError
  */
 export function parseJson(text: string): unknown {
@@ -30,7 +30,7 @@ export function parseJson(text: string): unknown {
     return value;
   }
   // As in JSON.parse, the last of two equal names wins.
-  return parse(text, undefined, { parseNumber: exactJsonNumber, onDuplicateKey: ({ newValue }) => newValue });
+  return parse(text, undefined, { parseNumber: parseJsonNumber, onDuplicateKey: ({ newValue }) => newValue });
 }
 
 /** Checks the brackets and braces of the text, except those in strings. */

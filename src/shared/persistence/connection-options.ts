@@ -3,26 +3,26 @@ import type { Settings } from '../../config/settings';
 import { DATABASE_SETTINGS } from './database-settings';
 import { openSession, PostgresClient } from './postgres-client';
 
-/** With the query timeout, it responds 503 within 2 s when the database is down, frozen or overloaded. */
+/** Together with the query timeout, this allows a 503 within 2 s while the database is down, frozen or overloaded. */
 export const CONNECT_TIMEOUT_MS = 700;
 
-/** How a pool keeps connections, to whatever database. */
+/** The pool options for every database. */
 export const CONNECTION_OPTIONS = {
-  // Connections are kept: to open them in the middle of a burst is what would make it too slow.
+  // Idle connections stay open, because opening them during a burst would be too slow.
   idleTimeoutMillis: 0,
   maxLifetimeSeconds: 600,
   pipeline: true,
   Client: PostgresClient,
 } satisfies PoolConfig;
 
-/** How a pool uses the connections to a PostgreSQL server. */
+/** Returns the pool options for a PostgreSQL server. */
 export function serverOptions(settings: Pick<Settings, 'of'>, server: 'primary' | 'any') {
   const { poolerMode, statementTimeoutMs } = settings.of(DATABASE_SETTINGS);
-  // In transaction mode, they would be set on connections of the server that others use too: there, the role has them.
+  // Behind a pooler in transaction mode, server connections are shared. There, the database role must have these timeouts.
   const timeouts = {
     statement_timeout: statementTimeoutMs,
     lock_timeout: Math.floor(statementTimeoutMs / 2),
-    // What a replica that vanished in a transaction had locked is free again after this.
+    // Releases the locks of a replica that disappears during a transaction.
     idle_in_transaction_session_timeout: 3_000,
   };
   return {

@@ -8,20 +8,19 @@ import { EmbeddedDatabase } from './embedded/embedded-database';
 import { checkSchema, migrate } from './migrate';
 import { getPool, getPoolMax } from './postgres-client';
 import { migrationOptions } from './server-connection';
-import { DatabaseSetupError, mayHeal } from './startup-errors';
+import { DatabaseSetupError, isTemporary } from './startup-errors';
 import { PreparedStatements } from './statements/prepared-statements';
 
 const RETRY_MS = 1_000;
-/** How often the log repeats why the database cannot be used yet. */
+/** The interval at which the log repeats why the database cannot be used yet. */
 const REMINDER_MS = 60_000;
 
-/** Beside lookups of API keys, without which no request can be served either: it is not held up by other tables. */
+/** Uses the connections of API key lookups, which every request needs anyway, so that slow statements on other tables do not delay it. */
 const IN_RECOVERY = { name: 'in_recovery', table: 'api_keys', text: 'SELECT pg_is_in_recovery()' };
 
 /**
- * Opens the database when the application starts (the embedded one where no `DATABASE_URL` is set), migrates it, and
- * closes it after the last request. Away from development, it tries again every second after a failure that may heal:
- * the replica lives, and is not ready.
+ * Opens the database at startup, migrates it, and closes it after the last request. Without `DATABASE_URL`, it opens the embedded
+ * database. Outside development, it retries every second after a temporary failure; meanwhile, the replica is live but not ready.
  */
 @Injectable()
 export class Database implements OnModuleInit, OnApplicationShutdown {
@@ -31,7 +30,7 @@ export class Database implements OnModuleInit, OnApplicationShutdown {
   private opening: Promise<void> | undefined;
 
   private giveUp: (error: Error) => void = () => undefined;
-  /** Resolves after the start, when this process can never use the database again. */
+  /** Resolves with an error after startup if this process can never use the database again. */
   readonly failure = new Promise<Error>((resolve) => (this.giveUp = resolve));
 
   constructor(
@@ -48,10 +47,10 @@ export class Database implements OnModuleInit, OnApplicationShutdown {
     try {
       await this.open();
     } catch (error) {
-      if (this.settings.environment === 'development' || !mayHeal(error)) {
+      if (this.settings.environment === 'development' || !isTemporary(error)) {
         throw error instanceof InvalidSettingsError ? error : asSetupError(error);
       }
-      this.opening = this.openLater(error);
+      this.opening = this.retryOpen(error);
     }
   }
 
@@ -66,7 +65,7 @@ export class Database implements OnModuleInit, OnApplicationShutdown {
   }
 
   /**
-   * Checks that the database responds, and that it is a primary: a standby takes no writes.
+   * Checks that the database responds and is a primary, because a standby rejects writes.
    * @throws ServiceUnavailableError
    */
   async checkReadiness(): Promise<void> {
@@ -76,13 +75,13 @@ export class Database implements OnModuleInit, OnApplicationShutdown {
     }
   }
 
-  /** How many connections of the pool are in use and how many are not, and how much waits for one. */
+  /** The number of busy and idle connections of the pool, and of statements that wait for a connection. */
   get poolState(): { readonly busy: number; readonly idle: number; readonly waiting: number } {
     const { totalCount = 0, idleCount = 0, waitingCount = 0 } = getPool(this.dataSource) ?? {};
     return { busy: totalCount - idleCount, idle: idleCount, waiting: waitingCount };
   }
 
-  /** Opens all connections of the pool, so that the first burst of requests need not wait for them. */
+  /** Opens all connections of the pool, so that the first burst of requests does not wait for them. */
   private async openConnections(): Promise<void> {
     await Promise.allSettled(
       Array.from({ length: getPoolMax(this.dataSource) }, () => this.dataSource.query('SELECT 1')),
@@ -106,12 +105,12 @@ export class Database implements OnModuleInit, OnApplicationShutdown {
     await this.openConnections();
   }
 
-  /** Tries again until the database is open, the replica stops, or it fails in a way that cannot heal. */
-  private async openLater(firstError: unknown): Promise<void> {
+  /** Retries until the database is open, the replica stops, or a failure is permanent. */
+  private async retryOpen(firstError: unknown): Promise<void> {
     const { signal } = this.stopping;
     let error = firstError;
     let logged = { reason: '', at: 0 };
-    while (mayHeal(error)) {
+    while (isTemporary(error)) {
       const [reason, now] = [errorMessage(error), performance.now()];
       if (reason !== logged.reason || now - logged.at >= REMINDER_MS) {
         logged = { reason, at: now };

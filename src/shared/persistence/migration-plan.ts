@@ -17,7 +17,7 @@ export interface PlannedMigration {
 }
 
 /** Lists the migrations of the database and of this version, in the order they run. Changes nothing. */
-export function migrationStatus(options: DataSourceOptions): Promise<MigrationStatus[]> {
+export function readMigrationStatus(options: DataSourceOptions): Promise<MigrationStatus[]> {
   return withMigrations(options, async (executor, runner) => {
     const known = new Set(runner.dataSource.migrations.map(({ name, constructor }) => name ?? constructor.name));
     const executed = await executor.getExecutedMigrations();

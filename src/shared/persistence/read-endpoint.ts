@@ -10,20 +10,20 @@ import { ReadPipeline } from './statements/read-pipeline';
 import type { Parameter, ReadStatement, Row } from './statements/statement';
 import { TypeOrmUnitOfWork } from './typeorm-unit-of-work';
 
-/** The most often that positions are compared; a smaller bound needs it more often. */
+/** The positions of the servers are compared this often, or several times per maximum lag if that is shorter. */
 const MAX_INTERVAL_MS = 1_000;
-const CHECKS_PER_BOUND = 4;
-/** A standby that takes longer is left out, so that the request still gets its response from the primary in time. */
+const CHECKS_PER_MAX_LAG = 4;
+/** A slower standby is not used, so that the request can still be served from the primary in time. */
 const READ_TIMEOUT_MS = 500;
 
 /**
- * What the primary has written. Not the position of the next record, which a standby does not reach while nothing is
- * written: at the end of a page, the record begins behind the header of the next one.
+ * Reads the end of the last record that the primary wrote. A standby may never reach the start of the next record while nothing is
+ * written, because at the end of a page that lies after the header of the next page.
  */
 const WRITTEN = { name: 'wal_written', table: 'api_keys', text: 'SELECT pg_current_wal_lsn()' };
 const CHECK = { name: 'read_endpoint_check', table: '', text: 'SELECT 1' };
 
-/** A position in the write-ahead log that the primary had reached at this time, in ms. */
+/** A position in the write-ahead log, and a time in ms at which the primary had reached it. */
 interface Sample {
   readonly at: number;
   readonly position: bigint;
@@ -35,9 +35,9 @@ interface Connections {
 }
 
 /**
- * Reads from the standbys of `DATABASE_READ_URL`, where staleness of up to a bound is acceptable. Each response tells how
- * far its server has replayed, as a proxy may lead each connection to another one. Whatever fails or is too stale is read
- * from the primary; then the endpoint is left out until a check succeeds.
+ * Reads from the standbys at `DATABASE_READ_URL` if their rows are recent enough. Each result includes the replay position of its
+ * server, because a proxy may connect to a different standby each time. If a read fails or is too stale, it is repeated on the
+ * primary, and the endpoint is not used until a check succeeds.
  */
 @Injectable()
 export class ReadEndpoint implements OnApplicationBootstrap, OnApplicationShutdown {
@@ -45,12 +45,12 @@ export class ReadEndpoint implements OnApplicationBootstrap, OnApplicationShutdo
   private readonly connect: (() => Connections) | undefined;
   private readonly maxLagMs: number;
   private connections: Connections | undefined;
-  /** The oldest first. */
+  /** Samples, oldest first. */
   private samples: Sample[] = [];
   private readonly wrapped = new Map<ReadStatement, ReadStatement>();
   private timer: NodeJS.Timeout | undefined;
   private isStopped = false;
-  /** Undefined before the first check. */
+  /** undefined before the first check. */
   private state: 'used' | 'left out' | undefined;
 
   /** @throws InvalidSettingsError */
@@ -80,13 +80,13 @@ export class ReadEndpoint implements OnApplicationBootstrap, OnApplicationShutdo
     const pipelineOptions = { isPrepared: poolerMode === 'session', statementTimeoutMs: READ_TIMEOUT_MS };
     this.connect = () => {
       const pool = new Pool(options);
-      // Without a listener, an idle connection that the server closes would end the process.
+      // Without a listener, the process would crash when the server closes an idle connection.
       pool.on('error', () => undefined);
       return { pool, pipeline: new ReadPipeline(pool, pipelineOptions) };
     };
   }
 
-  /** Whether reads go to the endpoint, rather than to the primary. */
+  /** Whether reads use the endpoint instead of the primary. */
   get isUsed(): boolean {
     return this.state === 'used';
   }
@@ -104,7 +104,7 @@ export class ReadEndpoint implements OnApplicationBootstrap, OnApplicationShutdo
   }
 
   /**
-   * Runs a statement whose rows, at least one, may be stale; in a transaction, where they may not, at the primary.
+   * Runs a statement that returns at least one row and may read stale data. In a transaction, it reads from the primary.
    * @throws ServiceUnavailableError
    */
   read(statement: ReadStatement, parameters: Parameter[]): Promise<Row[]> {
@@ -124,7 +124,7 @@ export class ReadEndpoint implements OnApplicationBootstrap, OnApplicationShutdo
     );
   }
 
-  /** @returns undefined after a failure, and for rows that are too stale */
+  /** @returns undefined if the read fails or the rows are too stale */
   private async readFrom(
     connections: Connections,
     statement: ReadStatement,
@@ -143,7 +143,7 @@ export class ReadEndpoint implements OnApplicationBootstrap, OnApplicationShutdo
     return undefined;
   }
 
-  /** The statement, with a last column that is null at a primary. */
+  /** Adds a last column to a statement: the replay position of a standby, or null on a primary. */
   private withPosition(statement: ReadStatement): ReadStatement {
     let wrapped = this.wrapped.get(statement);
     if (wrapped === undefined) {
@@ -154,27 +154,27 @@ export class ReadEndpoint implements OnApplicationBootstrap, OnApplicationShutdo
     return wrapped;
   }
 
-  /** Whether a server that has replayed up to the position has all that was committed before the bound. */
+  /** Whether a server that has replayed up to the position lags by at most the maximum. */
   private isFresh(position: bigint): boolean {
     const reached = this.samples.findLast((sample) => sample.position <= position);
     return reached !== undefined && performance.now() - reached.at <= this.maxLagMs;
   }
 
   private async checkRepeatedly(connect: () => Connections): Promise<void> {
-    // Before the first sample, nothing is known to be fresh.
+    // Without a sample, no result can be known to be fresh.
     if (this.samples.length > 0) {
       await this.check((this.connections ??= connect()));
     }
     await this.sample();
     if (!this.isStopped) {
-      const intervalMs = Math.min(MAX_INTERVAL_MS, this.maxLagMs / CHECKS_PER_BOUND);
+      const intervalMs = Math.min(MAX_INTERVAL_MS, this.maxLagMs / CHECKS_PER_MAX_LAG);
       this.timer = setTimeout(() => void this.checkRepeatedly(connect), intervalMs).unref();
     }
   }
 
   private async check(connections: Connections): Promise<void> {
     const rows = await this.readFrom(connections, CHECK, []);
-    // A read at the same time may have found otherwise.
+    // A concurrent read may have disabled the endpoint in the meantime.
     if (rows !== undefined && this.connections === connections && !this.isUsed) {
       this.state = 'used';
       this.logger.log({ event: 'read_endpoint_used' }, 'Listings are read from DATABASE_READ_URL.');
@@ -188,12 +188,12 @@ export class ReadEndpoint implements OnApplicationBootstrap, OnApplicationShutdo
       const isUseful = (sample: Sample) => at - sample.at <= this.maxLagMs;
       this.samples = [...this.samples.filter(isUseful), { at, position: parsePosition(String(row?.[0])) }];
     } catch {
-      // Without the primary, the samples grow old, and the endpoint is left out.
+      // While the primary is unavailable, the samples expire, and the endpoint is no longer used.
     }
   }
 
   private leaveOut(connections: Connections, reason: string): void {
-    // Others that were under way at the same time fail too.
+    // Concurrent reads on the same connections fail too.
     if (this.connections !== connections || this.isStopped) {
       return;
     }
@@ -207,7 +207,7 @@ export class ReadEndpoint implements OnApplicationBootstrap, OnApplicationShutdo
     }
   }
 
-  /** The next connection may lead to another server. */
+  /** Closes the connections. New ones may lead to another server. */
   private disconnect(): void {
     this.connections?.pipeline.close(true);
     void this.connections?.pool.end();

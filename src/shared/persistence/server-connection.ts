@@ -55,7 +55,8 @@ export function serverConnection(
   TLS_PARAMETERS.forEach((name) => {
     parameters.delete(name);
   });
-  const ssl = mode === undefined || mode === 'disable' || isSocket ? false : tlsOptions(variable, mode, ca, cert, key);
+  const ssl =
+    mode === undefined || mode === 'disable' || isSocket ? false : readTlsOptions(variable, mode, ca, cert, key);
   return { url: url.href, ssl };
 }
 
@@ -98,7 +99,7 @@ function readMode(variable: string, parameters: URLSearchParams): string | undef
   return mode;
 }
 
-function tlsOptions(
+function readTlsOptions(
   variable: string,
   mode: string,
   caFile: SettingFile | undefined,

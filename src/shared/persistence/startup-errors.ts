@@ -22,7 +22,7 @@ export class SchemaOutdatedError extends Error {
 const TEMPORARY_STATE = /^(28\w{3}|3D000|42501|25006|40\w{3}|55P03|58\w{3})$/;
 
 /** Whether a failed startup step may succeed later, once the server or the network is repaired. */
-export function mayHeal(error: unknown): boolean {
+export function isTemporary(error: unknown): boolean {
   if (error instanceof MigrationLockedError || error instanceof SchemaOutdatedError || isDatabaseUnavailable(error)) {
     return true;
   }

@@ -48,7 +48,7 @@ export class TypeOrmUnitOfWork extends UnitOfWork {
   }
 
   /**
-   * The entity manager for queries: that of the current transaction, or of any connection.
+   * The entity manager of the current transaction or, outside a transaction, of any connection.
    * @throws ServiceUnavailableError
    */
   get manager(): EntityManager {

@@ -25,7 +25,7 @@ const TLS_FAILURE_MESSAGE =
 /** An invalid value, or a violated constraint. */
 const REJECTED_ROW = /^2[23]\w{3}$/;
 
-/** Whether the error means that the database is unreachable or does not respond, rather than that a query is wrong. */
+/** Whether the error means that the database is unavailable. Other errors mean that a query is wrong. */
 export function isDatabaseUnavailable(error: unknown): boolean {
   if (
     error instanceof CannotExecuteNotConnectedError ||

@@ -36,7 +36,7 @@ export class DirectoryLock {
     const patience = AbortSignal.timeout(waitLimitMs);
     let lock: DirectoryLock | undefined;
     for (;;) {
-      const rivals = await liveLocks(directory, lock?.name);
+      const rivals = await findLiveLocks(directory, lock?.name);
       if (rivals.length === 0) {
         if (lock !== undefined) {
           return lock;
@@ -99,7 +99,7 @@ export function isAlive(socketPath: string): Promise<boolean> {
 }
 
 /** Removes the sockets of dead processes. @returns the names of the other live ones */
-async function liveLocks(directory: string, own: string | undefined): Promise<string[]> {
+async function findLiveLocks(directory: string, own: string | undefined): Promise<string[]> {
   const names = (await readdir(directory)).filter((name) => name.startsWith(LOCK_PREFIX) && name !== own);
   const alive = await Promise.all(
     names.map(async (name) => {

@@ -145,7 +145,7 @@ async function openFiles(dataDir: string, extensions: Extensions): Promise<PGlit
     }
   } catch (error) {
     await rm(unfinished, { recursive: true, force: true });
-    throw notWritable(dataDir, error);
+    throw createNotWritableError(dataDir, error);
   }
   const version = await readVersion(files);
   const ownVersion = (await readVersion(TEMPLATE)) ?? version;
@@ -157,7 +157,7 @@ async function openFiles(dataDir: string, extensions: Extensions): Promise<PGlit
   }
   if (version === undefined) {
     // PGlite would treat the directory as empty and initialize a new database over the files.
-    throw damaged(files, 'PG_VERSION is missing');
+    throw createDamagedError(files, 'PG_VERSION is missing');
   }
   return createDatabase(files, extensions).catch(async (error: unknown) => {
     throw await explainOpenFailure(dataDir, files, error);
@@ -195,14 +195,14 @@ async function explainOpenFailure(dataDir: string, files: string, cause: unknown
   try {
     await writeFile(probe, Buffer.alloc(PAGE_BYTES), { flush: true });
   } catch (error) {
-    return notWritable(dataDir, error);
+    return createNotWritableError(dataDir, error);
   } finally {
     await rm(probe, { force: true });
   }
-  return damaged(files, errorMessage(cause));
+  return createDamagedError(files, errorMessage(cause));
 }
 
-function damaged(files: string, reason: string): EmbeddedDatabaseError {
+function createDamagedError(files: string, reason: string): EmbeddedDatabaseError {
   return new EmbeddedDatabaseError(
     `The database files in ${files} are damaged (${reason}). Restore them from a backup, or delete ${files} to start with an empty database.`,
   );
@@ -218,7 +218,7 @@ async function makePrivateDirectory(path: string): Promise<void> {
       );
     }
   } catch (error) {
-    throw error instanceof EmbeddedDatabaseError ? error : notWritable(path, error);
+    throw error instanceof EmbeddedDatabaseError ? error : createNotWritableError(path, error);
   }
 }
 
@@ -226,7 +226,7 @@ async function makePrivateDirectory(path: string): Promise<void> {
 async function acquireLock(socketPath: string, dataDir: string): Promise<DirectoryLock> {
   const lock = await DirectoryLock.acquire(dirname(socketPath), () => isAlive(socketPath), OWNER_LIMIT_MS).catch(
     (error: unknown) => {
-      throw notWritable(dataDir, error);
+      throw createNotWritableError(dataDir, error);
     },
   );
   // A process of the first version does not take the lock.
@@ -245,11 +245,11 @@ async function listenAsOwner(server: Server, socketPath: string, dataDir: string
     await rm(socketPath, { force: true });
     await listen(server, socketPath);
   } catch (error) {
-    throw notWritable(dataDir, error);
+    throw createNotWritableError(dataDir, error);
   }
 }
 
-function notWritable(path: string, cause: unknown): EmbeddedDatabaseError {
+function createNotWritableError(path: string, cause: unknown): EmbeddedDatabaseError {
   const reason = cause instanceof Error ? ((cause as NodeJS.ErrnoException).code ?? cause.message) : String(cause);
   return new EmbeddedDatabaseError(
     `The data directory ${path} cannot be written (${NOT_WRITABLE[reason] ?? reason}). Set DATA_DIR to a writable directory.`,
