@@ -6,21 +6,21 @@ import { join } from 'node:path';
 import { promisify } from 'node:util';
 import type { OpenAPIObject } from '@nestjs/swagger';
 import { type Browser, type BrowserContext, chromium, type Locator, type Page } from 'playwright-core';
-import { freePort, petstore, type Program, startServer, temporaryDirectory } from '../support/process';
+import { freePort, petstore, type Program, startServer, createTemporaryDirectory } from '../support/process';
 
 const CHROMIUM = process.env.CHROMIUM_PATH ?? '/usr/bin/chromium';
-/** Of the pictures in the README. */
+/** The directory of the screenshots in the README. */
 const PICTURES = join(__dirname, '../../docs');
-/** What the browser itself reports about an answer that is an error, which the tests provoke. */
+/** Messages of the browser about error responses, which these tests cause. */
 const ERROR_STATUS = /^Failed to load resource: the server responded with a status of 4\d\d /;
 
 describe('The documentation in a browser', () => {
-  let directory: Awaited<ReturnType<typeof temporaryDirectory>>;
+  let directory: Awaited<ReturnType<typeof createTemporaryDirectory>>;
   let env: Record<string, string>;
   let server: Program & { key: string };
   let browser: Browser;
   let context: BrowserContext;
-  let address: string;
+  let origin: string;
   let page: Page;
   let problems: string[];
 
@@ -30,9 +30,9 @@ describe('The documentation in a browser', () => {
         `There is no browser at ${CHROMIUM}. Install one (apt-get install chromium), or set CHROMIUM_PATH to its path.`,
       );
     }
-    directory = await temporaryDirectory();
+    directory = await createTemporaryDirectory();
     env = { DATA_DIR: directory.path, PORT: await freePort() };
-    address = `http://127.0.0.1:${env.PORT}`;
+    origin = `http://127.0.0.1:${env.PORT}`;
     [server, browser] = await Promise.all([
       startServer(env),
       chromium.launch({
@@ -75,21 +75,21 @@ describe('The documentation in a browser', () => {
     expect(problems).toEqual([]);
   });
 
-  const authorise = async (key: string) => {
-    await page.goto(`${address}/docs/reference`);
+  const authorize = async (key: string) => {
+    await page.goto(`${origin}/docs/reference`);
     await page.locator('.auth-wrapper .authorize').first().click();
     const dialog = page.locator('.dialog-ux');
     await dialog.locator('input').fill(key);
     await dialog.locator('.authorize').click();
     await dialog.locator('.btn-done').click();
   };
-  const open = async (operationId: string) => {
+  const openOperation = async (operationId: string) => {
     const operation = page.locator(`#operations-pets-${operationId}`);
     await operation.locator('.opblock-summary-control').click();
     await operation.locator('.execute').waitFor();
     return operation;
   };
-  const execute = async (operation: Locator, status: number) => {
+  const executeOperation = async (operation: Locator, status: number) => {
     await operation.locator('.execute').click();
     const response = operation.locator('.live-responses-table tr.response', {
       has: page.locator('.response-col_status', { hasText: `${status}` }),
@@ -97,12 +97,12 @@ describe('The documentation in a browser', () => {
     await response.waitFor();
     return (await response.innerText()).replaceAll('\u00a0', ' ');
   };
-  const parameter = (operation: Locator, name: string) =>
+  const findParameter = (operation: Locator, name: string) =>
     operation.locator(`tr[data-param-name="${name}"]`).locator('input, select');
 
   it('runs every operation with its prefilled values, and shows the response headers', async () => {
-    await authorise(server.key);
-    const created = await execute(await open('createPet'), 201);
+    await authorize(server.key);
+    const created = await executeOperation(await openOperation('createPet'), 201);
     expect(created).toMatch(/"name": "Rex"/);
     expect(created).toMatch(/x-ratelimit-remaining: \d+/);
     expect(created).toMatch(/location: http:\S+\/v1\/pets\/4\b/);
@@ -112,38 +112,38 @@ describe('The documentation in a browser', () => {
       await page.screenshot({ path: join(PICTURES, 'reference-dark.png') });
       await page.emulateMedia({ colorScheme: 'light' });
     }
-    const get = await open('getPet');
-    expect(await execute(get, 200)).toMatch(/"id": 1,[^]+sunset: Thu, ?05 Dec 2030/);
-    expect(await execute(await open('listPets'), 200)).toMatch(/"id": 1,[^]+x-request-id: \S+/);
+    const get = await openOperation('getPet');
+    expect(await executeOperation(get, 200)).toMatch(/"id": 1,[^]+sunset: Thu, ?05 Dec 2030/);
+    expect(await executeOperation(await openOperation('listPets'), 200)).toMatch(/"id": 1,[^]+x-request-id: \S+/);
   });
 
   it('keeps the API key after a reload', async () => {
-    await authorise(server.key);
+    await authorize(server.key);
     await page.reload();
     await page.locator('.auth-wrapper .authorize.locked').first().waitFor();
-    await execute(await open('listPets'), 200);
+    await executeOperation(await openOperation('listPets'), 200);
   });
 
   it('shows integers beyond 2^53 to the last digit', async () => {
-    await authorise(server.key);
-    const operation = await open('createPet');
+    await authorize(server.key);
+    const operation = await openOperation('createPet');
     for (const categoryId of ['9223372036854775807', '-9223372036854775808']) {
       await operation.locator('.body-param__text').fill(`{ "name": "Mia", "categoryId": ${categoryId} }`);
-      expect(await execute(operation, 201)).toContain(`"categoryId": ${categoryId},`);
+      expect(await executeOperation(operation, 201)).toContain(`"categoryId": ${categoryId},`);
       await operation.locator('.btn-clear').click();
     }
   });
 
   it('shows why a request fails: 400 for a parameter or a body, 401 without a key', async () => {
-    await page.goto(`${address}/docs/reference`);
-    expect(await execute(await open('listPets'), 401)).toContain('"missing_api_key"');
-    await authorise(server.key);
-    const list = await open('listPets');
-    await parameter(list, 'cursor').fill('AAAAAAAAAAAAAAAA');
-    expect(await execute(list, 400)).toContain('"invalid_cursor"');
-    const create = await open('createPet');
+    await page.goto(`${origin}/docs/reference`);
+    expect(await executeOperation(await openOperation('listPets'), 401)).toContain('"missing_api_key"');
+    await authorize(server.key);
+    const list = await openOperation('listPets');
+    await findParameter(list, 'cursor').fill('AAAAAAAAAAAAAAAA');
+    expect(await executeOperation(list, 400)).toContain('"invalid_cursor"');
+    const create = await openOperation('createPet');
     await create.locator('.body-param__text').fill('{ "name": "" }');
-    expect(await execute(create, 400)).toContain('"invalid_body"');
+    expect(await executeOperation(create, 400)).toContain('"invalid_body"');
   });
 
   it('shows 429 with Retry-After when the rate limit is exceeded', async () => {
@@ -152,16 +152,16 @@ describe('The documentation in a browser', () => {
       'accounts create --name Small --plan enterprise --per-minute 2 --per-day 9',
     );
     const { key } = await run<{ key: string }>(`keys create --account ${account.id}`);
-    await authorise(key);
-    const list = await open('listPets');
-    expect(await execute(list, 200)).toMatch(/x-ratelimit-remaining: 1\b/);
+    await authorize(key);
+    const list = await openOperation('listPets');
+    expect(await executeOperation(list, 200)).toMatch(/x-ratelimit-remaining: 1\b/);
     await list.locator('.btn-clear').click();
-    expect(await execute(list, 200)).toMatch(/x-ratelimit-remaining: 0\b/);
-    expect(await execute(list, 429)).toMatch(/"rate_limit_exceeded"[^]+retry-after: \d+/);
+    expect(await executeOperation(list, 200)).toMatch(/x-ratelimit-remaining: 0\b/);
+    expect(await executeOperation(list, 429)).toMatch(/"rate_limit_exceeded"[^]+retry-after: \d+/);
   });
 
   it('opens the deprecated operation, marked as deprecated, from the link in its response headers', async () => {
-    const { headers } = await fetch(`${address}/v1/pets/1`, { headers: { authorization: `Bearer ${server.key}` } });
+    const { headers } = await fetch(`${origin}/v1/pets/1`, { headers: { authorization: `Bearer ${server.key}` } });
     const [, link = ''] = /<([^>]+)>; rel="deprecation"/.exec(headers.get('link') ?? '') ?? [];
     await page.setViewportSize({ width: 1_200, height: 400 });
     await page.goto(link);
@@ -180,29 +180,29 @@ describe('The documentation in a browser', () => {
       Object.assign(document.paths['/pets']?.get ?? {}, { 'x-stability': 'beta' });
       await route.fulfill({ response, json: document });
     });
-    await page.goto(`${address}/docs/reference`);
+    await page.goto(`${origin}/docs/reference`);
     await page.locator('#operations-pets-listPets .stability').waitFor();
     expect(await page.locator('#operations-pets-listPets .stability').innerText()).toBe('beta');
     expect(await page.locator('#operations-pets-createPet .stability').count()).toBe(0);
   });
 
   it('shows the level of every operation that is not stable', async () => {
-    const document = (await (await fetch(`${address}/openapi.json`)).json()) as OpenAPIObject;
+    const document = (await (await fetch(`${origin}/openapi.json`)).json()) as OpenAPIObject;
     const levels = Object.values(document.paths)
       .flatMap((item) => Object.values(item as object) as { readonly 'x-stability'?: string }[])
       .flatMap(({ 'x-stability': level }) => level ?? []);
-    await page.goto(`${address}/docs/reference`);
+    await page.goto(`${origin}/docs/reference`);
     await page.locator('#operations-pets-listPets').waitFor();
     expect((await page.locator('.stability').allInnerTexts()).sort()).toEqual(levels.sort());
   });
 
   it.each(['/docs', '/docs/'])('opens the operation in the fragment of %s', async (path) => {
-    await page.goto(`${address}${path}#/pets/listPets`);
+    await page.goto(`${origin}${path}#/pets/listPets`);
     await page.locator('#operations-pets-listPets.is-open').waitFor();
   });
 
   it('shows animals before orders, and the bounds of int64 to the last digit', async () => {
-    await page.goto(`${address}/docs/reference#/pets/createPet`);
+    await page.goto(`${origin}/docs/reference#/pets/createPet`);
     const operation = page.locator('#operations-pets-createPet.is-open');
     await operation.getByRole('tab', { name: 'Schema' }).first().click();
     await operation.getByText('[-9223372036854775808, 9223372036854775807]').first().waitFor();
@@ -215,12 +215,12 @@ describe('The documentation in a browser', () => {
     ['Python', 'python3', ['-c']],
     ['curl', 'bash', ['-c']],
   ])('shows a sent request in %s, and the code runs unchanged', async (language, program, options) => {
-    await authorise(server.key);
-    const operation = await open('createPet');
+    await authorize(server.key);
+    const operation = await openOperation('createPet');
     await operation
       .locator('.body-param__text')
       .fill('{ "name": "O\'Malley \\"🐈\\"", "categoryId": 9223372036854775807 }');
-    await execute(operation, 201);
+    await executeOperation(operation, 201);
     await operation
       .locator('.request-snippets h4')
       .getByText(language)
@@ -232,8 +232,8 @@ describe('The documentation in a browser', () => {
     expect(stdout).toContain('"name":"O\'Malley \\"🐈\\"","categoryId":9223372036854775807');
   });
 
-  it('unfolds the documented headers of a response', async () => {
-    await page.goto(`${address}/docs/reference#/pets/listPets`);
+  it('expands the documented headers of a response', async () => {
+    await page.goto(`${origin}/docs/reference#/pets/listPets`);
     const response = page.locator('#operations-pets-listPets tr.response[data-code="429"]');
     await response.waitFor();
     const header = response.getByText('Seconds to wait before the next request.');
@@ -244,9 +244,9 @@ describe('The documentation in a browser', () => {
 
   it('keeps every operation usable on a phone, with nothing wider than the screen', async () => {
     await page.setViewportSize({ width: 375, height: 740 });
-    await authorise(server.key);
-    const operation = await open('createPet');
-    await execute(operation, 201);
+    await authorize(server.key);
+    const operation = await openOperation('createPet');
+    await executeOperation(operation, 201);
     expect(await page.evaluate('document.documentElement.scrollWidth')).toBe(375);
     const { x = -1, width = 0 } = (await operation.locator('.execute').boundingBox()) ?? {};
     expect(x).toBeGreaterThanOrEqual(0);
@@ -254,31 +254,31 @@ describe('The documentation in a browser', () => {
   });
 
   it.each(['/docs', '/docs/reference'])('follows the color scheme of the system at %s', async (path) => {
-    const background = () =>
+    const readBackground = () =>
       page.evaluate(
         `getComputedStyle(document.querySelector('.swagger-ui .wrapper, article')).color + getComputedStyle(document.body).backgroundColor`,
       );
-    await page.goto(`${address}${path}`);
+    await page.goto(`${origin}${path}`);
     await page.locator('.swagger-ui .info, article h1').first().waitFor();
-    const light = await background();
+    const light = await readBackground();
     await page.emulateMedia({ colorScheme: 'dark' });
-    expect(await background()).not.toBe(light);
+    expect(await readBackground()).not.toBe(light);
   });
 
   it('finds a section of the guides and opens it', async () => {
-    await page.goto(`${address}/docs`);
+    await page.goto(`${origin}/docs`);
     const search = page.getByRole('searchbox');
     await search.fill('idempotency key reused');
     await page.locator('.results a').first().waitFor();
     await search.press('Enter');
-    await page.waitForURL(`${address}/docs/errors#idempotency_key_reused`);
+    await page.waitForURL(`${origin}/docs/errors#idempotency_key_reused`);
     await page.getByRole('link', { name: 'Rate limits', exact: true }).click();
     expect(await page.locator('h1').innerText()).toMatch(/^Rate limits/);
   });
 
   it('shows the examples of the guides with the URL of this service', async () => {
-    await page.goto(`${address}/docs/getting-started`);
-    expect(await page.locator('#a-first-call ~ pre').first().innerText()).toContain(`curl -i ${address}/v1/pets`);
+    await page.goto(`${origin}/docs/getting-started`);
+    expect(await page.locator('#a-first-call ~ pre').first().innerText()).toContain(`curl -i ${origin}/v1/pets`);
     if (process.env.SCREENSHOT) {
       await page.setViewportSize({ width: 1_200, height: 800 });
       await page.screenshot({ path: join(PICTURES, 'guide-light.png') });
@@ -302,10 +302,10 @@ describe('The documentation in a browser', () => {
         const { status, headers } = await fetch(url, { headers: { authorization: `Bearer ${key}` } });
         return { status, remaining: headers.get('x-ratelimit-remaining') };
       };
-      const url = `${address}/v1/pets`;
-      const answer = { status: 200, remaining: expect.stringMatching(/^\d+$/) as string };
-      expect(await page.evaluate(read, { url, key: server.key })).toEqual(answer);
-      expect(await page.evaluate(read, { url, key: 'wrong' })).toEqual({ ...answer, status: 401 });
+      const url = `${origin}/v1/pets`;
+      const expected = { status: 200, remaining: expect.stringMatching(/^\d+$/) as string };
+      expect(await page.evaluate(read, { url, key: server.key })).toEqual(expected);
+      expect(await page.evaluate(read, { url, key: 'wrong' })).toEqual({ ...expected, status: 401 });
     });
   });
 });

@@ -1,9 +1,9 @@
 import { Client } from 'pg';
-import { migrations } from '../support/migrations';
-import { command, json } from '../support/command-line';
+import { getMigrationNames } from '../support/migrations';
+import { runCommand, readJson } from '../support/command-line';
 import { ADMIN_DATABASE_URL } from '../support/worker-database';
 
-const [newest = ''] = migrations().reverse();
+const [newest = ''] = getMigrationNames().reverse();
 
 describe('petstore migrate', () => {
   let database: Client;
@@ -24,40 +24,42 @@ describe('petstore migrate', () => {
     }
   };
 
-  it('lists with --status what is applied, in the order it runs', async () => {
-    expect(await json('migrate --status')).toEqual(migrations().map((migration) => ({ migration, state: 'applied' })));
-    expect((await command('migrate --status')).stdout).toMatch(/^migration +state\n\w+ +applied\n/);
+  it('lists applied migrations in order with --status', async () => {
+    expect(await readJson('migrate --status')).toEqual(
+      getMigrationNames().map((migration) => ({ migration, state: 'applied' })),
+    );
+    expect((await runCommand('migrate --status')).stdout).toMatch(/^migration +state\n\w+ +applied\n/);
   });
 
-  it('lists with --status what is pending, and changes nothing', async () => {
+  it('lists pending migrations with --status, and changes nothing', async () => {
     await asPending(async () => {
       const last = { migration: newest, state: 'pending' };
-      expect((await json<object[]>('migrate --status')).at(-1)).toEqual(last);
-      expect((await json<object[]>('migrate --status')).at(-1)).toEqual(last);
+      expect((await readJson<object[]>('migrate --status')).at(-1)).toEqual(last);
+      expect((await readJson<object[]>('migrate --status')).at(-1)).toEqual(last);
     });
   });
 
-  it('lists with --status what a newer version has applied as unknown', async () => {
+  it('lists migrations of a newer version as unknown with --status', async () => {
     await database.query(`INSERT INTO migrations (timestamp, name) VALUES (1, 'FromTheFuture1')`);
     try {
-      expect(await json('migrate --status')).toContainEqual({ migration: 'FromTheFuture1', state: 'unknown' });
+      expect(await readJson('migrate --status')).toContainEqual({ migration: 'FromTheFuture1', state: 'unknown' });
     } finally {
       await database.query(`DELETE FROM migrations WHERE name = 'FromTheFuture1'`);
     }
   });
 
-  it('prints with --dry-run the SQL that would run, and runs none of it', async () => {
+  it('prints the SQL of pending migrations with --dry-run, and does not run it', async () => {
     await asPending(async () => {
-      const [plan] = await json<[{ migration: string; statements: [string] }]>('migrate --dry-run');
+      const [plan] = await readJson<[{ migration: string; statements: [string] }]>('migrate --dry-run');
       expect(plan).toEqual({ migration: newest, statements: [expect.stringMatching(/^(ALTER|CREATE) TABLE /)] });
-      const { stdout } = await command('migrate --dry-run');
+      const { stdout } = await runCommand('migrate --dry-run');
       expect(stdout).toBe(`-- ${newest}\n${plan.statements.join(';\n')};\n`);
-      expect((await json<object[]>('migrate --status')).at(-1)).toMatchObject({ state: 'pending' });
+      expect((await readJson<object[]>('migrate --status')).at(-1)).toMatchObject({ state: 'pending' });
     });
   });
 
-  it('says with --dry-run when nothing would run', async () => {
-    expect(await json('migrate --dry-run')).toEqual([]);
-    expect((await command('migrate --dry-run')).stdout).toBe('The schema is up to date.\n');
+  it('reports with --dry-run that no migration is pending', async () => {
+    expect(await readJson('migrate --dry-run')).toEqual([]);
+    expect((await runCommand('migrate --dry-run')).stdout).toBe('The schema is up to date.\n');
   });
 });

@@ -1,24 +1,26 @@
 import { createHash } from 'node:crypto';
 import { userInfo } from 'node:os';
-import { command, json } from '../support/command-line';
+import { runCommand, readJson } from '../support/command-line';
 import { VERSION } from '../../src/config/version';
 
 const TIME = expect.stringMatching(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/) as string;
 const NO_END = { expiresAt: null, replacedBy: null, revokedAt: null };
 
-describe('petstore, the command line', () => {
+describe('The petstore command', () => {
   it('creates an account, and lists it', async () => {
-    const account = await json<object>('accounts create --name Acme --plan enterprise --per-minute 5 --per-day 50');
+    const account = await readJson<object>('accounts create --name Acme --plan enterprise --per-minute 5 --per-day 50');
     expect(account).toMatchObject({ name: 'Acme', plan: 'enterprise', perMinute: 5, perDay: 50 });
-    expect(await json<object[]>('accounts list')).toContainEqual(account);
+    expect(await readJson<object[]>('accounts list')).toContainEqual(account);
   });
 
   it('changes the plan of an account, and records the old and the new one', async () => {
-    const account = await json<{ id: number }>('accounts create --name Acme --plan free');
-    const changed = await json<object>(`accounts set-plan ${account.id} --plan enterprise --per-minute 5 --per-day 50`);
+    const account = await readJson<{ id: number }>('accounts create --name Acme --plan free');
+    const changed = await readJson<object>(
+      `accounts set-plan ${account.id} --plan enterprise --per-minute 5 --per-day 50`,
+    );
     expect(changed).toEqual({ ...account, plan: 'enterprise', perMinute: 5, perDay: 50 });
-    expect(await json<object[]>('accounts list')).toContainEqual(changed);
-    expect(await json('audit --limit 1')).toMatchObject([
+    expect(await readJson<object[]>('accounts list')).toContainEqual(changed);
+    expect(await readJson('audit --limit 1')).toMatchObject([
       {
         ...{ act: 'plan_set', accountId: account.id, keyId: null },
         details: {
@@ -27,55 +29,58 @@ describe('petstore, the command line', () => {
         },
       },
     ]);
-    expect(await json(`accounts set-plan ${account.id} --plan pro`)).toMatchObject({ perMinute: 300, perDay: 10_000 });
+    expect(await readJson(`accounts set-plan ${account.id} --plan pro`)).toMatchObject({
+      perMinute: 300,
+      perDay: 10_000,
+    });
   });
 
   it.each(['--plan enterprise', '--plan enterprise --per-day 5', '--plan pro --per-day 5'])(
     'leaves an account unchanged if its plan cannot be set with "%s"',
     async (options) => {
-      const account = await json<{ id: number }>('accounts create --name Acme --plan free');
-      const [last] = await json<object[]>('audit --limit 1');
-      const { code, stderr } = await command(`accounts set-plan ${account.id} ${options}`);
+      const account = await readJson<{ id: number }>('accounts create --name Acme --plan free');
+      const [last] = await readJson<object[]>('audit --limit 1');
+      const { code, stderr } = await runCommand(`accounts set-plan ${account.id} ${options}`);
       expect(code).toBe(2);
       expect(stderr).toMatch(/^error: The .+ plan.+\.\n$/);
-      expect(await json<object[]>('accounts list')).toContainEqual(account);
-      expect(await json('audit --limit 1')).toEqual([last]);
+      expect(await readJson<object[]>('accounts list')).toContainEqual(account);
+      expect(await readJson('audit --limit 1')).toEqual([last]);
     },
   );
 
   it('issues a key and shows it once; lists it, and revokes it', async () => {
-    const { id: accountId } = await json<{ id: number }>('accounts create --name Acme --plan free');
-    const { key, ...issued } = await json<{ id: number; key: string }>(`keys create ${accountId}`);
+    const { id: accountId } = await readJson<{ id: number }>('accounts create --name Acme --plan free');
+    const { key, ...issued } = await readJson<{ id: number; key: string }>(`keys create ${accountId}`);
     expect(key).toMatch(/^pets_test_\w{49}$/);
     expect(issued).toMatchObject({ accountId, startsWith: key.slice(0, 14), state: 'active', ...NO_END });
-    expect(await json(`keys list ${accountId}`)).toEqual([issued]);
-    const revoked = await json<object>(`keys revoke ${issued.id}`);
+    expect(await readJson(`keys list ${accountId}`)).toEqual([issued]);
+    const revoked = await readJson<object>(`keys revoke ${issued.id}`);
     expect(revoked).toEqual({ ...issued, state: 'revoked', revokedAt: TIME });
-    expect(await json(`keys list ${accountId}`)).toEqual([revoked]);
+    expect(await readJson(`keys list ${accountId}`)).toEqual([revoked]);
   });
 
   it.each([
     ['2999-01-31', '2999-01-31T00:00:00.000Z'],
     ['2999-01-31T18:30:00+02:00', '2999-01-31T16:30:00.000Z'],
   ])('issues a key that expires at %s', async (expires, expiresAt) => {
-    const { id } = await json<{ id: number }>('accounts create --name Acme --plan free');
-    expect(await json(`keys create ${id} --expires ${expires}`)).toMatchObject({ state: 'expiring', expiresAt });
-    expect((await command(`keys list ${id}`)).stdout).toContain(` expires ${expiresAt} `);
-    expect(await json('audit --limit 1')).toMatchObject([{ act: 'key_created', details: { expiresAt } }]);
+    const { id } = await readJson<{ id: number }>('accounts create --name Acme --plan free');
+    expect(await readJson(`keys create ${id} --expires ${expires}`)).toMatchObject({ state: 'expiring', expiresAt });
+    expect((await runCommand(`keys list ${id}`)).stdout).toContain(` expires ${expiresAt} `);
+    expect(await readJson('audit --limit 1')).toMatchObject([{ act: 'key_created', details: { expiresAt } }]);
   });
 
   it('cannot issue a key with an expiry in the past', async () => {
-    const { id } = await json<{ id: number }>('accounts create --name Acme --plan free');
-    const { code, stderr } = await command(`keys create ${id} --expires 2026-01-31`);
+    const { id } = await readJson<{ id: number }>('accounts create --name Acme --plan free');
+    const { code, stderr } = await runCommand(`keys create ${id} --expires 2026-01-31`);
     expect([code, stderr]).toEqual([2, 'error: The expiry must be in the future; 2026-01-31T00:00:00.000Z is not.\n']);
-    expect(await json(`keys list ${id}`)).toEqual([]);
+    expect(await readJson(`keys list ${id}`)).toEqual([]);
   });
 
   it('also accepts the account of a key as --account, but not twice', async () => {
-    const { id } = await json<{ id: number }>('accounts create --name Acme --plan free');
-    const issued = await json<{ id: number }>(`keys create --account ${id}`);
-    expect(await json(`keys list --account ${id}`)).toMatchObject([{ id: issued.id }]);
-    const { code, stderr } = await command(`keys list ${id} --account ${id}`);
+    const { id } = await readJson<{ id: number }>('accounts create --name Acme --plan free');
+    const issued = await readJson<{ id: number }>(`keys create --account ${id}`);
+    expect(await readJson(`keys list --account ${id}`)).toMatchObject([{ id: issued.id }]);
+    const { code, stderr } = await runCommand(`keys list ${id} --account ${id}`);
     expect(code).toBe(2);
     expect(stderr).toMatch(/^error: give the id of one account\n/);
   });
@@ -91,30 +96,30 @@ describe('petstore, the command line', () => {
     }
 
     const createKey = async () => {
-      const { id: accountId } = await json<{ id: number }>('accounts create --name Acme --plan free');
-      const { id, key } = await json<{ id: number; key: string }>(`keys create ${accountId}`);
+      const { id: accountId } = await readJson<{ id: number }>('accounts create --name Acme --plan free');
+      const { id, key } = await readJson<{ id: number; key: string }>(`keys create ${accountId}`);
       return { accountId, id, key };
     };
     const getGrace = ({ oldKeyExpiresAt }: Rotated) => Date.parse(oldKeyExpiresAt) - Date.now();
 
     it('with a replacement that is shown once; the old key stays valid for a day', async () => {
       const old = await createKey();
-      const rotated = await json<Rotated>(`keys rotate ${old.id}`);
+      const rotated = await readJson<Rotated>(`keys rotate ${old.id}`);
       expect(rotated).toMatchObject({ ...{ accountId: old.accountId, state: 'active', oldKeyId: old.id }, ...NO_END });
       expect(rotated.key).toMatch(/^pets_test_\w{49}$/);
       expect(rotated.key).not.toBe(old.key);
       expect(getGrace(rotated)).toBeGreaterThan(23.9 * HOUR_MS);
       expect(getGrace(rotated)).toBeLessThanOrEqual(24 * HOUR_MS);
       const { oldKeyExpiresAt: expiresAt } = rotated;
-      const keys = await json(`keys list ${old.accountId}`);
+      const keys = await readJson(`keys list ${old.accountId}`);
       expect(keys).toMatchObject([
         { id: old.id, state: 'rotating', expiresAt, replacedBy: rotated.id },
         { id: rotated.id, state: 'active', ...NO_END },
       ]);
-      const { stdout } = await command(`keys list ${old.accountId}`);
+      const { stdout } = await runCommand(`keys list ${old.accountId}`);
       expect(stdout).toMatch(/^id +accountId +startsWith +scope +state +createdAt/);
       expect(stdout).toContain(` rotating until ${expiresAt} `);
-      const trail = await json('audit --limit 1');
+      const trail = await readJson('audit --limit 1');
       expect(trail).toMatchObject([
         {
           ...{ act: 'key_rotated', accountId: old.accountId, keyId: old.id },
@@ -132,136 +137,137 @@ describe('petstore, the command line', () => {
       ['7d', 7 * 24 * HOUR_MS],
     ])('with a grace period of %s', async (grace, ms) => {
       const old = await createKey();
-      const left = getGrace(await json<Rotated>(`keys rotate ${old.id} --grace ${grace}`));
+      const left = getGrace(await readJson<Rotated>(`keys rotate ${old.id} --grace ${grace}`));
       expect(left).toBeLessThanOrEqual(ms);
       expect(left).toBeGreaterThan(ms - 20_000);
     });
 
     it('with a replacement that has an expiry', async () => {
       const old = await createKey();
-      expect(await json(`keys rotate ${old.id} --expires 2999-01-31`)).toMatchObject({
+      expect(await readJson(`keys rotate ${old.id} --expires 2999-01-31`)).toMatchObject({
         ...{ state: 'expiring', expiresAt: '2999-01-31T00:00:00.000Z' },
       });
     });
 
-    it('but not with a grace period of more than 7 days, nor if it is already rotated, expired or revoked', async () => {
+    it('only with a grace period of up to 7 days, and only if it is not already rotated, expired or revoked', async () => {
       const { accountId, ...old } = await createKey();
       const getRejection = async (options = '') => {
-        const { code, stdout, stderr } = await command(`keys rotate ${old.id}${options}`);
+        const { code, stdout, stderr } = await runCommand(`keys rotate ${old.id}${options}`);
         expect(stdout).toBe('');
         return `${code} ${stderr}`;
       };
       expect(await getRejection(' --grace 8d')).toBe('2 error: The grace period must be from 0 to 7 days.\n');
-      await command(`keys rotate ${old.id} --grace 1h`);
-      const [, { id } = { id: 0 }] = await json<{ id: number }[]>(`keys list ${accountId}`);
+      await runCommand(`keys rotate ${old.id} --grace 1h`);
+      const [, { id } = { id: 0 }] = await readJson<{ id: number }[]>(`keys list ${accountId}`);
       const advice = `Create a key for account ${accountId} instead.\n`;
       expect(await getRejection()).toMatch(
         new RegExp(`^1 error: Key ${old.id} is already being rotated: key ${id} replaces it, and it expires at .+\\n$`),
       );
-      await command(`keys revoke ${old.id}`);
+      await runCommand(`keys revoke ${old.id}`);
       expect(await getRejection()).toBe(`1 error: Key ${old.id} is revoked, so it cannot be rotated. ${advice}`);
-      await command(`keys rotate ${id} --grace 0`);
-      const { stderr } = await command(`keys rotate ${id}`);
+      await runCommand(`keys rotate ${id} --grace 0`);
+      const { stderr } = await runCommand(`keys rotate ${id}`);
       expect(stderr).toBe(`error: Key ${id} is expired, so it cannot be rotated. ${advice}`);
-      expect(await json(`keys list ${accountId}`)).toHaveLength(3);
+      expect(await readJson(`keys list ${accountId}`)).toHaveLength(3);
     });
   });
 
   it('prints its version', async () => {
-    expect(await command('--version')).toEqual({ code: 0, stdout: `${VERSION}\n`, stderr: '' });
+    expect(await runCommand('--version')).toEqual({ code: 0, stdout: `${VERSION}\n`, stderr: '' });
   });
 
   it('issues a read-only key, which keeps its scope when it is rotated, until the scope is set', async () => {
-    const { id: accountId } = await json<{ id: number }>('accounts create --name Acme --plan free');
-    const { id } = await json<{ id: number }>(`keys create ${accountId} --scope read`);
-    expect(await json('audit --limit 1')).toMatchObject([{ act: 'key_created', details: { scope: 'read' } }]);
-    expect(await json(`keys create ${accountId}`)).toMatchObject({ scope: 'write' });
-    const rotated = await json<{ id: number }>(`keys rotate ${id}`);
-    const scopes = async () => (await json<{ scope: string }[]>(`keys list ${accountId}`)).map(({ scope }) => scope);
-    expect(await scopes()).toEqual(['read', 'write', 'read']);
-    expect(await json(`keys set-scope ${rotated.id} write`)).toMatchObject({ id: rotated.id, scope: 'write' });
-    expect(await json('audit --limit 1')).toMatchObject([
+    const { id: accountId } = await readJson<{ id: number }>('accounts create --name Acme --plan free');
+    const { id } = await readJson<{ id: number }>(`keys create ${accountId} --scope read`);
+    expect(await readJson('audit --limit 1')).toMatchObject([{ act: 'key_created', details: { scope: 'read' } }]);
+    expect(await readJson(`keys create ${accountId}`)).toMatchObject({ scope: 'write' });
+    const rotated = await readJson<{ id: number }>(`keys rotate ${id}`);
+    const listScopes = async () =>
+      (await readJson<{ scope: string }[]>(`keys list ${accountId}`)).map(({ scope }) => scope);
+    expect(await listScopes()).toEqual(['read', 'write', 'read']);
+    expect(await readJson(`keys set-scope ${rotated.id} write`)).toMatchObject({ id: rotated.id, scope: 'write' });
+    expect(await readJson('audit --limit 1')).toMatchObject([
       { act: 'key_scope_set', accountId, keyId: rotated.id, details: { oldScope: 'read', scope: 'write' } },
     ]);
-    expect(await scopes()).toEqual(['read', 'write', 'write']);
+    expect(await listScopes()).toEqual(['read', 'write', 'write']);
   });
 
   it('cannot set the scope of a revoked key', async () => {
-    const { id: accountId } = await json<{ id: number }>('accounts create --name Acme --plan free');
-    const { id } = await json<{ id: number }>(`keys create ${accountId}`);
-    await command(`keys revoke ${id}`);
-    expect((await command(`keys set-scope ${id} read`)).stderr).toBe(
+    const { id: accountId } = await readJson<{ id: number }>('accounts create --name Acme --plan free');
+    const { id } = await readJson<{ id: number }>(`keys create ${accountId}`);
+    await runCommand(`keys revoke ${id}`);
+    expect((await runCommand(`keys set-scope ${id} read`)).stderr).toBe(
       `error: Key ${id} is revoked, so its scope cannot be changed. ` +
         `Create a key for account ${accountId} instead.\n`,
     );
-    expect(await json(`keys list ${accountId}`)).toMatchObject([{ scope: 'write' }]);
+    expect(await readJson(`keys list ${accountId}`)).toMatchObject([{ scope: 'write' }]);
   });
 
   it('lifts the ban of a key, banned or not, and records it', async () => {
-    const { id: accountId } = await json<{ id: number }>('accounts create --name Acme --plan free');
-    const issued = await json<{ id: number }>(`keys create ${accountId}`);
-    expect(await json(`keys unban ${issued.id}`)).toMatchObject({ id: issued.id, state: 'active', ...NO_END });
-    expect(await json('audit --limit 1')).toMatchObject([
+    const { id: accountId } = await readJson<{ id: number }>('accounts create --name Acme --plan free');
+    const issued = await readJson<{ id: number }>(`keys create ${accountId}`);
+    expect(await readJson(`keys unban ${issued.id}`)).toMatchObject({ id: issued.id, state: 'active', ...NO_END });
+    expect(await readJson('audit --limit 1')).toMatchObject([
       { act: 'key_unbanned', accountId, keyId: issued.id, details: {} },
     ]);
   });
 
   it('cannot lift the ban of a revoked key', async () => {
-    const { id: accountId } = await json<{ id: number }>('accounts create --name Acme --plan free');
-    const { id } = await json<{ id: number }>(`keys create ${accountId}`);
-    await command(`keys revoke ${id}`);
-    const { code, stdout, stderr } = await command(`keys unban ${id}`);
+    const { id: accountId } = await readJson<{ id: number }>('accounts create --name Acme --plan free');
+    const { id } = await readJson<{ id: number }>(`keys create ${accountId}`);
+    await runCommand(`keys revoke ${id}`);
+    const { code, stdout, stderr } = await runCommand(`keys unban ${id}`);
     expect([code, stdout, stderr]).toEqual([
       ...[1, ''],
       `error: Key ${id} is revoked, so it cannot be unbanned. Create a key for account ${accountId} instead.\n`,
     ]);
-    expect(await json('audit --limit 1')).toMatchObject([{ act: 'key_revoked', keyId: id }]);
+    expect(await readJson('audit --limit 1')).toMatchObject([{ act: 'key_revoked', keyId: id }]);
   });
 
   it('shows an account with its number of keys, and how many of them are valid', async () => {
-    const account = await json<{ id: number }>('accounts create --name Acme --plan free');
-    expect(await json(`accounts show ${account.id}`)).toEqual({ ...account, keys: 0, validKeys: 0 });
+    const account = await readJson<{ id: number }>('accounts create --name Acme --plan free');
+    expect(await readJson(`accounts show ${account.id}`)).toEqual({ ...account, keys: 0, validKeys: 0 });
     const ids = [];
     for (let count = 0; count < 3; count++) {
-      ids.push((await json<{ id: number }>(`keys create ${account.id}`)).id);
+      ids.push((await readJson<{ id: number }>(`keys create ${account.id}`)).id);
     }
-    await command(`keys revoke ${ids[0]}`);
-    await command(`keys rotate ${ids[1]} --grace 0`);
-    expect(await json(`accounts show ${account.id}`)).toEqual({ ...account, keys: 4, validKeys: 2 });
+    await runCommand(`keys revoke ${ids[0]}`);
+    await runCommand(`keys rotate ${ids[1]} --grace 0`);
+    expect(await readJson(`accounts show ${account.id}`)).toEqual({ ...account, keys: 4, validKeys: 2 });
   });
 
-  it('tells people, but not programs, that bans and usage are unknown if replicas count in memory', async () => {
-    const { id } = await json<{ id: number }>('accounts create --name Acme --plan free');
-    await command(`keys create ${id}`);
+  it('notes that bans and usage are unknown if replicas count in memory, but not with --json', async () => {
+    const { id } = await readJson<{ id: number }>('accounts create --name Acme --plan free');
+    await runCommand(`keys create ${id}`);
     const why = 'unknown here: without REDIS_URL, each replica counts in its own memory.\n';
-    expect((await command(`keys list ${id}`)).stderr).toBe(`note: The ban state of the keys is ${why}`);
-    expect((await command(`accounts show ${id}`)).stderr).toBe(`note: The rate limit usage is ${why}`);
-    expect(Object.keys((await json<object[]>(`keys list ${id}`))[0] ?? {})).not.toContain('bannedUntil');
-    expect(Object.keys(await json<object>(`accounts show ${id}`))).not.toContain('minute');
+    expect((await runCommand(`keys list ${id}`)).stderr).toBe(`note: The ban state of the keys is ${why}`);
+    expect((await runCommand(`accounts show ${id}`)).stderr).toBe(`note: The rate limit usage is ${why}`);
+    expect(Object.keys((await readJson<object[]>(`keys list ${id}`))[0] ?? {})).not.toContain('bannedUntil');
+    expect(Object.keys(await readJson<object>(`accounts show ${id}`))).not.toContain('minute');
   });
 
-  it('prints tables for people', async () => {
-    await command('accounts create --name Gamma --plan pro');
-    const { code, stdout } = await command('accounts list');
+  it('prints tables without --json', async () => {
+    await runCommand('accounts create --name Gamma --plan pro');
+    const { code, stdout } = await runCommand('accounts list');
     expect(code).toBe(0);
     expect(stdout).toMatch(/^id +name +plan +perMinute +perDay +createdAt\n/);
     expect(stdout).toMatch(/\n\d+ +Gamma +pro +300 +10000 +\d{4}-/);
   });
 
-  it('says that a list is empty, in words for people and as an empty array for programs', async () => {
-    const { id } = await json<{ id: number }>('accounts create --name Delta --plan free');
-    expect((await command(`keys list ${id}`)).stdout).toBe('None.\n');
-    expect(await json(`keys list ${id}`)).toEqual([]);
+  it('prints a sentence for an empty list, and an empty array with --json', async () => {
+    const { id } = await readJson<{ id: number }>('accounts create --name Delta --plan free');
+    expect((await runCommand(`keys list ${id}`)).stdout).toBe('None.\n');
+    expect(await readJson(`keys list ${id}`)).toEqual([]);
   });
 
-  it('shows who changed what of an account and its keys, newest last, without a secret or a hash', async () => {
-    const { id } = await json<{ id: number }>(
+  it('shows who changed an account and its keys and how, newest last, without secrets or hashes', async () => {
+    const { id } = await readJson<{ id: number }>(
       'accounts create --name Acme --plan enterprise --per-minute 5 --per-day 9',
     );
-    const issued = await json<{ id: number; key: string }>(`keys create --account ${id}`);
-    await command(`keys revoke ${issued.id}`);
-    await command(`keys revoke ${issued.id}`);
-    const entries = await json<{ operator: string; at: string }[]>('audit --limit 3');
+    const issued = await readJson<{ id: number; key: string }>(`keys create --account ${id}`);
+    await runCommand(`keys revoke ${issued.id}`);
+    await runCommand(`keys revoke ${issued.id}`);
+    const entries = await readJson<{ operator: string; at: string }[]>('audit --limit 3');
     const [operator, at] = [userInfo().username, TIME];
     expect(entries).toMatchObject([
       {
@@ -271,7 +277,7 @@ describe('petstore, the command line', () => {
       { operator, at, act: 'key_created', accountId: id, keyId: issued.id, details: { expiresAt: null } },
       { operator, at, act: 'key_revoked', accountId: id, keyId: issued.id, details: {} },
     ]);
-    const { stdout } = await command('audit --limit 2');
+    const { stdout } = await runCommand('audit --limit 2');
     expect(stdout).toMatch(/^id +at +operator +act +accountId +keyId +details\n/);
     expect(stdout).toMatch(/\n\d+ +\S+Z +\S+ +key_created +\d+ +\d+ +scope: write, expiresAt: none\n/);
     const printed = stdout + JSON.stringify(entries);
@@ -318,7 +324,7 @@ describe('petstore, the command line', () => {
     'accounts list --nonsense',
     'migrate --status --dry-run',
   ])('rejects "%s" with a clear line and exit code 2', async (line) => {
-    const { code, stdout, stderr } = await command(line);
+    const { code, stdout, stderr } = await runCommand(line);
     expect([code, stdout]).toEqual([2, '']);
     expect(stderr).toMatch(/^error: .+\n/);
   });
@@ -328,7 +334,7 @@ describe('petstore, the command line', () => {
     ['accounts create --plan free', `option '--name <name>'`],
     ['accounts set-plan 1', `option '--plan <plan>'`],
   ])('names all options that "%s" lacks', async (line, missing) => {
-    const { code, stderr } = await command(line);
+    const { code, stderr } = await runCommand(line);
     expect([code, stderr.split('\n')[0]]).toEqual([2, `error: required ${missing} not specified`]);
   });
 
@@ -341,7 +347,7 @@ describe('petstore, the command line', () => {
     'keys unban 999',
     'keys revoke 999',
   ])('says that the id in "%s" does not exist, with exit code 1', async (line) => {
-    const { code, stdout, stderr } = await command(`${line} --json`);
+    const { code, stdout, stderr } = await runCommand(`${line} --json`);
     expect([code, stdout]).toEqual([1, '']);
     expect(stderr).toMatch(/^error: No (account|key) has the id 999\.\n$/);
   });
@@ -358,13 +364,13 @@ describe('petstore, the command line', () => {
     'migrate --help',
     'openapi --help',
   ])('has help for %s', async (line) => {
-    const { code, stdout } = await command(line);
+    const { code, stdout } = await runCommand(line);
     expect(code).toBe(0);
     expect(stdout).toMatch(/^Usage: petstore/);
   });
 
   it('reports an invalid setting in one line', async () => {
-    const { code, stderr } = await command('accounts list', { PORT: 'abc' });
+    const { code, stderr } = await runCommand('accounts list', { PORT: 'abc' });
     expect([code, stderr]).toEqual([1, 'error: PORT must be a whole number from 1 to 65535.\n']);
   });
 });

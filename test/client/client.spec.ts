@@ -30,19 +30,19 @@ describe('The client', () => {
 
   const createClient = (apiKey: string, options: Partial<PetStoreOptions> = {}) =>
     createPetStore({ baseUrl: proxy.baseUrl, apiKey, ...options });
-  const client = async (options?: Partial<PetStoreOptions>) => createClient(await service.createKey(), options);
-  const rex = () => ({ name: name.slice(-255), categoryId: 3n });
-  const stored = () =>
+  const startClient = async (options?: Partial<PetStoreOptions>) => createClient(await service.createKey(), options);
+  const createPetInput = () => ({ name: name.slice(-255), categoryId: 3n });
+  const findStoredIds = () =>
     service.app
       .get(DataSource)
-      .query<{ id: string }[]>('SELECT id FROM pets WHERE name = $1 ORDER BY id', [rex().name]);
-  const failure = async (promise: Promise<unknown>): Promise<PetStoreError> => {
+      .query<{ id: string }[]>('SELECT id FROM pets WHERE name = $1 ORDER BY id', [createPetInput().name]);
+  const catchError = async (promise: Promise<unknown>): Promise<PetStoreError> => {
     const error: unknown = await promise.then(
       () => undefined,
       (thrown: unknown) => thrown,
     );
     if (!(error instanceof PetStoreError)) {
-      throw new Error('It did not fail with a PetStoreError.', { cause: error });
+      throw new Error('The call did not fail with a PetStoreError.', { cause: error });
     }
     return error;
   };
@@ -53,7 +53,11 @@ describe('The client', () => {
     }
     return found;
   };
-  const error = (status: number, headers: Record<string, string> = {}, code = 'service_unavailable'): Failure => ({
+  const createFailure = (
+    status: number,
+    headers: Record<string, string> = {},
+    code = 'service_unavailable',
+  ): Failure => ({
     status,
     headers: { 'content-type': 'application/json', ...headers },
     body: JSON.stringify({ code, message: 'Try later.', status }),
@@ -62,16 +66,16 @@ describe('The client', () => {
 
   describe('sends every operation', () => {
     it('with a method of the same name', async () => {
-      expect(Object.keys(await client())).toEqual([...Object.keys(OPERATIONS), 'paginate']);
+      expect(Object.keys(await startClient())).toEqual([...Object.keys(OPERATIONS), 'paginate']);
     });
 
     it('with its path, query, headers and body', async () => {
-      const petStore = await client();
+      const petStore = await startClient();
       const pet = await petStore.createPet({
-        body: { ...rex(), status: 'sold' },
+        body: { ...createPetInput(), status: 'sold' },
         header: { 'Idempotency-Key': 'mine' },
       });
-      expect(pet).toEqual({ id: pet.id, ...rex(), status: 'sold' });
+      expect(pet).toEqual({ id: pet.id, ...createPetInput(), status: 'sold' });
       expect(proxy.requests[0]?.headers['idempotency-key']).toBe('mine');
       // eslint-disable-next-line @typescript-eslint/no-deprecated -- until it is removed
       expect(await petStore.getPet({ path: { petId: pet.id } })).toEqual(pet);
@@ -88,10 +92,10 @@ describe('The client', () => {
         `INSERT INTO pets (id, name, category_id, status) OVERRIDING SYSTEM VALUE VALUES ($1, 'Max', $1, 'available')`,
         [String(INT64_MAX)],
       );
-    const petStore = await client();
+    const petStore = await startClient();
     const categoryId = -INT64_MAX - 1n;
-    const pet = await petStore.createPet({ body: { ...rex(), categoryId } });
-    expect(pet).toEqual({ id: pet.id, name: rex().name, categoryId, status: 'available' });
+    const pet = await petStore.createPet({ body: { ...createPetInput(), categoryId } });
+    expect(pet).toEqual({ id: pet.id, name: createPetInput().name, categoryId, status: 'available' });
     const available = await collect(petStore.paginate('listPets', { query: { status: 'available' } }));
     expect(available).toContainEqual(pet);
     expect(available).toContainEqual({ id: INT64_MAX, name: 'Max', categoryId: INT64_MAX, status: 'available' });
@@ -104,21 +108,21 @@ describe('The client', () => {
         .query(`INSERT INTO pets (name, category_id, status) SELECT $1, n, 'pending' FROM generate_series(1, 45) n`, [
           name,
         ]);
-      const petStore = await client();
+      const petStore = await startClient();
       const pending = petStore.paginate('listPets', { query: { status: 'pending', limit: 7 } });
       expect((await collect(pending)).map(({ categoryId }) => categoryId)).toEqual(
         Array.from({ length: 45 }, (_, index) => BigInt(index + 1)),
       );
-      // Its links name another host: that of PUBLIC_BASE_URL.
+      // Although Link names the host of PUBLIC_BASE_URL, all requests went to the base URL of the client.
       expect(proxy.requests).toHaveLength(7);
     });
 
     it('over an empty list', async () => {
-      expect(await collect((await client()).paginate('listOrders'))).toEqual([]);
+      expect(await collect((await startClient()).paginate('listOrders'))).toEqual([]);
     });
 
     it('and requests a page only when it is needed', async () => {
-      for await (const pet of (await client()).paginate('listPets', { query: { limit: 1 } })) {
+      for await (const pet of (await startClient()).paginate('listPets', { query: { limit: 1 } })) {
         expect(pet).toBeDefined();
         break;
       }
@@ -128,37 +132,37 @@ describe('The client', () => {
 
   describe('retries', () => {
     it.each<[string, Fault[]]>([
-      ['a 429', [{ before: error(429, { 'retry-after': '0' }, 'rate_limit_exceeded') }]],
-      ['a 503', [{ before: error(503, { 'retry-after': '1' }) }]],
-      ['a 503 after the animal was added', [{ after: error(503, { 'retry-after': '0' }) }]],
+      ['a 429', [{ before: createFailure(429, { 'retry-after': '0' }, 'rate_limit_exceeded') }]],
+      ['a 503', [{ before: createFailure(503, { 'retry-after': '1' }) }]],
+      ['a 503 after the animal was added', [{ after: createFailure(503, { 'retry-after': '0' }) }]],
       ['the 502 of a gateway after the animal was added', [{ after: html }]],
       ['a connection that is reset before the service has the request', ['reset before']],
       ['a connection that is reset before the response', ['reset after']],
-      ['a connection that is reset within the response', ['reset within the body after']],
-      ['a response that is late', ['silence after']],
-      ['all of these', ['reset before', 'reset after', { after: html }, 'reset within the body after']],
+      ['a connection that is reset during the response', ['reset during the body']],
+      ['a response that takes too long', ['no response']],
+      ['several of these in sequence', ['reset before', 'reset after', { after: html }, 'reset during the body']],
     ])('%s, and adds one animal', async (_, faults) => {
-      const petStore = await client({ timeoutMs: faults.includes('silence after') ? 1_000 : 10_000 });
+      const petStore = await startClient({ timeoutMs: faults.includes('no response') ? 1_000 : 10_000 });
       proxy.break(faults);
-      const pet = await petStore.createPet({ body: rex() });
-      expect(await stored()).toEqual([{ id: String(pet.id) }]);
+      const pet = await petStore.createPet({ body: createPetInput() });
+      expect(await findStoredIds()).toEqual([{ id: String(pet.id) }]);
       expect(proxy.requests).toHaveLength(faults.length + 1);
       const keys = new Set(proxy.requests.map(({ headers }) => headers['idempotency-key']));
       expect([...keys]).toEqual([expect.stringMatching(/^[0-9a-f-]{36}$/)]);
     });
 
     it.each<[string, Fault]>([
-      ['rate_limit_exceeded', { before: error(429, { 'retry-after': '0' }, 'rate_limit_exceeded') }],
-      ['service_unavailable', { after: error(503) }],
+      ['rate_limit_exceeded', { before: createFailure(429, { 'retry-after': '0' }, 'rate_limit_exceeded') }],
+      ['service_unavailable', { after: createFailure(503) }],
       ['unexpected_response', { after: html }],
       ['connection_failed', 'reset after'],
-      ['timeout', 'silence after'],
+      ['timeout', 'no response'],
     ])('a limited number of times, then throws %s', async (code, fault) => {
-      const petStore = await client({ maxRetries: 2, timeoutMs: code === 'timeout' ? 300 : 10_000 });
+      const petStore = await startClient({ maxRetries: 2, timeoutMs: code === 'timeout' ? 300 : 10_000 });
       proxy.break([], fault);
-      expect((await failure(petStore.createPet({ body: rex() }))).code).toBe(code);
+      expect((await catchError(petStore.createPet({ body: createPetInput() }))).code).toBe(code);
       expect(proxy.requests).toHaveLength(3);
-      expect((await stored()).length).toBeLessThanOrEqual(1);
+      expect((await findStoredIds()).length).toBeLessThanOrEqual(1);
     });
 
     it('a list when any of its pages fails', async () => {
@@ -167,23 +171,23 @@ describe('The client', () => {
         .query(`INSERT INTO pets (name, category_id, status) SELECT $1, n, 'sold' FROM generate_series(1, 5) n`, [
           name,
         ]);
-      proxy.break(['reset before', 'none', 'reset within the body after', { before: error(503) }]);
-      const sold = (await client()).paginate('listPets', { query: { status: 'sold', limit: 2 } });
+      proxy.break(['reset before', 'none', 'reset during the body', { before: createFailure(503) }]);
+      const sold = (await startClient()).paginate('listPets', { query: { status: 'sold', limit: 2 } });
       const found = (await collect(sold)).filter((pet) => pet.name === name);
       expect(found.map(({ categoryId }) => categoryId)).toEqual([1n, 2n, 3n, 4n, 5n]);
     });
 
     it.each([400, 401, 403, 404, 409, 500])('never after a %d', async (status) => {
-      const petStore = await client();
-      proxy.break([], { before: error(status) });
-      expect((await failure(petStore.createPet({ body: rex() }))).status).toBe(status);
+      const petStore = await startClient();
+      proxy.break([], { before: createFailure(status) });
+      expect((await catchError(petStore.createPet({ body: createPetInput() }))).status).toBe(status);
       expect(proxy.requests).toHaveLength(1);
     });
 
     it('never if Retry-After exceeds the maximum wait of the caller', async () => {
       const petStore = createClient(await service.createKey('enterprise', { perMinute: 10, perDay: 1 }));
-      await petStore.createPet({ body: rex() });
-      const { code, retryAfter = 0 } = await failure(petStore.createPet({ body: rex() }));
+      await petStore.createPet({ body: createPetInput() });
+      const { code, retryAfter = 0 } = await catchError(petStore.createPet({ body: createPetInput() }));
       expect(code).toBe('daily_quota_exceeded');
       expect(retryAfter).toBeGreaterThan(120);
       expect(proxy.requests).toHaveLength(2);
@@ -194,23 +198,23 @@ describe('The client', () => {
       const waits: number[] = [];
       const wait = setTimeout;
       jest.spyOn(globalThis, 'setTimeout').mockImplementation((done: () => void, ms = 0) => {
-        const isOfClient = [7_250, 7_500, 8_000].includes(ms);
-        if (isOfClient) {
+        const isClientDelay = [7_250, 7_500, 8_000].includes(ms);
+        if (isClientDelay) {
           waits.push(ms);
         }
-        return wait(done, isOfClient ? 0 : ms);
+        return wait(done, isClientDelay ? 0 : ms);
       });
-      const petStore = await client();
-      const unavailable = { before: error(503, { 'retry-after': '7' }) };
+      const petStore = await startClient();
+      const unavailable = { before: createFailure(503, { 'retry-after': '7' }) };
       proxy.break([unavailable, unavailable, unavailable]);
-      await petStore.createPet({ body: rex() });
+      await petStore.createPet({ body: createPetInput() });
       expect(waits).toEqual([7_250, 7_500, 8_000]);
     });
 
     it('no request of this client until the Retry-After of a 429 has passed', async () => {
       const rejected = new Promise<void>((resolve) => {
-        proxy.break([{ before: error(429, { 'retry-after': '1' }, 'rate_limit_exceeded') }]);
-        void client({
+        proxy.break([{ before: createFailure(429, { 'retry-after': '1' }, 'rate_limit_exceeded') }]);
+        void startClient({
           fetch: async (url, init) => {
             const response = await fetch(url, init);
             setImmediate(resolve);
@@ -234,16 +238,16 @@ describe('The client', () => {
     const reason = new Error('The user closed the window.');
 
     it('before it sends a request', async () => {
-      const petStore = await client();
+      const petStore = await startClient();
       await expect(petStore.listPets({ signal: AbortSignal.abort(reason) })).rejects.toBe(reason);
       expect(proxy.requests).toHaveLength(0);
     });
 
     it('while it waits for the response', async () => {
       const controller = new AbortController();
-      proxy.break([], 'silence after');
-      const call = (await client()).createPet({ body: rex(), signal: controller.signal });
-      await proxy.received();
+      proxy.break([], 'no response');
+      const call = (await startClient()).createPet({ body: createPetInput(), signal: controller.signal });
+      await proxy.waitForRequest();
       controller.abort(reason);
       await expect(call).rejects.toBe(reason);
       expect(proxy.requests).toHaveLength(1);
@@ -260,8 +264,8 @@ describe('The client', () => {
         }
         return wait(done, ms);
       });
-      proxy.break([], { before: error(503, { 'retry-after': '60' }) });
-      await expect((await client()).listPets({ signal: controller.signal })).rejects.toBe(reason);
+      proxy.break([], { before: createFailure(503, { 'retry-after': '60' }) });
+      await expect((await startClient()).listPets({ signal: controller.signal })).rejects.toBe(reason);
       expect(proxy.requests).toHaveLength(1);
     });
   });
@@ -272,7 +276,7 @@ describe('The client', () => {
         maxRetries: 0,
       });
       await petStore.listPets();
-      const thrown = await failure(petStore.listPets());
+      const thrown = await catchError(petStore.listPets());
       expect(thrown).toMatchObject({
         name: 'PetStoreError',
         code: 'rate_limit_exceeded',
@@ -286,23 +290,27 @@ describe('The client', () => {
     });
 
     it.each<[string, Failure, Partial<PetStoreError>]>([
-      ['a code that is new', error(422, {}, 'brand_new'), { code: 'brand_new', status: 422, message: 'Try later.' }],
+      [
+        'a code that is new',
+        createFailure(422, {}, 'brand_new'),
+        { code: 'brand_new', status: 422, message: 'Try later.' },
+      ],
       ['HTML', { ...html, status: 404 }, { code: 'unexpected_response', status: 404 }],
       ['HTML with status 200', { ...html, status: 200 }, { code: 'unexpected_response', status: 200 }],
       ['a redirect', { status: 307, headers: { location: '/v1/pets' } }, { code: 'unexpected_response', status: 307 }],
       ['an empty error', { status: 400 }, { code: 'unexpected_response', status: 400 }],
       ['null', { status: 400, body: 'null' }, { code: 'unexpected_response', status: 400 }],
     ])('for %s', async (_, before, expected) => {
-      const petStore = await client();
+      const petStore = await startClient();
       proxy.break([], { before });
-      expect(await failure(petStore.listPets())).toMatchObject(expected);
+      expect(await catchError(petStore.listPets())).toMatchObject(expected);
       expect(proxy.requests).toHaveLength(1);
     });
 
     it('with the cause if there is no response', async () => {
-      const petStore = await client({ maxRetries: 0 });
+      const petStore = await startClient({ maxRetries: 0 });
       proxy.break([], 'reset before');
-      const { status, cause } = await failure(petStore.listPets());
+      const { status, cause } = await catchError(petStore.listPets());
       expect([status, cause]).toEqual([undefined, expect.objectContaining({ name: 'TypeError' })]);
     });
   });

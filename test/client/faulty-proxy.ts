@@ -9,17 +9,17 @@ import {
 import type { AddressInfo } from 'node:net';
 import { buffer } from 'node:stream/consumers';
 
-/** What happens to one request. Each `after …` comes after the service has responded to it. */
+/** A fault of one request. It happens before the request reaches the service, or after the service has responded. */
 export type Fault =
   | 'none'
   | 'reset before'
   | 'reset after'
-  | 'reset within the body after'
-  | 'silence after'
+  | 'reset during the body'
+  | 'no response'
   | { readonly before: Failure }
   | { readonly after: Failure };
 
-/** A response in place of that of the service. */
+/** A response that replaces the one of the service. */
 export interface Failure {
   readonly status: number;
   readonly headers?: Readonly<Record<string, string>>;
@@ -33,12 +33,12 @@ interface Received {
   readonly at: number;
 }
 
-/** An HTTP proxy in front of the service, which breaks requests. */
+/** An HTTP proxy in front of the service that makes requests fail. */
 export class FaultyProxy {
   readonly requests: Received[] = [];
   private readonly server: Server;
   private faults: Fault[] = [];
-  private finally: Fault = 'none';
+  private laterFault: Fault = 'none';
   private announce: () => void = () => undefined;
 
   private constructor(private readonly target: number) {
@@ -57,15 +57,15 @@ export class FaultyProxy {
     return `http://127.0.0.1:${(this.server.address() as AddressInfo).port}/v1`;
   }
 
-  /** The next requests have these faults, and all later ones the last. */
+  /** Sets the faults of the next requests, and the fault of all later ones. */
   break(faults: readonly Fault[], later: Fault = 'none'): void {
     this.faults = [...faults];
-    this.finally = later;
+    this.laterFault = later;
     this.requests.length = 0;
   }
 
   /** Waits for the next request. */
-  received(): Promise<void> {
+  waitForRequest(): Promise<void> {
     return new Promise((resolve) => (this.announce = resolve));
   }
 
@@ -79,7 +79,7 @@ export class FaultyProxy {
     const body = await buffer(incoming);
     this.requests.push({ method, url, headers, at: Date.now() });
     this.announce();
-    const fault = this.faults.shift() ?? this.finally;
+    const fault = this.faults.shift() ?? this.laterFault;
     if (fault === 'reset before') {
       socket.resetAndDestroy();
       return;
@@ -100,11 +100,11 @@ export class FaultyProxy {
       case 'reset after':
         socket.resetAndDestroy();
         return;
-      case 'reset within the body after':
+      case 'reset during the body':
         outgoing.writeHead(response.status, response.headers);
         outgoing.write(response.body.subarray(0, 5), () => socket.resetAndDestroy());
         return;
-      case 'silence after':
+      case 'no response':
     }
   }
 

@@ -53,7 +53,7 @@ describe('npm run client:types', () => {
   });
 });
 
-/** A document whose parts are all shared components. */
+/** A document that consists of shared components. */
 const REFERENCES = {
   openapi: '3.1.0',
   info: { title: 'Toys', version: '1.0.0' },

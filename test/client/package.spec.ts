@@ -2,7 +2,7 @@ import { execFile } from 'node:child_process';
 import { readdir, readFile, symlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
-import { temporaryDirectory } from '../support/process';
+import { createTemporaryDirectory } from '../support/process';
 import { TestService } from '../support/service';
 
 const ROOT = join(__dirname, '../..');
@@ -10,7 +10,7 @@ const COMPILER_OPTIONS = ['--strict', '--module', 'nodenext', '--target', 'es202
 
 const run = promisify(execFile);
 
-/** What TypeScript must accept and reject. */
+/** A program with code that TypeScript must accept, and marked mistakes that it must reject. */
 const TYPES = `
 import { createPetStore, type ErrorCode, type Schemas } from 'petstore-client';
 
@@ -36,7 +36,7 @@ interface Example {
   readonly printed: string;
 }
 
-/** The program of a section, and what the section says that it prints. */
+/** Reads the program in a section, and the output that the section shows for it. */
 async function readExample(path: string, heading: string): Promise<Example> {
   const [, section = ''] = (await readFile(join(ROOT, path), 'utf8')).split(`\n## ${heading}\n`);
   const blocks = [...section.matchAll(/^```(\w*)\n([^]*?)^```$/gm)];
@@ -45,11 +45,11 @@ async function readExample(path: string, heading: string): Promise<Example> {
 }
 
 describe('The package petstore-client', () => {
-  let directory: Awaited<ReturnType<typeof temporaryDirectory>>;
+  let directory: Awaited<ReturnType<typeof createTemporaryDirectory>>;
   let examples: Readonly<Record<'readme' | 'guide', Example>>;
 
   beforeAll(async () => {
-    directory = await temporaryDirectory();
+    directory = await createTemporaryDirectory();
     const pack = (path: string, ...options: string[]) =>
       run('npm', ['pack', path, '--pack-destination', directory.path, ...options]);
     await pack(join(ROOT, 'clients/typescript'));
@@ -75,7 +75,7 @@ describe('The package petstore-client', () => {
     ]);
   });
 
-  describe('has types that reject mistakes, and that accept', () => {
+  describe('has types that reject mistakes and accept', () => {
     let service: TestService;
 
     beforeAll(async () => {
@@ -86,7 +86,7 @@ describe('The package petstore-client', () => {
       }
       const files = Object.keys(programs).map((name) => `${name}.ts`);
       await run(join(ROOT, 'node_modules/.bin/tsc'), [...COMPILER_OPTIONS, ...files], { cwd: directory.path }).catch(
-        // The compiler prints what is wrong to its standard output.
+        // The compiler prints errors to standard output.
         (error: unknown) => {
           throw new Error((error as { stdout: string }).stdout);
         },
@@ -95,19 +95,22 @@ describe('The package petstore-client', () => {
     }, 120_000);
     afterAll(() => service.close());
 
-    it.each(['guide', 'readme'] as const)('the example of the %s, which prints what it says there', async (name) => {
-      const key = await service.createKey();
-      await service.administer('TRUNCATE pets RESTART IDENTITY CASCADE');
-      const { printed } = examples[name];
-      for (const [, other] of printed.matchAll(/^\d+ (\w+) 3$/gm)) {
-        await service.post('/v1/pets', { key, body: { name: other, categoryId: 3 } });
-      }
-      const start = (KEY: string) => {
-        const env = { PATH: process.env.PATH, BASE_URL: `http://127.0.0.1:${service.port}/v1`, KEY };
-        return run(process.execPath, [`${name}.js`], { cwd: directory.path, env });
-      };
-      expect((await start(key)).stdout).toBe(printed);
-      expect((await start('wrong')).stderr).toBe('Enter another API key.\n');
-    });
+    it.each(['guide', 'readme'] as const)(
+      'the example of the %s, which prints the output shown there',
+      async (name) => {
+        const key = await service.createKey();
+        await service.administer('TRUNCATE pets RESTART IDENTITY CASCADE');
+        const { printed } = examples[name];
+        for (const [, other] of printed.matchAll(/^\d+ (\w+) 3$/gm)) {
+          await service.post('/v1/pets', { key, body: { name: other, categoryId: 3 } });
+        }
+        const start = (KEY: string) => {
+          const env = { PATH: process.env.PATH, BASE_URL: `http://127.0.0.1:${service.port}/v1`, KEY };
+          return run(process.execPath, [`${name}.js`], { cwd: directory.path, env });
+        };
+        expect((await start(key)).stdout).toBe(printed);
+        expect((await start('wrong')).stderr).toBe('Enter another API key.\n');
+      },
+    );
   });
 });

@@ -3,14 +3,14 @@ import { readFileSync } from 'node:fs';
 import { delimiter, dirname, join } from 'node:path';
 import { Redis } from 'ioredis';
 import { AccountsService, KeysService } from '../../src/auth';
-import { json } from '../support/command-line';
-import { temporaryDirectory } from '../support/process';
+import { readJson } from '../support/command-line';
+import { createTemporaryDirectory } from '../support/process';
 import { Client, getErrorCode, concurrently } from './support/client';
 import { Replica } from './support/replica';
-import { postgresProgram, Server } from './support/servers';
+import { findPostgresProgram, Server } from './support/servers';
 import { Store } from './support/store';
 
-/** The commands of docs/operating.md, as they stand there. */
+/** The commands in docs/operating.md. */
 const [BACKUP = '', RESTORE = ''] = Array.from(
   /\n## Backup and restore\n(.*?)\n## /s
     .exec(readFileSync(join(__dirname, '../../docs/operating.md'), 'utf8'))?.[1]
@@ -23,7 +23,7 @@ const ANIMAL = { name: 'Rex', categoryId: 1 };
 describe('A database that was backed up, dropped and restored', () => {
   let postgres: Server;
   let redis: Server;
-  let directory: Awaited<ReturnType<typeof temporaryDirectory>>;
+  let directory: Awaited<ReturnType<typeof createTemporaryDirectory>>;
   let store: Store;
   let replica: Replica;
   let env: Record<'APP_ENV' | 'DATABASE_URL' | 'REDIS_URL' | 'DRAIN_SECONDS', string>;
@@ -34,7 +34,7 @@ describe('A database that was backed up, dropped and restored', () => {
   let keysLeft: string[];
 
   beforeAll(async () => {
-    [postgres, redis, directory] = await Promise.all([Server.postgres(), Server.redis(), temporaryDirectory()]);
+    [postgres, redis, directory] = await Promise.all([Server.postgres(), Server.redis(), createTemporaryDirectory()]);
     env = {
       ...{ APP_ENV: 'production', DRAIN_SECONDS: '0' },
       ...{ DATABASE_URL: `${postgres.url}/petstore`, REDIS_URL: redis.url },
@@ -51,19 +51,19 @@ describe('A database that was backed up, dropped and restored', () => {
     await create();
 
     runCommands(BACKUP);
-    before = await answers();
+    before = await readEverything();
     lastId = parseId((await client.add(replica.port, 'Too late')).body);
     const late = new Client(await store.createKey('free'));
     await late.call(replica.port);
     late.close();
     await replica.program.kill('SIGTERM');
     await store.close();
-    const others = new Redis(redis.url);
-    await others.set('somebody:else', 'stays');
+    const otherApp = new Redis(redis.url);
+    await otherApp.set('other:app', 'stays');
 
     runCommands(RESTORE);
-    keysLeft = await others.keys('*');
-    others.disconnect();
+    keysLeft = await otherApp.keys('*');
+    otherApp.disconnect();
     store = await Store.open(env.DATABASE_URL);
     replica = await replica.startAgain();
   });
@@ -76,7 +76,7 @@ describe('A database that was backed up, dropped and restored', () => {
   });
 
   const runCommands = (commands: string) => {
-    const path = [dirname(postgresProgram('pg_restore')), process.env.PATH].join(delimiter);
+    const path = [dirname(findPostgresProgram('pg_restore')), process.env.PATH].join(delimiter);
     execFileSync('sh', ['-e', '-c', commands], {
       env: { ...env, PATH: path, ADMIN_URL: `${postgres.url}/postgres` },
       cwd: directory.path,
@@ -84,11 +84,11 @@ describe('A database that was backed up, dropped and restored', () => {
     });
   };
   const create = () =>
-    client.call(replica.port, { method: 'POST', body: ANIMAL, headers: { 'idempotency-key': 'of-one-intent' } });
+    client.call(replica.port, { method: 'POST', body: ANIMAL, headers: { 'idempotency-key': 'create-rex' } });
   const parseId = (body: string) => (JSON.parse(body) as { id: number }).id;
 
-  /** What clients and the operator see of all that is kept. */
-  const answers = async () => {
+  /** Reads all stored data as clients and the operator see it. */
+  const readEverything = async () => {
     const first = await client.call(replica.port, { path: '/v1/pets?limit=10' });
     const next = /<(.+?)>; rel="next"/.exec(first.headers.link ?? '')?.[1] ?? '';
     const second = await client.call(replica.port, { path: next });
@@ -101,25 +101,25 @@ describe('A database that was backed up, dropped and restored', () => {
       repeated: { status: repeated.status, body: repeated.body, replayed: repeated.headers['idempotent-replayed'] },
       rejected: [rejected.status, getErrorCode(rejected)],
       limit: first.headers['x-ratelimit-limit'],
-      audit: await json<object[]>('audit', env),
+      audit: await readJson<object[]>('audit', env),
     };
   };
 
-  it('returns the same as before: pages, an animal, a retried creation, keys, plans and the audit trail', async () => {
+  it('returns the same data as before: pages, an animal, a retried creation, keys, plans and the audit trail', async () => {
     expect(before).toMatchObject({
       ...{ one: { status: 200 }, rejected: [401, 'invalid_api_key'], limit: '5000' },
       repeated: { status: 201, replayed: 'true' },
       audit: [{ act: 'account_created' }, { act: 'key_created' }, { act: 'key_created' }, { act: 'key_revoked' }],
     });
-    expect(await answers()).toEqual(before);
-    expect(await json('migrate', env)).toEqual([]);
+    expect(await readEverything()).toEqual(before);
+    expect(await readJson('migrate', env)).toEqual([]);
   });
 
-  it('only leaves keys of other applications in Redis', () => {
-    expect(keysLeft).toEqual(['somebody:else']);
+  it('leaves only the keys of other applications in Redis', () => {
+    expect(keysLeft).toEqual(['other:app']);
   });
 
-  it('has the state of the backup, and IDs continue from there', async () => {
+  it('is in the state of the backup, and assigns the next IDs from there', async () => {
     expect((await client.call(replica.port, { path: `/v1/pets/${lastId}` })).status).toBe(404);
     expect(parseId((await client.add(replica.port, 'Mia')).body)).toBe(lastId);
   });
@@ -137,6 +137,6 @@ describe('A database that was backed up, dropped and restored', () => {
     const { status, headers } = await customer.call(replica.port);
     expect([status, headers['x-ratelimit-remaining']]).toEqual([200, '59']);
     customer.close();
-    expect(await json('audit --limit 1', env)).toMatchObject([{ act: 'key_created' }]);
+    expect(await readJson('audit --limit 1', env)).toMatchObject([{ act: 'key_created' }]);
   });
 });

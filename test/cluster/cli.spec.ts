@@ -1,43 +1,43 @@
 import { eventually } from '../cluster/support/replica';
-import { freePort, petstore, startServer, temporaryDirectory } from '../support/process';
+import { freePort, petstore, startServer, createTemporaryDirectory } from '../support/process';
 
-describe('petstore, as a program', () => {
-  let directory: Awaited<ReturnType<typeof temporaryDirectory>>;
+describe('The petstore program', () => {
+  let directory: Awaited<ReturnType<typeof createTemporaryDirectory>>;
   let env: Record<string, string>;
 
   beforeAll(async () => {
-    directory = await temporaryDirectory();
+    directory = await createTemporaryDirectory();
     env = { DATA_DIR: directory.path, PORT: await freePort() };
   });
   afterAll(() => directory.remove());
 
   const run = (line: string) => petstore(line.split(' '), env);
-  const json = async <T>(line: string) => {
+  const readJson = async <T>(line: string) => {
     const { code, stdout, stderr } = await run(`${line} --json`);
     expect([code, stderr]).toEqual([0, '']);
     return JSON.parse(stdout) as T;
   };
 
   it('creates and lists an account and a key while no server is running', async () => {
-    const account = await json<{ id: number }>('accounts create --name Acme --plan free');
-    const issued = await json<{ id: number; key: string }>(`keys create --account ${account.id}`);
+    const account = await readJson<{ id: number }>('accounts create --name Acme --plan free');
+    const issued = await readJson<{ id: number; key: string }>(`keys create --account ${account.id}`);
     expect(issued.key).toMatch(/^pets_test_\w{49}$/);
-    const keys = await json<object[]>(`keys list --account ${account.id}`);
+    const keys = await readJson<object[]>(`keys list --account ${account.id}`);
     expect(keys).toMatchObject([{ id: issued.id, startsWith: issued.key.slice(0, 14), revokedAt: null }]);
   });
 
-  it('works on the embedded database while the server has it open; a key works immediately, and no longer once revoked', async () => {
+  it('uses the embedded database while the server is running: a new key works immediately, a revoked one stops working', async () => {
     const server = await startServer(env);
     try {
-      const account = await json<{ id: number }>('accounts create --name Beta --plan free');
-      const issued = await json<{ id: number; key: string }>(`keys create --account ${account.id}`);
+      const account = await readJson<{ id: number }>('accounts create --name Beta --plan free');
+      const issued = await readJson<{ id: number; key: string }>(`keys create --account ${account.id}`);
       const call = () =>
         fetch(`http://127.0.0.1:${env.PORT}/v1/pets`, { headers: { authorization: `Bearer ${issued.key}` } });
       expect((await call()).headers.get('x-ratelimit-limit')).toBe('60');
       await run(`keys revoke ${issued.id}`);
       await eventually(1_000, async () => (await call()).status === 401);
-      expect(await json('migrate')).toEqual([]);
-      const acts = await json<{ act: string; accountId: number; details: { name?: string } }[]>('audit');
+      expect(await readJson('migrate')).toEqual([]);
+      const acts = await readJson<{ act: string; accountId: number; details: { name?: string } }[]>('audit');
       const demo = acts.findIndex(({ act, details }) => act === 'account_created' && details.name === 'demo');
       expect(acts[demo + 1]).toMatchObject({ act: 'key_created', accountId: acts[demo]?.accountId });
     } finally {

@@ -3,7 +3,7 @@ import { eventually, Replica } from './support/replica';
 import { Server } from './support/servers';
 import { Store } from './support/store';
 
-describe('A replica and its connections to PostgreSQL', () => {
+describe('The connection pool of a replica', () => {
   let postgres: Server;
   let store: Store;
   let client: Client;
@@ -27,7 +27,7 @@ describe('A replica and its connections to PostgreSQL', () => {
     await eventually(10_000, () => replica.isReady());
     return replica;
   };
-  const connectionsTo = async (applicationName: string) => {
+  const countConnections = async (applicationName: string) => {
     const [row] = await store.query<{ count: number }[]>(
       'SELECT count(*)::int FROM pg_stat_activity WHERE application_name = $1',
       [applicationName],
@@ -35,17 +35,17 @@ describe('A replica and its connections to PostgreSQL', () => {
     return row?.count;
   };
 
-  it('opens at most DATABASE_POOL_MAX connections, on which reads and writes work concurrently', async () => {
+  it('opens at most DATABASE_POOL_MAX connections, which serve concurrent reads and writes', async () => {
     await client.add((await start({})).port, 'Rex');
     const { port } = await start({ DATABASE_POOL_MAX: '5', DATABASE_URL: `${postgres.url}?application_name=small` });
-    await eventually(5_000, async () => (await connectionsTo('small')) === 5);
+    await eventually(5_000, async () => (await countConnections('small')) === 5);
     const replies = await concurrently(6, 90, (index) => {
       const path = ['/v1/pets', '/v1/store/orders', '/v1/pets/1'][index % 3] ?? '';
       const headers = index % 4 === 0 ? { 'idempotency-key': `k-${index}` } : undefined;
       return index % 2 === 0 ? client.add(port, `Rex ${index}`, headers) : client.call(port, { path });
     });
     expect([...new Set(replies.map(({ status }) => status))].sort()).toEqual([200, 201]);
-    expect(await connectionsTo('small')).toBe(5);
+    expect(await countConnections('small')).toBe(5);
   });
 
   it('cancels a statement after DATABASE_STATEMENT_TIMEOUT_MS, one second by default', async () => {

@@ -7,7 +7,7 @@ import { DataSource } from 'typeorm';
 import { loadSettings } from '../../src/config/settings';
 import { errorMessage } from '../../src/shared/domain/error-message';
 import { typeOrmConfig } from '../../src/typeorm.config';
-import { freePort, petstore, Program, temporaryDirectory } from '../support/process';
+import { freePort, petstore, Program, createTemporaryDirectory } from '../support/process';
 import { type Certificate, CertificateAuthority } from './support/certificates';
 import { eventually, Replica } from './support/replica';
 import { Server } from './support/servers';
@@ -19,18 +19,18 @@ const UNTRUSTED = /self-signed certificate|unable to verify/;
 const WRONG_NAME = /Hostname\/IP does not match/;
 const NO_TLS = 'The server does not support SSL connections';
 
-describe('The connection to PostgreSQL over TLS', () => {
+describe('A connection to PostgreSQL over TLS', () => {
   let [authority, stranger] = [] as unknown as [CertificateAuthority, CertificateAuthority];
   let client: Certificate;
   let directory: { path: string; remove: () => Promise<void> };
-  /** One with TLS, whose certificate is for `localhost` and not for 127.0.0.1, and one without. */
+  /** A server with TLS, whose certificate is for `localhost` and not for 127.0.0.1, and a server without TLS. */
   let [secure, plain] = [] as unknown as [Server, Server];
 
   beforeAll(async () => {
     [authority, stranger, directory] = await Promise.all([
       CertificateAuthority.create(),
       CertificateAuthority.create(),
-      temporaryDirectory(),
+      createTemporaryDirectory(),
     ]);
     const { cert, key } = authority.issue('server', ['DNS:localhost']);
     client = authority.issue('holder');
@@ -50,7 +50,7 @@ hostssl all holder all cert
       }),
       Server.postgres(),
     ]);
-    await eventually(10_000, () => connect({ DATABASE_URL: `${secure.url}/postgres` }).then(isNoFailure));
+    await eventually(10_000, () => connect({ DATABASE_URL: `${secure.url}/postgres` }).then(isConnected));
     const operator = new pg.Client(secure.url);
     await operator.connect();
     await operator.query('CREATE ROLE holder LOGIN SUPERUSER');
@@ -58,8 +58,8 @@ hostssl all holder all cert
   });
   afterAll(() => Promise.all([secure, plain, authority, stranger, directory].map((each) => each.remove())));
 
-  const isNoFailure = (result: string) => [PLAIN, ENCRYPTED].includes(result);
-  /** @returns whether the connection is encrypted, or why there is none */
+  const isConnected = (result: string) => [PLAIN, ENCRYPTED].includes(result);
+  /** @returns whether the connection is encrypted, or why it failed */
   const connect = async (env: Record<string, string>): Promise<string> => {
     try {
       const dataSource = await new DataSource(typeOrmConfig(loadSettings(env))).initialize();
@@ -74,14 +74,14 @@ hostssl all holder all cert
       return reason.includes('connection timeout') ? connect(env) : reason;
     }
   };
-  const psqlConnects = async (address: string, ca = '') => {
+  const psqlConnects = async (databaseUrl: string, ca = '') => {
     const env = { PATH: process.env.PATH, HOME: directory.path, PGSSLROOTCERT: ca };
-    return execute('psql', ['-c', 'SELECT 1', address], { env }).then(
+    return execute('psql', ['-c', 'SELECT 1', databaseUrl], { env }).then(
       () => true,
       () => false,
     );
   };
-  const url = (server: Server, query: string, host = 'localhost', user = 'postgres') =>
+  const createUrl = (server: Server, query: string, host = 'localhost', user = 'postgres') =>
     `postgres://${user}@${host}:${server.port}/postgres${query}`;
 
   describe.each<[mode: string, outcomes: Record<'secure' | 'ca' | 'wrongCa' | 'wrongName' | 'plain', string | RegExp>]>(
@@ -98,49 +98,51 @@ hostssl all holder all cert
   )('with sslmode=%s', (mode, outcomes) => {
     const query = mode === '' ? '' : `?sslmode=${mode}`;
 
-    it('accepts and rejects servers without a certificate authority as libpq does', async () => {
-      expect(await connect({ DATABASE_URL: url(secure, query) })).toMatch(outcomes.secure);
-      expect(await connect({ DATABASE_URL: url(plain, query) })).toMatch(outcomes.plain);
+    it('succeeds or fails like libpq without a certificate authority', async () => {
+      expect(await connect({ DATABASE_URL: createUrl(secure, query) })).toMatch(outcomes.secure);
+      expect(await connect({ DATABASE_URL: createUrl(plain, query) })).toMatch(outcomes.plain);
     });
 
     it('verifies the certificate authority and the host name like libpq', async () => {
-      const env = { DATABASE_URL: url(secure, query), DATABASE_CA_FILE: authority.file };
+      const env = { DATABASE_URL: createUrl(secure, query), DATABASE_CA_FILE: authority.file };
       expect(await connect(env)).toMatch(outcomes.ca);
       expect(await connect({ ...env, DATABASE_CA_FILE: stranger.file })).toMatch(outcomes.wrongCa);
-      expect(await connect({ ...env, DATABASE_URL: url(secure, query, '127.0.0.1') })).toMatch(outcomes.wrongName);
+      expect(await connect({ ...env, DATABASE_URL: createUrl(secure, query, '127.0.0.1') })).toMatch(
+        outcomes.wrongName,
+      );
     });
   });
 
   it.each(['disable', 'require', 'verify-ca', 'verify-full'])(
-    'is accepted and rejected as by psql with sslmode=%s',
+    'succeeds or fails like psql with sslmode=%s',
     async (mode) => {
-      const servers = [url(secure, ''), url(secure, '', '127.0.0.1'), url(plain, '')];
+      const servers = [createUrl(secure, ''), createUrl(secure, '', '127.0.0.1'), createUrl(plain, '')];
       const cases = servers.flatMap((server) =>
         [undefined, authority.file, stranger.file].map((ca) => [`${server}?sslmode=${mode}`, ca] as const),
       );
       const outcomes = await Promise.all(
         cases.map(async ([DATABASE_URL, ca]) => {
           const result = await connect({ DATABASE_URL, ...(ca !== undefined && { DATABASE_CA_FILE: ca }) });
-          return [isNoFailure(result), await psqlConnects(DATABASE_URL, ca)];
+          return [isConnected(result), await psqlConnects(DATABASE_URL, ca)];
         }),
       );
       expect(outcomes.map(([here]) => here)).toEqual(outcomes.map(([, psql]) => psql));
     },
   );
 
-  it('prefers the files in the URL, like libpq', async () => {
+  it('prefers the files in the URL to those in the settings, like libpq', async () => {
     const env = { DATABASE_CA_FILE: stranger.file };
-    const verified = url(secure, `?sslmode=verify-full&sslrootcert=${authority.file}`);
+    const verified = createUrl(secure, `?sslmode=verify-full&sslrootcert=${authority.file}`);
     expect(await connect({ ...env, DATABASE_URL: verified })).toBe(ENCRYPTED);
-    const system = url(secure, '?sslrootcert=system');
+    const system = createUrl(secure, '?sslrootcert=system');
     expect(await connect({ ...env, DATABASE_URL: system })).toMatch(UNTRUSTED);
     const holder = `?ssl=true&sslcert=${client.certFile}&sslkey=${client.keyFile}`;
-    expect(await connect({ DATABASE_URL: url(secure, holder, 'localhost', 'holder') })).toBe(ENCRYPTED);
+    expect(await connect({ DATABASE_URL: createUrl(secure, holder, 'localhost', 'holder') })).toBe(ENCRYPTED);
   });
 
   it('presents the client certificate to a server that requires one, and keeps retrying without one', async () => {
     const env = {
-      DATABASE_URL: url(secure, '?sslmode=verify-full', 'localhost', 'holder'),
+      DATABASE_URL: createUrl(secure, '?sslmode=verify-full', 'localhost', 'holder'),
       DATABASE_CA_FILE: authority.file,
     };
     const pair = { DATABASE_CERT_FILE: client.certFile, DATABASE_KEY_FILE: client.keyFile };
@@ -148,15 +150,15 @@ hostssl all holder all cert
     expect(await connect(env)).toBe('connection requires a valid client certificate');
     const migrated = await petstore(['migrate'], { APP_ENV: 'production', ...env, ...pair });
     expect([migrated.code, migrated.stderr]).toEqual([0, '']);
-    const [welcome, rejected] = await Promise.all([Replica.start({ ...env, ...pair }), Replica.start(env)]);
+    const [accepted, rejected] = await Promise.all([Replica.start({ ...env, ...pair }), Replica.start(env)]);
     try {
-      await eventually(10_000, () => welcome.isReady());
+      await eventually(10_000, () => accepted.isReady());
       await eventually(10_000, () =>
         rejected.program.stdout.includes('connection requires a valid client certificate'),
       );
       expect(await rejected.isReady()).toBe(false);
     } finally {
-      await Promise.all([welcome, rejected].map(({ program }) => program.kill('SIGKILL')));
+      await Promise.all([accepted, rejected].map(({ program }) => program.kill('SIGKILL')));
     }
   });
 
@@ -164,9 +166,9 @@ hostssl all holder all cert
     const garbage = join(directory.path, 'garbage.pem');
     await writeFile(garbage, 'not a certificate');
     const missing = join(directory.path, 'missing.pem');
-    const verified = url(secure, '?sslmode=verify-full');
+    const verified = createUrl(secure, '?sslmode=verify-full');
     const cases: [Record<string, string>, string][] = [
-      [{ DATABASE_URL: url(secure, '?sslmode=strict') }, 'DATABASE_URL must have sslmode=disable, require'],
+      [{ DATABASE_URL: createUrl(secure, '?sslmode=strict') }, 'DATABASE_URL must have sslmode=disable, require'],
       [
         { DATABASE_URL: verified, DATABASE_CA_FILE: missing },
         'DATABASE_CA_FILE names a file that cannot be read (ENOENT).',
@@ -210,15 +212,15 @@ hostssl all holder all cert
       'DATABASE_KEY_FILE must name the unencrypted PEM private key of the certificate in DATABASE_CERT_FILE',
     ],
     ['?sslmode=require', { DATABASE_CERT_FILE: 'key', DATABASE_KEY_FILE: 'key' }, 'is not a PEM certificate'],
-  ])('is not attempted with %j and %j', async (query, files, message) => {
+  ])('is not attempted with the query %j and the files %j', async (query, files, message) => {
     const paths = { cert: client.certFile, key: client.keyFile, otherKey: stranger.issue('other').keyFile };
     const settings = Object.entries(files).map(([name, file]) => [name, paths[file]]);
     const env = Object.fromEntries(settings) as Record<string, string>;
-    expect(await connect({ DATABASE_URL: url(secure, query), ...env })).toContain(message);
+    expect(await connect({ DATABASE_URL: createUrl(secure, query), ...env })).toContain(message);
   });
 
-  it('tells an operator that the database is unreachable because of TLS', async () => {
-    const env = { APP_ENV: 'production', DATABASE_URL: url(secure, '?sslmode=verify-full') };
+  it('fails on the command line with an error that names the TLS problem', async () => {
+    const env = { APP_ENV: 'production', DATABASE_URL: createUrl(secure, '?sslmode=verify-full') };
     const { code, stderr } = await petstore(['audit'], env);
     expect([code, stderr]).toEqual([1, expect.stringContaining('cannot be reached over TLS: self-signed certificate')]);
   });

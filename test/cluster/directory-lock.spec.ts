@@ -1,14 +1,14 @@
 import { type ChildProcess, fork } from 'node:child_process';
 import { once } from 'node:events';
 import { join } from 'node:path';
-import { temporaryDirectory } from '../support/process';
+import { createTemporaryDirectory } from '../support/process';
 
 const CONTENDERS = 8;
 const ROUNDS = Number(process.env.LOCK_ROUNDS ?? 25);
 
 describe('A lock on a directory', () => {
-  it(`has exactly one holder among ${CONTENDERS} concurrent processes each time its holder is killed`, async () => {
-    const directory = await temporaryDirectory();
+  it(`is acquired by exactly one of ${CONTENDERS} concurrent processes whenever its holder is killed`, async () => {
+    const directory = await createTemporaryDirectory();
     const contenders: ChildProcess[] = [];
     const add = async () => {
       const child = fork(join(__dirname, '../support/lock-contender.cjs'), [directory.path], { execArgv: [] });

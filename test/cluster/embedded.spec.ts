@@ -3,18 +3,18 @@ import { createServer } from 'node:net';
 import { join } from 'node:path';
 import pg from 'pg';
 import { mountSmallDisk, type SmallDisk } from '../support/small-disk';
-import { freePort, Program, startServer, temporaryDirectory } from '../support/process';
+import { freePort, Program, startServer, createTemporaryDirectory } from '../support/process';
 
 const TEMPLATE = join(__dirname, '../../dist/src/shared/persistence/embedded/embedded-template');
 
 describe('A server on the embedded database', () => {
-  let directory: Awaited<ReturnType<typeof temporaryDirectory>>;
+  let directory: Awaited<ReturnType<typeof createTemporaryDirectory>>;
   let env: Record<string, string>;
   const running: Program[] = [];
   const disks: SmallDisk[] = [];
 
   beforeEach(async () => {
-    directory = await temporaryDirectory();
+    directory = await createTemporaryDirectory();
     env = { DATA_DIR: join(directory.path, 'data'), PORT: await freePort() };
   });
   afterEach(async () => {
@@ -81,7 +81,7 @@ describe('A server on the embedded database', () => {
     running.push(server);
     for (const text of ['The database schema is up to date', '']) {
       const program = text === '' ? await start() : server;
-      await program.prints(text);
+      await program.waitForOutput(text);
       process.kill(program.pid, 'SIGINT');
       const { code, stdout } = await program.kill('SIGINT');
       expect(code).toBe(0);

@@ -18,22 +18,26 @@ import { startGateway } from './support/gateway';
 import { eventually, Replica } from './support/replica';
 import { Server } from './support/servers';
 
-interface Call {
+interface RequestOptions {
   readonly method?: string;
   readonly headers?: Readonly<Record<string, string>>;
   readonly body?: string;
-  /** The client's own address. */
+  /** The client IP address. */
   readonly from?: string;
   readonly agent?: Agent;
 }
 
-interface Answer {
+interface HttpResponse {
   readonly status: number | undefined;
   readonly headers: IncomingHttpHeaders;
   readonly text: string;
 }
 
-function call(port: number, path: string, { method = 'GET', headers, body, from, agent }: Call = {}): Promise<Answer> {
+function call(
+  port: number,
+  path: string,
+  { method = 'GET', headers, body, from, agent }: RequestOptions = {},
+): Promise<HttpResponse> {
   return new Promise((resolve, reject) => {
     const options = { host: '127.0.0.1', port, path, method, headers, localAddress: from, agent: agent ?? false };
     const request = httpRequest(options, (response) => {
@@ -47,13 +51,13 @@ function call(port: number, path: string, { method = 'GET', headers, body, from,
   });
 }
 
-/** Sends bytes no HTTP client would, and gives back what is answered. */
-async function raw(port: number, bytes: string): Promise<Answer> {
+/** Sends bytes that no HTTP client would send. */
+async function sendBytes(port: number, bytes: string): Promise<HttpResponse> {
   const socket = connect(port, '127.0.0.1', () => socket.write(bytes, 'latin1'));
-  let answer = '';
-  socket.setEncoding('latin1').on('data', (data: string) => (answer += data));
+  let response = '';
+  socket.setEncoding('latin1').on('data', (data: string) => (response += data));
   await once(socket, 'close');
-  const [head = '', text = ''] = answer.split('\r\n\r\n');
+  const [head = '', text = ''] = response.split('\r\n\r\n');
   const [statusLine = '', ...lines] = head.split('\r\n');
   const headers = Object.fromEntries(
     lines.map((line) => {
@@ -64,7 +68,7 @@ async function raw(port: number, bytes: string): Promise<Answer> {
   return { status: Number(statusLine.split(' ')[1]), headers, text };
 }
 
-function expectError({ status, headers, text }: Answer, code: ErrorCode): void {
+function expectError({ status, headers, text }: HttpResponse, code: ErrorCode): void {
   const body = JSON.parse(text) as { message: unknown };
   expect(body).toEqual({ code, message: expect.any(String) as string, status: ERROR_CATALOG.get(code).status });
   expect(status).toBe(ERROR_CATALOG.get(code).status);
@@ -77,7 +81,7 @@ function expectError({ status, headers, text }: Answer, code: ErrorCode): void {
 
 const started: { remove(): Promise<void> }[] = [];
 
-/** A stand-in for a replica, which says 200 unless it is told to misbehave, and counts. */
+/** Stands in for a replica: it records requests, and returns 200 unless it is told to misbehave. */
 class Upstream {
   connections = 0;
   readonly requests: IncomingHttpHeaders[] = [];
@@ -87,12 +91,12 @@ class Upstream {
     private readonly server: HttpServer,
   ) {}
 
-  static async start(behaviour: 'answers' | 'breaks' | 'hangs' = 'answers', port = 0): Promise<Upstream> {
+  static async start(behaviour: 'responds' | 'breaks' | 'hangs' = 'responds', port = 0): Promise<Upstream> {
     const server = createServer((request, response) => {
       upstream.requests.push(request.headers);
       request.resume().on('end', () => {
-        if (behaviour === 'answers') {
-          response.end('"answered"');
+        if (behaviour === 'responds') {
+          response.end('"served"');
         } else if (behaviour === 'breaks') {
           request.socket.destroy();
         }
@@ -112,7 +116,7 @@ class Upstream {
   }
 }
 
-async function gatewayTo(...ports: number[]): Promise<number> {
+async function startGatewayFor(...ports: number[]): Promise<number> {
   const gateway = await startGateway(ports);
   started.push(gateway);
   return gateway.port;
@@ -131,9 +135,9 @@ describe('The gateway in front of failing replicas', () => {
     ['a POST with an Idempotency-Key', ADD_ONCE],
   ])('sends %s to another replica when one breaks the connection after reading it', async (_name, request) => {
     const [broken, sound] = [await Upstream.start('breaks'), await Upstream.start()];
-    const port = await gatewayTo(broken.port, sound.port);
+    const port = await startGatewayFor(broken.port, sound.port);
     for (let time = 0; time < 2; time++) {
-      expect(await call(port, '/v1/pets', request)).toMatchObject({ status: 200, text: '"answered"' });
+      expect(await call(port, '/v1/pets', request)).toMatchObject({ status: 200, text: '"served"' });
     }
     expect(broken.requests).not.toHaveLength(0);
     expect(sound.requests).toHaveLength(2);
@@ -141,16 +145,16 @@ describe('The gateway in front of failing replicas', () => {
 
   it('sends a POST without an Idempotency-Key once, and returns 503 when the connection breaks', async () => {
     const upstreams = [await Upstream.start('breaks'), await Upstream.start('breaks')];
-    const port = await gatewayTo(...upstreams.map((upstream) => upstream.port));
-    const answer = await call(port, '/v1/pets', ADD);
-    expectError(answer, 'service_unavailable');
-    expect(answer.headers['retry-after']).toBe('1');
+    const port = await startGatewayFor(...upstreams.map((upstream) => upstream.port));
+    const response = await call(port, '/v1/pets', ADD);
+    expectError(response, 'service_unavailable');
+    expect(response.headers['retry-after']).toBe('1');
     expect(upstreams.flatMap(({ requests }) => requests)).toHaveLength(1);
   });
 
   it('sends any request to another replica when one refuses the connection', async () => {
     const sound = await Upstream.start();
-    const port = await gatewayTo(Number(await freePort()), Number(await freePort()), sound.port);
+    const port = await startGatewayFor(Number(await freePort()), Number(await freePort()), sound.port);
     for (let time = 0; time < 6; time++) {
       expect(await call(port, '/v1/pets', ADD)).toMatchObject({ status: 200 });
     }
@@ -159,22 +163,22 @@ describe('The gateway in front of failing replicas', () => {
 
   it('returns 503 when no replica is reachable, and uses one that recovers', async () => {
     const later = await freePort();
-    const port = await gatewayTo(Number(await freePort()), Number(later));
+    const port = await startGatewayFor(Number(await freePort()), Number(later));
     expectError(await call(port, '/v1/pets', ADD_ONCE), 'service_unavailable');
-    await Upstream.start('answers', Number(later));
+    await Upstream.start('responds', Number(later));
     await eventually(10_000, async () => (await call(port, '/v1/pets', ADD)).status === 200);
   });
 
   it('tries at most three replicas', async () => {
     const upstreams = await Promise.all(Array.from({ length: 5 }, () => Upstream.start('breaks')));
-    const port = await gatewayTo(...upstreams.map((upstream) => upstream.port));
+    const port = await startGatewayFor(...upstreams.map((upstream) => upstream.port));
     expectError(await call(port, '/v1/pets'), 'service_unavailable');
     expect(upstreams.flatMap(({ requests }) => requests)).toHaveLength(3);
   });
 
-  it('times out on a replica that hangs: another one serves a GET, and a POST gets a 503', async () => {
+  it('stops waiting for a replica that hangs: another one serves a GET, and a POST gets a 503', async () => {
     const [hanging, sound] = [await Upstream.start('hangs'), await Upstream.start()];
-    const [port, alone] = [await gatewayTo(hanging.port, sound.port), await gatewayTo(hanging.port)];
+    const [port, alone] = [await startGatewayFor(hanging.port, sound.port), await startGatewayFor(hanging.port)];
     const [first, second, rejected] = await Promise.all([
       call(port, '/v1/pets'),
       call(port, '/v1/pets'),
@@ -186,7 +190,7 @@ describe('The gateway in front of failing replicas', () => {
 
   it('keeps its connections to replicas open between requests', async () => {
     const upstream = await Upstream.start();
-    const port = await gatewayTo(upstream.port);
+    const port = await startGatewayFor(upstream.port);
     const agent = new Agent({ keepAlive: true, maxSockets: 1 });
     for (let time = 0; time < 50; time++) {
       expect(await call(port, '/v1/pets', { agent })).toMatchObject({ status: 200 });
@@ -205,22 +209,22 @@ describe('The gateway in front of failing replicas', () => {
       expectError(await call(gateway.port, path), 'service_unavailable');
     }
     expectError(await call(gateway.port, `/pets%5Ftest_${secret}`), 'route_not_found');
-    await raw(gateway.port, `GET /pets_live_${secret} NONSENSE\r\n\r\n`);
-    const logged = async () =>
+    await sendBytes(gateway.port, `GET /pets_live_${secret} NONSENSE\r\n\r\n`);
+    const readLogs = async () =>
       (await Promise.all(['access.log', 'error.log'].map((name) => readFile(join(directory, name), 'utf8')))).join('');
-    await eventually(5_000, async () => (await logged()).trim().split('\n').length >= 4);
-    expect(await logged()).toContain('"GET /v1/pets/pets_live_***"');
-    expect(await logged()).not.toContain(secret);
+    await eventually(5_000, async () => (await readLogs()).trim().split('\n').length >= 4);
+    expect(await readLogs()).toContain('"GET /v1/pets/pets_live_***"');
+    expect(await readLogs()).not.toContain(secret);
   });
 
   it('sends the IP address and request ID of the client to replicas', async () => {
     const upstream = await Upstream.start();
-    const port = await gatewayTo(upstream.port);
+    const port = await startGatewayFor(upstream.port);
     await call(port, '/v1/pets', {
       from: '127.0.0.9',
       headers: { 'x-forwarded-for': '192.0.2.1', 'x-request-id': 'order-17/a.b' },
     });
-    await call(port, '/v1/pets', { headers: { 'x-request-id': 'not sane' } });
+    await call(port, '/v1/pets', { headers: { 'x-request-id': 'not valid' } });
     expect(upstream.requests).toMatchObject([
       { 'x-forwarded-for': '127.0.0.9', 'x-request-id': 'order-17/a.b' },
       { 'x-forwarded-for': '127.0.0.1', 'x-request-id': expect.stringMatching(/^[0-9a-f]{32}$/) as string },
@@ -276,15 +280,15 @@ describe('The gateway in front of two replicas', () => {
   });
 
   it('forwards the errors of the service unchanged', async () => {
-    const answer = await call(port, '/v1/pets?limit=0', { headers: withKey({ 'x-request-id': 'mine' }) });
-    expect(answer).toMatchObject({
+    const response = await call(port, '/v1/pets?limit=0', { headers: withKey({ 'x-request-id': 'mine' }) });
+    expect(response).toMatchObject({
       status: 400,
       text: expect.stringContaining('"invalid_parameter"') as string,
       headers: { 'x-request-id': 'mine', 'x-ratelimit-limit': '1000' },
     });
   });
 
-  it('reports its own liveness, and does not expose endpoints for operators', async () => {
+  it('reports its own liveness, and hides the endpoints for operators', async () => {
     expect(await call(port, '/healthz')).toMatchObject({
       status: 200,
       text: '{"status":"ok"}',
@@ -307,16 +311,23 @@ describe('The gateway in front of two replicas', () => {
   });
 
   it('does not reveal its version', async () => {
-    const answers = [await call(port, '/healthz'), await call(port, '/docs'), await raw(port, 'nonsense\r\n\r\n')];
-    expect(answers.map(({ headers }) => headers.server)).toEqual(['nginx', 'nginx', 'nginx']);
+    const responses = [
+      await call(port, '/healthz'),
+      await call(port, '/docs'),
+      await sendBytes(port, 'nonsense\r\n\r\n'),
+    ];
+    expect(responses.map(({ headers }) => headers.server)).toEqual(['nginx', 'nginx', 'nginx']);
   });
 
   it('returns an Error for requests that it rejects itself', async () => {
-    expectError(await raw(port, 'nonsense\r\n\r\n'), 'malformed_request');
-    expectError(await raw(port, 'GET /v1/pets HTTP/1.1\r\n\r\n'), 'malformed_request');
-    expectError(await raw(port, 'GET /v1/pets HTTP/3.0\r\nHost: a\r\n\r\n'), 'malformed_request');
+    expectError(await sendBytes(port, 'nonsense\r\n\r\n'), 'malformed_request');
+    expectError(await sendBytes(port, 'GET /v1/pets HTTP/1.1\r\n\r\n'), 'malformed_request');
+    expectError(await sendBytes(port, 'GET /v1/pets HTTP/3.0\r\nHost: a\r\n\r\n'), 'malformed_request');
     expectError(
-      await raw(port, 'POST /v1/pets HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: gzip\r\nConnection: close\r\n\r\n'),
+      await sendBytes(
+        port,
+        'POST /v1/pets HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: gzip\r\nConnection: close\r\n\r\n',
+      ),
       'malformed_request',
     );
     expectError(await call(port, `/v1/pets?cursor=${'a'.repeat(20_000)}`), 'uri_too_long');
@@ -342,17 +353,17 @@ describe('The gateway in front of two replicas', () => {
     const allowed = await call(port, '/v1/pets', { headers: withKey({ 'x-large': 'a'.repeat(12_000) }) });
     expect(allowed.status).toBe(200);
     const large = Object.fromEntries([1, 2, 3].map((n) => [`x-large-${n}`, 'a'.repeat(7_000)]));
-    const answer = await call(port, '/v1/pets', { headers: withKey(large) });
-    expect(answer).toMatchObject({ status: 431, text: expect.stringContaining('"headers_too_large"') as string });
+    const response = await call(port, '/v1/pets', { headers: withKey(large) });
+    expect(response).toMatchObject({ status: 431, text: expect.stringContaining('"headers_too_large"') as string });
   });
 
-  it('counts failed authentications by the client IP address, ignoring the X-Forwarded-For it sends', async () => {
+  it('lets replicas count failed authentications per client IP address, whatever X-Forwarded-For the client sends', async () => {
     let sent = 0;
     const attempt = async () => {
       const forged = `198.51.100.${++sent}`;
       return (await call(port, '/v1/pets', { from: '127.0.0.3', headers: { 'x-forwarded-for': forged } })).status;
     };
-    // The window may end in between once: then it takes more than six.
+    // A window may end in the meantime: then the limit takes more than six requests.
     await eventually(5_000, async () => (await attempt()) === 429);
     expect(sent).toBeLessThanOrEqual(11);
     expect(await call(port, '/v1/pets', { from: '127.0.0.4' })).toMatchObject({
@@ -363,9 +374,9 @@ describe('The gateway in front of two replicas', () => {
 
   it('logs each request as a JSON line without keys', async () => {
     await call(port, `/v1/pets?api_key=${key}`, { headers: withKey({ 'x-request-id': 'logged' }) });
-    const log = () => readFile(join(directory, 'access.log'), 'utf8');
-    await eventually(5_000, async () => (await log()).includes('"logged"'));
-    const lines = (await log())
+    const readLog = () => readFile(join(directory, 'access.log'), 'utf8');
+    await eventually(5_000, async () => (await readLog()).includes('"logged"'));
+    const lines = (await readLog())
       .trim()
       .split('\n')
       .map((line) => JSON.parse(line) as Record<string, unknown>);
@@ -381,11 +392,11 @@ describe('The gateway in front of two replicas', () => {
       upstream_status: '200',
       upstream_seconds: expect.stringMatching(/^\d+\.\d{3}$/) as string,
     });
-    expect(await log()).not.toContain(key);
+    expect(await readLog()).not.toContain(key);
   });
 });
 
-it('The gateway uses the codes of docs/errors.md for its errors', () => {
+it('The gateway returns the error codes of docs/errors.md', () => {
   const configuration = readFileSync(join(__dirname, '../../docker/gateway/nginx.conf'), 'utf8');
   const map = /map \$status \$error_code \{([^}]+)\}/.exec(configuration)?.[1] ?? '';
   const codes = [...map.matchAll(/(\d{3}) (\w+);/g)].map(

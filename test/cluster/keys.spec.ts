@@ -2,15 +2,15 @@ import pg from 'pg';
 import { AccountsService, type IssuedKey, KeysService } from '../../src/auth';
 import { ApiKeyRepository } from '../../src/auth/domain/api-key.repository';
 import { CHANGES_SINCE } from '../../src/auth/persistence/typeorm-api-key.repository';
-import { command, json } from '../support/command-line';
+import { runCommand, readJson } from '../support/command-line';
 import { freePort } from '../support/process';
 import { type Call, Client, getErrorCode, concurrently, type Reply } from './support/client';
 import { eventually, Replica } from './support/replica';
 import { Server } from './support/servers';
 import { Store } from './support/store';
 
-/** Within this time what an operator does is in force everywhere. */
-const WITHIN_MS = 1_000;
+/** An operator's change takes effect on every replica within this time. */
+const PROPAGATION_LIMIT_MS = 1_000;
 
 describe('While a key is in use on two replicas', () => {
   let postgres: Server;
@@ -36,10 +36,10 @@ describe('While a key is in use on two replicas', () => {
     return store.get(KeysService).create(account.id, expiresAt);
   };
 
-  /** Uses a key on each replica until it is answered differently. @returns when the last request before that was sent */
+  /** Uses a key on each replica until the response changes. @returns when the last request before the change was sent */
   const useUntil = async (
     { secret }: IssuedKey,
-    isDifferent: (reply: Reply) => boolean,
+    isChanged: (reply: Reply) => boolean,
     statusBefore = 200,
     call: Call = {},
   ): Promise<number> => {
@@ -50,7 +50,7 @@ describe('While a key is in use on two replicas', () => {
         await eventually(10_000, async () => {
           const sentAt = Date.now();
           const reply = await client.call(port, call);
-          if (isDifferent(reply)) {
+          if (isChanged(reply)) {
             return true;
           }
           expect(reply.status).toBe(statusBefore);
@@ -64,57 +64,57 @@ describe('While a key is in use on two replicas', () => {
     return Math.max(...lastTimes);
   };
   const isRejectedWith = (code: string) => (reply: Reply) => reply.status === 401 && getErrorCode(reply) === code;
-  /** Each replica has answered with the key, and remembers it. */
-  const bringIntoUse = (key: IssuedKey) => useUntil(key, ({ status }) => status === 200);
+  /** Uses the key on each replica, so that each one caches it. */
+  const warmUp = (key: IssuedKey) => useUntil(key, ({ status }) => status === 200);
 
   it('its revocation takes effect on both within a second', async () => {
     const key = await createKey();
-    await bringIntoUse(key);
+    await warmUp(key);
     const use = useUntil(key, isRejectedWith('invalid_api_key'));
     await store.get(KeysService).revoke(key.key.id);
     const revokedAt = Date.now();
-    expect((await use) - revokedAt).toBeLessThan(WITHIN_MS);
+    expect((await use) - revokedAt).toBeLessThan(PROPAGATION_LIMIT_MS);
   });
 
   it('a new plan of its account takes effect on both within a second', async () => {
     const key = await createKey();
-    await bringIntoUse(key);
+    await warmUp(key);
     const use = useUntil(key, ({ headers }) => headers['x-ratelimit-limit'] === '300');
     await store.get(AccountsService).setPlan(key.key.accountId, 'pro');
     const setAt = Date.now();
-    expect((await use) - setAt).toBeLessThan(WITHIN_MS);
+    expect((await use) - setAt).toBeLessThan(PROPAGATION_LIMIT_MS);
   });
 
   it('a new scope takes effect on both within a second', async () => {
     const key = await createKey();
-    const write = (reply: Reply) => reply.status === 403 && getErrorCode(reply) === 'insufficient_scope';
+    const isForbidden = (reply: Reply) => reply.status === 403 && getErrorCode(reply) === 'insufficient_scope';
     const creation = { method: 'POST', body: { name: 'Rex', categoryId: 3 } };
     await useUntil(key, ({ status }) => status === 201, 201, creation);
-    const use = useUntil(key, write, 201, creation);
+    const use = useUntil(key, isForbidden, 201, creation);
     await store.get(KeysService).setScope(key.key.id, 'read');
     const setAt = Date.now();
-    expect((await use) - setAt).toBeLessThan(WITHIN_MS);
-    await bringIntoUse(key);
+    expect((await use) - setAt).toBeLessThan(PROPAGATION_LIMIT_MS);
+    await warmUp(key);
   });
 
   it('its expiry takes effect on both within a second', async () => {
     const expiresAt = Date.now() + 1_500;
     const key = await createKey(new Date(expiresAt));
-    await bringIntoUse(key);
-    expect((await useUntil(key, isRejectedWith('expired_api_key'))) - expiresAt).toBeLessThan(WITHIN_MS);
+    await warmUp(key);
+    expect((await useUntil(key, isRejectedWith('expired_api_key'))) - expiresAt).toBeLessThan(PROPAGATION_LIMIT_MS);
   });
 
-  it('it stops working on both within a second of the rotation grace period, and the new key works', async () => {
+  it('it stops working on both within a second after the grace period of a rotation, and the new key works', async () => {
     const key = await createKey();
-    await bringIntoUse(key);
+    await warmUp(key);
     const use = useUntil(key, isRejectedWith('expired_api_key'));
     const rotated = await store.get(KeysService).rotate(key.key.id, 1_500);
-    await bringIntoUse(rotated);
-    expect((await use) - rotated.oldExpiresAt.getTime()).toBeLessThan(WITHIN_MS);
-    await bringIntoUse(rotated);
+    await warmUp(rotated);
+    expect((await use) - rotated.oldExpiresAt.getTime()).toBeLessThan(PROPAGATION_LIMIT_MS);
+    await warmUp(rotated);
   });
 
-  it('its revocation takes effect within a second on a replica that has lost the database, and after it reconnects', async () => {
+  it('its revocation takes effect within a second on a replica that lost the database, and after the replica reconnects', async () => {
     const port = await freePort();
     const link = await Server.haproxy(
       port,
@@ -141,7 +141,7 @@ listen postgres
     while (Date.now() < revokedAt + 4_000) {
       const sentAt = Date.now();
       const { status } = await call();
-      if (sentAt >= revokedAt + WITHIN_MS) {
+      if (sentAt >= revokedAt + PROPAGATION_LIMIT_MS) {
         statuses.add(status);
       }
     }
@@ -157,8 +157,8 @@ listen postgres
     await link.remove();
   });
 
-  it('a change takes effect even when it is committed after a later one', async () => {
-    const changesSince = async (snapshot: string) => {
+  it('a change takes effect even if a later one was committed first', async () => {
+    const readChangesSince = async (snapshot: string) => {
       const [row] = await store.query<{ pg_current_snapshot: string; array: string[] }[]>(CHANGES_SINCE.text, [
         snapshot,
       ]);
@@ -170,14 +170,14 @@ listen postgres
     await slow.query(`BEGIN; UPDATE accounts SET plan = 'pro' WHERE id = ${early.key.accountId}`);
     const before = await store.query<{ now: string }[]>('SELECT pg_current_snapshot()::text AS now');
     await store.get(AccountsService).setPlan(late.key.accountId, 'pro');
-    const between = await changesSince(before[0]?.now ?? '');
+    const between = await readChangesSince(before[0]?.now ?? '');
     expect(between.accountIds).toEqual([`${late.key.accountId}`]);
     await slow.query('COMMIT');
-    expect((await changesSince(between.snapshot)).accountIds).toEqual([`${early.key.accountId}`]);
+    expect((await readChangesSince(between.snapshot)).accountIds).toEqual([`${early.key.accountId}`]);
     await slow.end();
   });
 
-  /** A key that both replicas reject, until the time that they say. */
+  /** Creates a key that both replicas have banned. @returns the key and when the ban ends */
   const createBannedKey = async () => {
     const { id } = await store.get(AccountsService).create('Test', 'enterprise', { perMinute: 5, perDay: 1_000 });
     const key = await store.get(KeysService).create(id);
@@ -189,26 +189,26 @@ listen postgres
     return { key, until: Number(replies[0]?.headers['x-ratelimit-reset']) * 1_000 };
   };
 
-  const itsBanIsLifted = async () => {
+  const expectUnbanTakesEffect = async () => {
     const { key } = await createBannedKey();
     const id = key.key.accountId;
-    // Now the ban alone stands in its way.
+    // With the larger plan, only the ban still rejects the key.
     await store.get(AccountsService).setPlan(id, 'business');
     const use = useUntil(key, ({ status }) => status === 200, 429);
     await store.get(KeysService).unban(key.key.id);
     const unbannedAt = Date.now();
-    expect((await use) - unbannedAt).toBeLessThan(WITHIN_MS);
+    expect((await use) - unbannedAt).toBeLessThan(PROPAGATION_LIMIT_MS);
   };
 
-  it('its unban by an operator takes effect on both within a second', itsBanIsLifted);
+  it('its unban by an operator takes effect on both within a second', expectUnbanTakesEffect);
 
-  it('an operator sees when its ban ends, and the rate limit usage of its account', async () => {
+  it('the command line shows when its ban ends, and the rate limit usage of its account', async () => {
     const { key, until } = await createBannedKey();
     const { id, accountId } = key.key;
     const other = await store.get(KeysService).create(accountId);
     const revoked = await store.get(KeysService).create(accountId);
     await store.get(KeysService).revoke(revoked.key.id);
-    const keys = await json<{ bannedUntil: string }[]>(`keys list ${accountId}`, env);
+    const keys = await readJson<{ bannedUntil: string }[]>(`keys list ${accountId}`, env);
     expect(keys).toMatchObject([
       { id: Number(id), state: 'banned' },
       { id: Number(other.key.id), state: 'active', bannedUntil: null },
@@ -216,39 +216,43 @@ listen postgres
     ]);
     const bannedUntil = keys[0]?.bannedUntil ?? '';
     expect(Math.ceil(Date.parse(bannedUntil) / 1_000) * 1_000).toBe(until);
-    expect((await command(`keys list ${accountId}`, env)).stdout).toContain(` banned until ${bannedUntil} `);
+    expect((await runCommand(`keys list ${accountId}`, env)).stdout).toContain(` banned until ${bannedUntil} `);
 
     const midnight = new Date().setUTCHours(24, 0, 0, 0);
-    const shown = await json<{ minute: { endsAt: string } }>(`accounts show ${accountId}`, env);
+    const shown = await readJson<{ minute: { endsAt: string } }>(`accounts show ${accountId}`, env);
     expect(shown).toMatchObject({
       minute: { used: 5, limit: 5 },
       day: { used: 5, limit: 1_000, endsAt: new Date(midnight).toISOString() },
     });
     expect(Date.parse(shown.minute.endsAt) - Date.now()).toBeGreaterThan(30_000);
     expect(Date.parse(shown.minute.endsAt) - Date.now()).toBeLessThanOrEqual(60_000);
-    const { stdout, stderr } = await command(`accounts show ${accountId}`, env);
+    const { stdout, stderr } = await runCommand(`accounts show ${accountId}`, env);
     expect(stdout).toContain(`used: 5, limit: 5, endsAt: ${shown.minute.endsAt}`);
     expect(stderr).toBe('');
-    // To look changed nothing.
-    expect(await json(`accounts show ${accountId}`, env)).toEqual(shown);
-    expect(await json(`keys list ${accountId}`, env)).toEqual(keys);
+    // Reading the state does not change it.
+    expect(await readJson(`accounts show ${accountId}`, env)).toEqual(shown);
+    expect(await readJson(`keys list ${accountId}`, env)).toEqual(keys);
     await store.get(KeysService).unban(id);
-    expect(await json(`keys list ${accountId}`, env)).toMatchObject([{ state: 'active', bannedUntil: null }, {}, {}]);
+    expect(await readJson(`keys list ${accountId}`, env)).toMatchObject([
+      { state: 'active', bannedUntil: null },
+      {},
+      {},
+    ]);
 
     const unused = await store.get(AccountsService).create('Test', 'free');
-    expect(await json(`accounts show ${unused.id}`, env)).toMatchObject({
+    expect(await readJson(`accounts show ${unused.id}`, env)).toMatchObject({
       minute: { used: 0, limit: 60, endsAt: null },
       day: { used: 0, limit: 1_000, endsAt: new Date(midnight).toISOString() },
     });
   });
 
-  it('an operator quickly sees which data is missing while Redis is unavailable or hangs, and all other data', async () => {
+  it('the command line quickly reports what is unknown while Redis is unavailable or hangs, and shows the rest', async () => {
     const { id } = await store.get(AccountsService).create('Test', 'free');
     const issued = await store.get(KeysService).create(id);
-    const outputs = async () => {
+    const expectPartialOutput = async () => {
       const startedAt = performance.now();
       const lines = [`keys list ${id}`, `accounts show ${id} --json`];
-      const exits = await Promise.all(lines.map((line) => command(line, env)));
+      const exits = await Promise.all(lines.map((line) => runCommand(line, env)));
       expect(performance.now() - startedAt).toBeLessThan(3_000);
       expect(exits.map(({ code }) => code)).toEqual([0, 0]);
       expect(exits[0]?.stdout).toContain(` pets_live_${issued.key.firstCharacters}  write  active `);
@@ -257,16 +261,16 @@ listen postgres
       expect(exits[1]?.stderr).toMatch(/^note: The rate limit usage is unknown: Redis is unavailable \(.+\)\.\n$/);
     };
     redis.freeze();
-    await outputs();
+    await expectPartialOutput();
     redis.thaw();
     await redis.stop();
-    await outputs();
+    await expectPartialOutput();
     await redis.start();
   });
 
   it('its unban by an operator takes effect on both within a second even while Redis is unavailable', async () => {
     await redis.stop();
-    await itsBanIsLifted();
+    await expectUnbanTakesEffect();
     await redis.start();
   });
 
@@ -277,16 +281,16 @@ listen postgres
     await blocker.query(`BEGIN; SELECT 1 FROM api_keys WHERE id = ${changing.key.id} FOR UPDATE`);
     const at = new Date();
     await store.get(ApiKeyRepository).recordLastUsed([changing, other].map(({ key }) => ({ keyId: key.id, at })));
-    const lastUses = async ({ key }: IssuedKey) =>
+    const readLastUses = async ({ key }: IssuedKey) =>
       (await store.get(KeysService).list(key.accountId)).map(({ lastUsedAt }) => lastUsedAt);
-    expect([await lastUses(changing), await lastUses(other)]).toEqual([[null], [at]]);
+    expect([await readLastUses(changing), await readLastUses(other)]).toEqual([[null], [at]]);
     await blocker.end();
   });
 
   it('its last use is stored when the replicas stop', async () => {
     const key = await createKey();
     const before = Date.now();
-    await bringIntoUse(key);
+    await warmUp(key);
     const after = Date.now();
     await Promise.all(replicas.map(({ program }) => program.kill('SIGTERM')));
     const [stored] = await store.get(KeysService).list(key.key.accountId);

@@ -1,14 +1,14 @@
 import { Redis } from 'ioredis';
 import { Client, getErrorCode, concurrently, p99, passed, type Reply } from './support/client';
-import { clockAt } from './support/clocks';
+import { withClockOffset } from './support/clocks';
 import { eventually, Replica } from './support/replica';
 import { Server } from './support/servers';
 import { Store } from './support/store';
 
 const ALL_REMAINING = Array.from({ length: 60 }, (_, n) => 59 - n);
 
-/** By how many seconds the answers differ in when the limit resets. */
-const spread = (replies: readonly Reply[]) => {
+/** The largest difference between the reset times of the responses, in seconds. */
+const resetSpread = (replies: readonly Reply[]) => {
   const resets = replies.map(({ headers }) => Number(headers['x-ratelimit-reset']));
   return Math.max(...resets) - Math.min(...resets);
 };
@@ -24,7 +24,7 @@ describe('Four replicas with one Redis', () => {
     servers = [redis, postgres];
     const env = { DATABASE_URL: postgres.url, REDIS_URL: redis.url, BAN_DURATIONS_SECONDS: '30' };
     replicas = await Promise.all(
-      ['+0s', '+45s', '-45s', '+1h'].map((offset) => Replica.start({ ...env, ...clockAt(offset) })),
+      ['+0s', '+45s', '-45s', '+1h'].map((offset) => Replica.start({ ...env, ...withClockOffset(offset) })),
     );
     store = await Store.open(postgres.url);
     admin = new Redis(redis.url);
@@ -37,20 +37,21 @@ describe('Four replicas with one Redis', () => {
   });
 
   const getPort = (index: number) => replicas[index % replicas.length]?.port ?? 0;
-  /** 200 clients send 2,000 requests with one key to all replicas. */
+  /** Sends 2,000 requests with one key from 200 concurrent workers to all replicas. */
   const flood = async (key: string) => {
     const client = new Client(key);
     const replies = await concurrently(200, 2_000, (index) => client.call(getPort(index)));
     client.close();
     return replies;
   };
-  it('make no Redis call for preflights and malformed requests, and still return the window of the client IP address', async () => {
+  it('make no Redis call for preflights and malformed requests, but still return the rate limit headers of the client IP address', async () => {
     const origin = { origin: 'https://shop.example', 'access-control-request-method': 'GET' };
     const port = getPort(0);
     const client = new Client('');
-    const scripts = async () => Number(/cmdstat_evalsha:calls=(\d+)/.exec(await admin.info('commandstats'))?.[1] ?? 0);
+    const countScripts = async () =>
+      Number(/cmdstat_evalsha:calls=(\d+)/.exec(await admin.info('commandstats'))?.[1] ?? 0);
     const counted = Number((await client.call(port)).headers['x-ratelimit-remaining']);
-    const before = await scripts();
+    const before = await countScripts();
     const preflight = await client.call(port, { method: 'OPTIONS', headers: origin });
     const malformed = await client.call(port, { headers: { 'x-large': 'a'.repeat(20_000) } });
     client.close();
@@ -59,10 +60,10 @@ describe('Four replicas with one Redis', () => {
       counted,
       counted,
     ]);
-    expect(await scripts()).toBe(before);
+    expect(await countScripts()).toBe(before);
   });
 
-  const expectExactlyTheAllowance = (replies: readonly Reply[]) => {
+  const expectExactAllowance = (replies: readonly Reply[]) => {
     const [good, rejected] = [passed(replies), replies.filter(({ status }) => status >= 300)];
     expect(good.map(({ headers }) => Number(headers['x-ratelimit-remaining'])).sort((a, b) => b - a)).toEqual(
       ALL_REMAINING,
@@ -70,11 +71,13 @@ describe('Four replicas with one Redis', () => {
     expect(new Set(rejected.map(({ status }) => status))).toEqual(new Set([429]));
     expect(new Set(replies.map(({ port }) => port)).size).toBe(4);
     const overTheLimit = rejected.filter((reply) => getErrorCode(reply) === 'rate_limit_exceeded');
-    expect(spread([...good, ...overTheLimit])).toBeLessThanOrEqual(1);
-    expect(spread(rejected.filter((reply) => getErrorCode(reply) === 'key_temporarily_banned'))).toBeLessThanOrEqual(1);
+    expect(resetSpread([...good, ...overTheLimit])).toBeLessThanOrEqual(1);
+    expect(
+      resetSpread(rejected.filter((reply) => getErrorCode(reply) === 'key_temporarily_banned')),
+    ).toBeLessThanOrEqual(1);
   };
 
-  it('have clocks that differ by more than an hour in this test', async () => {
+  it('have clocks that differ by more than an hour (precondition)', async () => {
     const client = new Client(await store.createUnlimitedKey());
     const dates = await Promise.all(replicas.map(({ port }) => client.call(port)));
     client.close();
@@ -89,7 +92,7 @@ describe('Four replicas with one Redis', () => {
   it('admit exactly the allowance, with each remaining value from 59 to 0 once', async () => {
     floodedKey = await store.createKey('free');
     const replies = await flood(floodedKey);
-    expectExactlyTheAllowance(replies);
+    expectExactAllowance(replies);
     floodedUntil = Number(passed(replies)[0]?.headers['x-ratelimit-reset']) * 1_000;
   });
 
@@ -98,7 +101,7 @@ describe('Four replicas with one Redis', () => {
       new Client(await store.createKey('free')),
       new Client(await store.createKey('business')),
     ];
-    // What is measured here is the flood, not programs that have just begun.
+    // Warm up, because requests are slow right after startup.
     const early = new Client(await store.createUnlimitedKey());
     await concurrently(50, 1_500, (index) => early.call(getPort(index)));
     early.close();
@@ -114,12 +117,12 @@ describe('Four replicas with one Redis', () => {
     expect(new Set(replies.map(({ status }) => status))).toEqual(new Set([200]));
     expect(p99(replies)).toBeLessThan(500);
     const calls = Number(/cmdstat_evalsha:calls=(\d+)/.exec(await admin.info('commandstats'))?.[1]);
-    // Those of the other account, and once a second and replica those for the ban that are under way together.
+    // One call per request of the other account. For the banned key, each replica makes a few calls per second.
     expect(calls - 800).toBeLessThan(6_000 / 20);
   });
 
   it('admit exactly the allowance again in the next minute', async () => {
     await eventually(61_000, () => Date.now() > floodedUntil);
-    expectExactlyTheAllowance(await flood(floodedKey));
+    expectExactAllowance(await flood(floodedKey));
   }, 120_000);
 });

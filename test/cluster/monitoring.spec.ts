@@ -7,7 +7,7 @@ import { parse } from 'yaml';
 import { freePort } from '../support/process';
 import { Client, concurrently } from './support/client';
 import { eventually, Replica } from './support/replica';
-import { prometheusProgram, Server } from './support/servers';
+import { findPrometheusProgram, Server } from './support/servers';
 import { Store } from './support/store';
 
 const MONITORING = join(__dirname, '../../docker/monitoring');
@@ -23,19 +23,20 @@ interface Rules<T> {
 }
 
 describe('The alert rules', () => {
-  /** @throws with what it found wrong */
-  const promtool = (...args: string[]) => promisify(execFile)(prometheusProgram('promtool'), args, { cwd: MONITORING });
+  /** @throws an error with the problems that it found */
+  const runPromtool = (...args: string[]) =>
+    promisify(execFile)(findPrometheusProgram('promtool'), args, { cwd: MONITORING });
 
   it('and the Prometheus configuration are valid', async () => {
-    await promtool('check', 'rules', 'alerts.yml');
-    await promtool('check', 'config', 'prometheus.yml');
+    await runPromtool('check', 'rules', 'alerts.yml');
+    await runPromtool('check', 'config', 'prometheus.yml');
   });
 
   it('pass their unit tests', async () => {
-    await promtool('test', 'rules', ...UNIT_TESTS);
+    await runPromtool('test', 'rules', ...UNIT_TESTS);
   });
 
-  it('are each tested firing and not firing', async () => {
+  it('each have a unit test in which they fire and one in which they do not', async () => {
     interface UnitTests {
       readonly tests: readonly {
         readonly alert_rule_test: readonly { readonly alertname: string; readonly exp_alerts?: unknown[] }[];
@@ -46,12 +47,12 @@ describe('The alert rules', () => {
     const cases = files.flatMap((file) =>
       (parse(file) as UnitTests).tests.flatMap(({ alert_rule_test }) => alert_rule_test),
     );
-    const alerts = (fires: boolean) => [
+    const listAlerts = (fires: boolean) => [
       ...new Set(cases.filter(({ exp_alerts }) => (exp_alerts !== undefined) === fires).map((each) => each.alertname)),
     ];
     const names = groups.flatMap(({ rules }) => rules.map(({ alert }) => alert));
-    expect(alerts(true).sort()).toEqual([...names].sort());
-    expect(alerts(false).sort()).toEqual([...names].sort());
+    expect(listAlerts(true).sort()).toEqual([...names].sort());
+    expect(listAlerts(false).sort()).toEqual([...names].sort());
   });
 });
 
@@ -65,16 +66,16 @@ describe('Prometheus scraping a replica under load', () => {
   let load: Promise<void>;
   let isLoadOn = true;
 
-  const ask = async <T>(path: string): Promise<T> => {
+  const get = async <T>(path: string): Promise<T> => {
     const response = await fetch(`${prometheus.url}/api/v1/${path}`);
     const { data, error } = (await response.json()) as { data: T; error?: string };
     expect([path, error]).toEqual([path, undefined]);
     return data;
   };
   const query = async (expr: string) =>
-    (await ask<{ result: readonly Sample[] }>(`query?query=${encodeURIComponent(expr)}`)).result;
+    (await get<{ result: readonly Sample[] }>(`query?query=${encodeURIComponent(expr)}`)).result;
 
-  /** Requests of every kind that the dashboard tells apart, until the test ends. */
+  /** Sends requests of every kind that the dashboard distinguishes, until the test ends. */
   const sendRequests = async (keys: readonly string[]) => {
     const clients = [...keys, 'no-key'].map((key) => new Client(key));
     while (isLoadOn) {
@@ -90,7 +91,7 @@ describe('Prometheus scraping a replica under load', () => {
     });
   };
 
-  /** The service's own configuration, but for the addresses, and for the time between scrapes. */
+  /** Starts Prometheus with the configuration of the project. Only the target and the scrape interval differ. */
   const startPrometheus = async (metricsPort: string): Promise<Server> => {
     const directory = await mkdtemp(join(tmpdir(), 'petstore-prometheus-'));
     const replacements = [
@@ -151,31 +152,35 @@ describe('Prometheus scraping a replica under load', () => {
       readonly health: string;
       readonly state: string;
     }
-    const rules = async () => (await ask<Rules<Rule>>('rules')).groups.flatMap((group) => group.rules);
-    await eventually(10_000, async () => (await rules()).every(({ health }) => health !== 'unknown'));
-    const found = await rules();
+    const readRules = async () => (await get<Rules<Rule>>('rules')).groups.flatMap((group) => group.rules);
+    await eventually(10_000, async () => (await readRules()).every(({ health }) => health !== 'unknown'));
+    const found = await readRules();
     expect(found.length).toBeGreaterThan(0);
     expect(found.filter(({ health, state }) => health !== 'ok' || state === 'firing')).toEqual([]);
   });
 
-  const knowsUnreadinessWhile = (fault: string, begin: () => Promise<void> | void, end: () => Promise<void> | void) => {
-    it(`learns within 2 s from each scrape that the replica is not ready while PostgreSQL ${fault}`, async () => {
-      const ready = async () => (await query('petstore_ready'))[0]?.value[1];
-      await eventually(5_000, async () => (await ready()) === '1');
+  const itReportsUnreadinessWhile = (
+    fault: string,
+    begin: () => Promise<void> | void,
+    end: () => Promise<void> | void,
+  ) => {
+    it(`gets petstore_ready 0 from a scrape within 2 s while PostgreSQL ${fault}`, async () => {
+      const readReady = async () => (await query('petstore_ready'))[0]?.value[1];
+      await eventually(5_000, async () => (await readReady()) === '1');
       await begin();
       const startedAt = performance.now();
       const text = await (await fetch(metricsUrl)).text();
       expect(performance.now() - startedAt).toBeLessThan(2_000);
       expect(text).toContain('\npetstore_ready 0\n');
       expect(text).toContain('\npetstore_http_request_duration_seconds_count{');
-      await eventually(5_000, async () => (await ready()) === '0');
+      await eventually(5_000, async () => (await readReady()) === '0');
       expect((await query('up'))[0]?.value[1]).toBe('1');
       await end();
-      await eventually(5_000, async () => (await ready()) === '1');
+      await eventually(5_000, async () => (await readReady()) === '1');
     });
   };
 
-  knowsUnreadinessWhile(
+  itReportsUnreadinessWhile(
     'is frozen',
     () => {
       postgres.freeze();
@@ -184,7 +189,7 @@ describe('Prometheus scraping a replica under load', () => {
       postgres.thaw();
     },
   );
-  knowsUnreadinessWhile(
+  itReportsUnreadinessWhile(
     'is down',
     () => postgres.stop(),
     () => postgres.start(),

@@ -26,14 +26,14 @@ describe('On two replicas, fifty concurrent orders for one animal', () => {
     await postgres.remove();
   });
 
-  /** The index decides the account and the replica, each account on each replica. */
-  const call = (index: number, what: Call) => {
+  /** Chooses the account and the replica by the index, so that each account uses each replica. */
+  const call = (index: number, request: Call) => {
     const client = index % 2 === 0 ? clients[0] : clients[1];
-    return client.call(replicas[Math.floor(index / 2) % 2]?.port ?? 0, what);
+    return client.call(replicas[Math.floor(index / 2) % 2]?.port ?? 0, request);
   };
   const addPet = async () =>
     (JSON.parse((await clients[0].add(replicas[0]?.port ?? 0, 'Rex')).body) as { id: number }).id;
-  const order = (index: number, petId: number, headers: Record<string, string> = {}) =>
+  const placeOrder = (index: number, petId: number, headers: Record<string, string> = {}) =>
     call(index, { method: 'POST', path: ORDERS, body: { petId, quantity: 1 + index }, headers });
 
   it.each([
@@ -42,10 +42,10 @@ describe('On two replicas, fifty concurrent orders for one animal', () => {
       'each with its own Idempotency-Key',
       (petId: number, index: number) => ({ 'idempotency-key': `${petId}-${index}` }),
     ],
-  ])('place exactly one, %s; the animal is pending', async (_, headersOf) => {
+  ])('place exactly one and make the animal pending, %s', async (_, createHeaders) => {
     for (let round = 0; round < 5; round++) {
       const petId = await addPet();
-      const replies = await concurrently(50, 50, (index) => order(index, petId, headersOf(petId, index)));
+      const replies = await concurrently(50, 50, (index) => placeOrder(index, petId, createHeaders(petId, index)));
       expect(passed(replies).map(({ status }) => status)).toEqual([201]);
       const others = replies.filter(({ status }) => status !== 201);
       expect(others.map((reply) => [reply.status, getErrorCode(reply)])).toEqual(
@@ -58,7 +58,7 @@ describe('On two replicas, fifty concurrent orders for one animal', () => {
   it('place exactly one for one Idempotency-Key, and return it to every caller', async () => {
     const petId = await addPet();
     const replies = await concurrently(50, 50, (index) =>
-      // One account, both replicas.
+      // Even indexes: one account on both replicas.
       call(2 * index, { method: 'POST', path: ORDERS, body: { petId }, headers: { 'idempotency-key': 'once' } }),
     );
     expect(new Set(replies.map(({ status, body }) => `${status} ${body}`)).size).toBe(1);
@@ -73,7 +73,7 @@ describe('On two replicas, fifty concurrent orders for one animal', () => {
     expect(await store.query('SELECT status FROM pets WHERE id = $1', [petId])).toEqual([{ status: 'pending' }]);
     const lists = await Promise.all([0, 1, 2, 3].map((index) => call(index, { path: `${ORDERS}?petId=${petId}` })));
     const found = lists.map(({ body }) => (JSON.parse(body) as { id: number }[]).map((each) => each.id));
-    // Its own account sees it on both replicas, the other on none.
+    // The account that placed the order sees it on both replicas, the other account on none.
     expect(found.filter(([first]) => first === id)).toHaveLength(2);
     expect(found.filter((ids) => ids.length === 0)).toHaveLength(2);
   }

@@ -1,7 +1,6 @@
 import { type LockableReplica, startLockableReplica } from './support/lockable-replica';
 
-/** What animals owe to the prepared statements that they are read by. */
-describe('While animals cannot be read', () => {
+describe('While the table of animals is locked', () => {
   let lockable: LockableReplica;
 
   beforeEach(async () => {
@@ -9,12 +8,12 @@ describe('While animals cannot be read', () => {
   });
   afterEach(() => lockable.remove());
 
-  it('orders can be read, because queries for animals occupy only some of the connections', async () => {
-    const { another, client, replica } = lockable;
-    // No statement that reads animals has been planned yet: the first ones wait for the lock as well.
-    await another.query('BEGIN; LOCK TABLE pets IN ACCESS EXCLUSIVE MODE');
+  it('orders can still be read, because queries for animals occupy only some of the connections', async () => {
+    const { otherSession, client, replica } = lockable;
+    // No statement that reads animals has been prepared yet, so preparing it waits for the lock too.
+    await otherSession.query('BEGIN; LOCK TABLE pets IN ACCESS EXCLUSIVE MODE');
     const until = performance.now() + 3_000;
-    const statuses = async (path: string) => {
+    const collectStatuses = async (path: string) => {
       const found = new Set<number>();
       while (performance.now() < until) {
         found.add((await client.call(replica.port, { path })).status);
@@ -22,10 +21,10 @@ describe('While animals cannot be read', () => {
       return found;
     };
     const [orders, ...animals] = await Promise.all([
-      statuses('/v1/store/orders'),
-      ...Array.from({ length: 32 }, (_, index) => statuses(index % 2 === 0 ? '/v1/pets' : '/v1/pets/1')),
+      collectStatuses('/v1/store/orders'),
+      ...Array.from({ length: 32 }, (_, index) => collectStatuses(index % 2 === 0 ? '/v1/pets' : '/v1/pets/1')),
     ]);
-    await another.query('ROLLBACK');
+    await otherSession.query('ROLLBACK');
     expect(animals).toEqual(Array(32).fill(new Set([503])));
     expect(orders).toEqual(new Set([200]));
   });

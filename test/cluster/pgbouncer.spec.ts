@@ -1,21 +1,21 @@
 import pg from 'pg';
 import { AccountsService, KeysService } from '../../src/auth';
-import { command, json } from '../support/command-line';
+import { runCommand, readJson } from '../support/command-line';
 import { loadExamples } from '../support/examples';
-import { OPERATIONS, success } from '../support/operations';
+import { OPERATIONS, findSuccessStatus } from '../support/operations';
 import { Client, concurrently } from './support/client';
 import { eventually, Replica } from './support/replica';
-import { pgbouncerVersion, Server } from './support/servers';
+import { readPgbouncerVersion, Server } from './support/servers';
 import { Store } from './support/store';
 
 const REPLICAS = 3;
-/** Within this time what an operator does is in force everywhere. */
-const WITHIN_MS = 1_000;
+/** An operator's change takes effect on every replica within this time. */
+const PROPAGATION_LIMIT_MS = 1_000;
 
 describe.each([
-  // The connections of all replicas and of a command: each has one of the server for itself.
+  // Each connection of a replica or a command occupies a server connection.
   { mode: 'session', poolSize: 40 },
-  // Far fewer than the replicas have: they share them.
+  // The replicas share far fewer server connections than they open.
   { mode: 'transaction', poolSize: 6 },
 ] as const)('Three replicas behind PgBouncer in $mode mode', ({ mode, poolSize }) => {
   let [postgres, pooler] = [] as unknown as [Server, Server];
@@ -38,7 +38,7 @@ describe.each([
     await operator.connect();
     await operator.query('CREATE DATABASE petstore');
     if (mode === 'transaction') {
-      // As docs/operating.md says.
+      // As described in docs/operating.md.
       await operator.query(`
         CREATE ROLE app LOGIN SUPERUSER;
         ALTER ROLE app SET statement_timeout = '900ms';
@@ -74,7 +74,7 @@ describe.each([
     }
     expect(outcomes).toEqual(
       Array(3 * REPLICAS)
-        .fill(OPERATIONS.map((operation) => [operation.operationId, success(operation)]))
+        .fill(OPERATIONS.map((operation) => [operation.operationId, findSuccessStatus(operation)]))
         .flat(),
     );
     const replies = await concurrently(24, 480, (index) => {
@@ -85,7 +85,7 @@ describe.each([
     expect([...new Set(replies.map(({ status }) => status))].sort()).toEqual([200, 201]);
   });
 
-  it('execute a creation once for an Idempotency-Key that all of them receive', async () => {
+  it('execute a creation once when all of them receive its Idempotency-Key', async () => {
     const replies = await Promise.all(
       replicas.map(({ port }) => client.add(port, 'Rex', { 'idempotency-key': 'once' })),
     );
@@ -97,12 +97,12 @@ describe.each([
     const { id } = await store.get(AccountsService).create('Test', 'business');
     const { secret, key } = await store.get(KeysService).create(id);
     const own = new Client(secret);
-    const statuses = async () =>
+    const readStatuses = async () =>
       (await Promise.all(replicas.map(({ port }) => own.call(port)))).map(({ status }) => status);
-    expect(await statuses()).toEqual([200, 200, 200]);
+    expect(await readStatuses()).toEqual([200, 200, 200]);
     await store.get(KeysService).revoke(key.id);
-    const tookMs = await eventually(10_000, async () => (await statuses()).every((status) => status === 401));
-    expect(tookMs).toBeLessThan(WITHIN_MS);
+    const tookMs = await eventually(10_000, async () => (await readStatuses()).every((status) => status === 401));
+    expect(tookMs).toBeLessThan(PROPAGATION_LIMIT_MS);
     own.close();
   });
 
@@ -132,12 +132,12 @@ describe.each([
     }
   });
 
-  // Since 1.21, PgBouncer keeps them.
-  const losesPreparedStatements = /PgBouncer 1\.(\d|1\d|20)\./.test(pgbouncerVersion());
+  // PgBouncer 1.21 and later keep prepared statements in transaction mode.
+  const losesPreparedStatements = /PgBouncer 1\.(\d|1\d|20)\./.test(readPgbouncerVersion());
   if (mode === 'transaction' && losesPreparedStatements) {
     it('log that prepared statements are lost when DATABASE_POOLER_MODE is not set', async () => {
-      // Another role: what it leaves on connections of the server stays with its own.
-      const untold = await Replica.start({
+      // It uses another role, because its prepared statements remain on the server connections of that role.
+      const misconfigured = await Replica.start({
         ...env,
         DATABASE_URL: `${pooler.url}/petstore`,
         DATABASE_POOLER_MODE: '',
@@ -146,20 +146,20 @@ describe.each([
         const reason = /prepared statement \\"\w+\\" does not exist/;
         await eventually(20_000, async () => {
           await concurrently(8, 64, (index) =>
-            index % 4 === 0 ? client.add(untold.port, 'Rex') : client.call(untold.port),
+            index % 4 === 0 ? client.add(misconfigured.port, 'Rex') : client.call(misconfigured.port),
           );
-          return reason.test(untold.program.stdout);
+          return reason.test(misconfigured.program.stdout);
         });
       } finally {
-        await untold.program.kill('SIGKILL');
+        await misconfigured.program.kill('SIGKILL');
       }
     });
   }
 
-  it('have a command line that works through PgBouncer as well', async () => {
-    const { id } = await json<{ id: number }>('accounts create --name Acme --plan pro', env);
+  it('have a command line that works through PgBouncer', async () => {
+    const { id } = await readJson<{ id: number }>('accounts create --name Acme --plan pro', env);
     for (const line of [`keys create ${id}`, `keys list ${id}`, `accounts show ${id}`, 'audit', 'migrate']) {
-      expect([line, (await command(line, env)).code]).toEqual([line, 0]);
+      expect([line, (await runCommand(line, env)).code]).toEqual([line, 0]);
     }
   });
 });

@@ -4,7 +4,7 @@ import pg from 'pg';
 import { generateSecret } from '../../src/auth/api-key-secret';
 import { REMOVAL_LOCK } from '../../src/idempotency/persistence/postgres-idempotency-records';
 import { freePort } from '../support/process';
-import { clockSpeed } from './support/clocks';
+import { withClockSpeed } from './support/clocks';
 import { Client, getErrorCode, concurrently, passed, type Reply } from './support/client';
 import { PrimaryCheck } from './support/primary-check';
 import { Proxy } from './support/proxy';
@@ -38,8 +38,8 @@ describe('While PostgreSQL fails', () => {
     await postgres.remove();
   });
 
-  /** Listings, creations (some with a key to retry by) and unknown API keys, all at once. */
-  const everything = (times: number): Promise<Reply[]> => {
+  /** Sends listings, creations (some with an Idempotency-Key) and unknown API keys concurrently. */
+  const sendMixedLoad = (times: number): Promise<Reply[]> => {
     const stranger = new Client(generateSecret('production'));
     return concurrently(CLIENTS, times, (index) => {
       switch (index % 4) {
@@ -56,16 +56,16 @@ describe('While PostgreSQL fails', () => {
       stranger.close();
     });
   };
-  const serves = async () => (await client.add(replica.port, 'Mia')).status === 201;
+  const canServe = async () => (await client.add(replica.port, 'Mia')).status === 201;
 
-  const answersSoonWhile = (fault: string, begin: () => Promise<void> | void, end: () => Promise<void> | void) => {
+  const itFailsFastWhile = (fault: string, begin: () => Promise<void> | void, end: () => Promise<void> | void) => {
     it(`(${fault}) returns 503 within 2 s, is live but not ready, and recovers within 2 s`, async () => {
-      await eventually(2_000, serves);
+      await eventually(2_000, canServe);
       await begin();
-      const replies = await everything(3 * CLIENTS);
+      const replies = await sendMixedLoad(3 * CLIENTS);
       const [alive, ready] = [await fetch(`${replica.url}/healthz`), await replica.isReady()];
       await end();
-      expect(await eventually(2_000, serves)).toBeLessThan(2_000);
+      expect(await eventually(2_000, canServe)).toBeLessThan(2_000);
       expect(await replica.isReady()).toBe(true);
 
       expect([alive.status, ready]).toEqual([200, false]);
@@ -86,12 +86,12 @@ describe('While PostgreSQL fails', () => {
     });
   };
 
-  answersSoonWhile(
+  itFailsFastWhile(
     'it is down',
     () => postgres.stop(),
     () => postgres.start(),
   );
-  answersSoonWhile(
+  itFailsFastWhile(
     'it is frozen',
     () => {
       postgres.freeze();
@@ -102,11 +102,11 @@ describe('While PostgreSQL fails', () => {
   );
 
   it('reconnects to another machine when the previous one disappears without closing connections', async () => {
-    await eventually(2_000, serves);
-    await proxy.loseConnections();
-    const replies = await everything(CLIENTS);
+    await eventually(2_000, canServe);
+    await proxy.dropData();
+    const replies = await sendMixedLoad(CLIENTS);
     expect(Math.max(...replies.map(({ ms }) => ms))).toBeLessThan(2_000);
-    expect(await eventually(2_000, serves)).toBeLessThan(2_000);
+    expect(await eventually(2_000, canServe)).toBeLessThan(2_000);
   });
 
   it('responds to 500 concurrent requests in time, and opens no additional connections', async () => {
@@ -115,16 +115,16 @@ describe('While PostgreSQL fails', () => {
     postgres.thaw();
     expect(passed(replies)).toHaveLength(0);
     expect(Math.max(...replies.map(({ ms }) => ms))).toBeLessThan(2_000);
-    expect(await eventually(2_000, serves)).toBeLessThan(2_000);
+    expect(await eventually(2_000, canServe)).toBeLessThan(2_000);
     const [row] = await store.query<{ count: string }[]>(
       `SELECT count(*) FROM pg_stat_activity WHERE application_name = 'petstore' AND pid <> pg_backend_pid()`,
     );
-    // The pool's ten, beside those of the test itself.
+    // Ten connections of the replica, and those of the test itself.
     expect(Number(row?.count)).toBeLessThanOrEqual(20);
   });
 });
 
-describe('While connections to PostgreSQL are cut under 16 writers', () => {
+describe('While connections to PostgreSQL are closed under 16 writers', () => {
   const WRITERS = 16;
   const LOAD_MS = 4_000;
   const FAULT_EVERY_MS = 300;
@@ -149,7 +149,7 @@ describe('While connections to PostgreSQL are cut under 16 writers', () => {
     await postgres.remove();
   });
 
-  const retried = async (call: () => Promise<Reply>, replies: Reply[]): Promise<void> => {
+  const retry = async (call: () => Promise<Reply>, replies: Reply[]): Promise<void> => {
     for (let attempt = 0; attempt < 50; attempt++) {
       const reply = await call();
       replies.push(reply);
@@ -160,119 +160,122 @@ describe('While connections to PostgreSQL are cut under 16 writers', () => {
   };
 
   it.each<[string, number, () => Promise<void>]>([
-    ['by RST', FAULT_EVERY_MS, () => proxy.cut('RST')],
-    ['by FIN', FAULT_EVERY_MS, () => proxy.cut('FIN')],
-    ['by pg_terminate_backend', FAULT_EVERY_MS, () => store.terminateReplicas()],
+    ['by RST', FAULT_EVERY_MS, () => proxy.closeConnections('RST')],
+    ['by FIN', FAULT_EVERY_MS, () => proxy.closeConnections('FIN')],
+    ['by pg_terminate_backend', FAULT_EVERY_MS, () => store.terminateConnections()],
     ['by restarts of the server', 1_500, () => postgres.stop().then(() => postgres.start())],
-  ])('(%s) clients get 200, 201, 409 or 503, nothing is lost or created twice', async (fault, everyMs, cut) => {
-    const rows = await store.query<{ id: string }[]>(
-      `INSERT INTO pets (name, category_id, status) SELECT 'Tom', 1, 'available' FROM generate_series(1, 2000) RETURNING id`,
-    );
-    const available = rows.map(({ id }) => Number(id));
-    const until = performance.now() + LOAD_MS;
-    const creations: Reply[] = [];
-    const keyed: Reply[] = [];
-    const reads: Reply[] = [];
-    const orders: Reply[] = [];
-    const writer = async (_: unknown, index: number) => {
-      for (let turn = 0; performance.now() < until; turn++) {
-        const name = `${fault} ${index} ${turn}`;
-        switch (turn % 4) {
-          case 0:
-            creations.push(await client.add(replica.port, `keyless ${name}`));
-            break;
-          case 1:
-            await retried(
-              () => client.add(replica.port, `keyed ${name}`, { 'idempotency-key': name.replaceAll(' ', '-') }),
-              keyed,
-            );
-            break;
-          case 2:
-            reads.push(await client.call(replica.port, { path: `/v1/pets?limit=${1 + (turn % 20)}` }));
-            break;
-          default: {
-            const body = { petId: available.pop() };
-            await retried(() => client.call(replica.port, { method: 'POST', path: '/v1/store/orders', body }), orders);
+  ])(
+    '(%s) clients get 200, 201, 409 or 503, and nothing is lost or created twice',
+    async (fault, everyMs, closeConnections) => {
+      const rows = await store.query<{ id: string }[]>(
+        `INSERT INTO pets (name, category_id, status) SELECT 'Tom', 1, 'available' FROM generate_series(1, 2000) RETURNING id`,
+      );
+      const available = rows.map(({ id }) => Number(id));
+      const until = performance.now() + LOAD_MS;
+      const creations: Reply[] = [];
+      const keyed: Reply[] = [];
+      const reads: Reply[] = [];
+      const orders: Reply[] = [];
+      const writer = async (_: unknown, index: number) => {
+        for (let count = 0; performance.now() < until; count++) {
+          const name = `${fault} ${index} ${count}`;
+          switch (count % 4) {
+            case 0:
+              creations.push(await client.add(replica.port, `keyless ${name}`));
+              break;
+            case 1:
+              await retry(
+                () => client.add(replica.port, `keyed ${name}`, { 'idempotency-key': name.replaceAll(' ', '-') }),
+                keyed,
+              );
+              break;
+            case 2:
+              reads.push(await client.call(replica.port, { path: `/v1/pets?limit=${1 + (count % 20)}` }));
+              break;
+            default: {
+              const body = { petId: available.pop() };
+              await retry(() => client.call(replica.port, { method: 'POST', path: '/v1/store/orders', body }), orders);
+            }
           }
         }
+      };
+      const load = Promise.all(Array.from({ length: WRITERS }, writer));
+      while (performance.now() < until) {
+        const closedAt = performance.now();
+        await closeConnections();
+        await eventually(everyMs * 2, () => performance.now() - closedAt >= everyMs);
       }
-    };
-    const load = Promise.all(Array.from({ length: WRITERS }, writer));
-    while (performance.now() < until) {
-      const cutAt = performance.now();
-      await cut();
-      await eventually(everyMs * 2, () => performance.now() - cutAt >= everyMs);
-    }
-    await load;
+      await load;
 
-    expect((await client.add(replica.port, 'Mia')).status).toBe(201);
-    expect(await replica.isReady()).toBe(true);
-    expect(replica.program.stdout.split('\n').filter((line) => line.includes('request_failed'))).toEqual([]);
-    const statuses = (replies: readonly Reply[]) => [...new Set(replies.map(({ status }) => status))].sort();
-    for (const [replies, expected] of [
-      [creations, [201, 503]],
-      [keyed, [201, 503]],
-      [reads, [200, 503]],
-      [orders, [201, 409, 503]],
-    ] as const) {
-      expect(replies.length).toBeGreaterThan(20);
-      expect(passed(replies).length).toBeGreaterThan(10);
-      expect(expected).toEqual(expect.arrayContaining(statuses(replies)));
-    }
-    const stored = await store.query<{ id: string; name: string }[]>(
-      `SELECT id, name FROM pets WHERE name LIKE 'key%' || $1 || '%'`,
-      [fault],
-    );
-    const ids = new Set(stored.map(({ id }) => Number(id)));
-    const acknowledged = passed([...creations, ...keyed]).map(({ body }) => (JSON.parse(body) as { id: number }).id);
-    expect(acknowledged.filter((id) => !ids.has(id))).toEqual([]);
-    const names = stored.map(({ name }) => name).filter((name) => name.startsWith('keyed'));
-    expect(new Set(names).size).toBe(names.length);
-    const ordered = await store.query<{ id: string; pet_id: string }[]>('SELECT id, pet_id FROM orders');
-    const orderIds = new Set(ordered.map(({ id }) => Number(id)));
-    const placed = passed(orders).map(({ body }) => (JSON.parse(body) as { id: number }).id);
-    expect(placed.filter((id) => !orderIds.has(id))).toEqual([]);
-    expect(new Set(ordered.map((order) => order.pet_id)).size).toBe(ordered.length);
-  });
+      expect((await client.add(replica.port, 'Mia')).status).toBe(201);
+      expect(await replica.isReady()).toBe(true);
+      expect(replica.program.stdout.split('\n').filter((line) => line.includes('request_failed'))).toEqual([]);
+      const listStatuses = (replies: readonly Reply[]) => [...new Set(replies.map(({ status }) => status))].sort();
+      for (const [replies, expected] of [
+        [creations, [201, 503]],
+        [keyed, [201, 503]],
+        [reads, [200, 503]],
+        [orders, [201, 409, 503]],
+      ] as const) {
+        expect(replies.length).toBeGreaterThan(20);
+        expect(passed(replies).length).toBeGreaterThan(10);
+        expect(expected).toEqual(expect.arrayContaining(listStatuses(replies)));
+      }
+      const stored = await store.query<{ id: string; name: string }[]>(
+        `SELECT id, name FROM pets WHERE name LIKE 'key%' || $1 || '%'`,
+        [fault],
+      );
+      const ids = new Set(stored.map(({ id }) => Number(id)));
+      const acknowledged = passed([...creations, ...keyed]).map(({ body }) => (JSON.parse(body) as { id: number }).id);
+      expect(acknowledged.filter((id) => !ids.has(id))).toEqual([]);
+      const names = stored.map(({ name }) => name).filter((name) => name.startsWith('keyed'));
+      expect(new Set(names).size).toBe(names.length);
+      const ordered = await store.query<{ id: string; pet_id: string }[]>('SELECT id, pet_id FROM orders');
+      const orderIds = new Set(ordered.map(({ id }) => Number(id)));
+      const placed = passed(orders).map(({ body }) => (JSON.parse(body) as { id: number }).id);
+      expect(placed.filter((id) => !orderIds.has(id))).toEqual([]);
+      expect(new Set(ordered.map((order) => order.pet_id)).size).toBe(ordered.length);
+    },
+  );
 });
 
-describe('While PostgreSQL lets some statements wait', () => {
+describe('While some statements wait in PostgreSQL', () => {
   let lockable: LockableReplica;
   let postgres: Server;
   let store: Store;
-  let another: pg.Client;
+  let otherSession: pg.Client;
   let replica: Replica;
   let client: Client;
 
   beforeEach(async () => {
     lockable = await startLockableReplica();
-    ({ postgres, store, another, replica, client } = lockable);
+    ({ postgres, store, otherSession, replica, client } = lockable);
   });
   afterEach(() => lockable.remove());
 
-  it('a 5 s lock on pets fails no key lookup and no readiness probe', async () => {
-    await another.query('BEGIN; LOCK TABLE pets IN ACCESS EXCLUSIVE MODE');
+  it('a 5 s lock on the table of animals fails no key lookup and no readiness probe', async () => {
+    await otherSession.query('BEGIN; LOCK TABLE pets IN ACCESS EXCLUSIVE MODE');
     const until = performance.now() + 5_000;
-    const during = async (call: (turn: number) => Promise<Reply>) => {
+    const callRepeatedly = async (call: (count: number) => Promise<Reply>) => {
       const replies: Reply[] = [];
       while (performance.now() < until) {
         replies.push(await call(replies.length));
       }
       return replies;
     };
-    const many = async (count: number, call: (turn: number) => Promise<Reply>) =>
-      (await Promise.all(Array.from({ length: count }, () => during(call)))).flat();
-    const stranger = () => {
+    const callConcurrently = async (count: number, call: (count: number) => Promise<Reply>) =>
+      (await Promise.all(Array.from({ length: count }, () => callRepeatedly(call)))).flat();
+    const sendUnknownKey = () => {
       const unknown = new Client(generateSecret('production'));
       return unknown.call(replica.port).finally(() => {
         unknown.close();
       });
     };
     const [lookUps, probes, animals] = await Promise.all([
-      many(1, stranger),
-      many(1, () => client.call(replica.port, { path: '/readyz' })),
-      many(32, (turn) => {
-        switch (turn % 4) {
+      callConcurrently(1, sendUnknownKey),
+      callConcurrently(1, () => client.call(replica.port, { path: '/readyz' })),
+      callConcurrently(32, (count) => {
+        switch (count % 4) {
           case 0:
             return client.call(replica.port);
           case 1:
@@ -284,12 +287,12 @@ describe('While PostgreSQL lets some statements wait', () => {
         }
       }),
     ]);
-    await another.query('ROLLBACK');
+    await otherSession.query('ROLLBACK');
 
     expect(new Set(animals.map(({ status }) => status))).toEqual(new Set([503]));
     expect(Math.max(...animals.map(({ ms }) => ms))).toBeLessThan(2_000);
     expect(new Set(probes.map(({ status }) => status))).toEqual(new Set([200]));
-    // After its 60 failures the address is told to wait, without a look-up.
+    // After 60 failures, the client IP address gets 429 without a key lookup.
     expect(new Set(lookUps.map(({ status }) => status))).toEqual(new Set([401, 429]));
     expect(lookUps.filter(({ status }) => status === 401)).toHaveLength(60);
     expect(await eventually(1_000, async () => (await client.call(replica.port)).status === 200)).toBeLessThan(1_000);
@@ -300,30 +303,30 @@ describe('While PostgreSQL lets some statements wait', () => {
       `INSERT INTO pets (name, category_id, status) SELECT 'Rex', 1, 'available' FROM generate_series(1, 100)`,
     );
     // Reading the first animal takes 0.9 s.
-    await another.query(`
+    await otherSession.query(`
       ALTER TABLE pets RENAME TO animals;
       CREATE VIEW pets AS SELECT id, CASE WHEN id = 1 THEN (SELECT animals.name FROM pg_sleep(0.9)) ELSE name END AS name,
         category_id, status FROM animals`);
-    const slow = () => client.call(replica.port, { path: '/v1/pets/1' });
-    const quick = (index: number) => client.call(replica.port, { path: `/v1/pets/${2 + (index % 99)}` });
-    await quick(0);
+    const readSlowly = () => client.call(replica.port, { path: '/v1/pets/1' });
+    const readQuickly = (index: number) => client.call(replica.port, { path: `/v1/pets/${2 + (index % 99)}` });
+    await readQuickly(0);
     const [slowOnes, quickOnes] = await Promise.all([
-      concurrently(2, 4, slow),
-      concurrently(8, 800, (index) => quick(index)),
+      concurrently(2, 4, readSlowly),
+      concurrently(8, 800, (index) => readQuickly(index)),
     ]);
     expect(slowOnes.map(({ status }) => status)).toEqual([200, 200, 200, 200]);
     expect(new Set(quickOnes.map(({ status }) => status))).toEqual(new Set([200]));
     expect(Math.max(...quickOnes.map(({ ms }) => ms))).toBeLessThan(700);
 
-    // More slow ones than connections for one table: they take turns, and none fails the others.
-    const together = await concurrently(12, 12, (index) => (index < 3 ? slow() : quick(index)));
+    // More slow statements than connections for one table: they wait for each other, and all succeed.
+    const together = await concurrently(12, 12, (index) => (index < 3 ? readSlowly() : readQuickly(index)));
     expect(new Set(together.map(({ status }) => status))).toEqual(new Set([200]));
   });
 
-  it('locks of a replica that disappeared in a transaction are released within 5 s', async () => {
+  it('the locks of a replica that disappears during a transaction are released within 5 s', async () => {
     const second = await Replica.start({ DATABASE_URL: postgres.url });
     const headers = { 'idempotency-key': 'vanished' };
-    await another.query('BEGIN; LOCK TABLE pets IN ACCESS EXCLUSIVE MODE');
+    await otherSession.query('BEGIN; LOCK TABLE pets IN ACCESS EXCLUSIVE MODE');
     const lost = client.add(replica.port, 'Rex', headers).catch(() => undefined);
     await eventually(1_000, async () => {
       const [row] = await store.query<{ count: string }[]>(
@@ -332,7 +335,7 @@ describe('While PostgreSQL lets some statements wait', () => {
       return row?.count === '1';
     });
     process.kill(replica.program.pid, 'SIGSTOP');
-    await another.query('ROLLBACK');
+    await otherSession.query('ROLLBACK');
     expect(
       await eventually(6_000, async () => (await client.add(second.port, 'Rex', headers)).status === 201),
     ).toBeLessThan(5_000);
@@ -342,9 +345,9 @@ describe('While PostgreSQL lets some statements wait', () => {
     expect(row?.count).toBe('1');
   });
 
-  it('TCP keepalive monitors every idle connection, so that one whose server disappeared is closed', async () => {
+  it('TCP keepalive monitors every idle connection, so that it is closed when its server disappears', async () => {
     const port = postgres.port.toString(16).toUpperCase().padStart(4, '0');
-    const timers = async () => {
+    const readTimers = async () => {
       const lines = (await readFile(`/proc/${replica.program.pid}/net/tcp`, 'utf8')).split('\n');
       const inodes = new Set(
         readdirSync(`/proc/${replica.program.pid}/fd`)
@@ -357,15 +360,15 @@ describe('While PostgreSQL lets some statements wait', () => {
         .map(([, , , , , timer]) => timer?.slice(0, 2));
     };
     await client.call(replica.port);
-    // 02 is the keepalive timer.
+    // Timer 02 is the keepalive timer.
     await eventually(2_000, async () => {
-      const all = await timers();
+      const all = await readTimers();
       return all.length === 10 && all.every((timer) => timer === '02');
     });
   });
 });
 
-describe('With a standby', () => {
+describe('With a PostgreSQL standby', () => {
   let primary: Server;
   let standby: Server;
   let store: Store;
@@ -376,8 +379,8 @@ describe('With a standby', () => {
     primary = await Server.postgres();
     store = await Store.open(primary.url);
     client = new Client(await store.createUnlimitedKey());
-    standby = await primary.standby();
-    // Only from here on, and not on the standby once it is promoted: a write is acknowledged when both have it.
+    standby = await primary.startStandby();
+    // From now on, a write is acknowledged when both servers have it. The standby does not inherit this setting.
     await store.query(`ALTER SYSTEM SET synchronous_standby_names = '*'`);
     await store.query('SELECT pg_reload_conf()');
     await eventually(5_000, async () => {
@@ -394,7 +397,7 @@ describe('With a standby', () => {
     await Promise.all([primary.remove(), standby.remove()]);
   });
 
-  const writesUntil = async (port: number, isOver: () => boolean, replies: Reply[] = []): Promise<Reply[]> => {
+  const writeUntil = async (port: number, isOver: () => boolean, replies: Reply[] = []): Promise<Reply[]> => {
     const write = async () => {
       while (!isOver()) {
         const reply = await client.add(
@@ -409,7 +412,7 @@ describe('With a standby', () => {
     return replies;
   };
 
-  it('a host name that resolves to it for 3 s causes 503 and failed readiness, and then immediate recovery', async () => {
+  it('a host name that resolves to the standby for 3 s causes 503 and failed readiness; recovery is immediate', async () => {
     const proxy = await Proxy.to(primary.port);
     cleanUp.push(() => {
       proxy.close();
@@ -418,12 +421,12 @@ describe('With a standby', () => {
     cleanUp.push(() => replica.program.kill('SIGKILL'));
     expect((await client.add(replica.port, 'Rex')).status).toBe(201);
 
-    await proxy.leadTo(standby.port);
-    await proxy.cut('RST');
+    await proxy.switchTo(standby.port);
+    await proxy.closeConnections('RST');
     const until = performance.now() + 3_000;
-    const meanwhile = await writesUntil(replica.port, () => performance.now() > until);
+    const meanwhile = await writeUntil(replica.port, () => performance.now() > until);
     const ready = await replica.isReady();
-    await proxy.leadTo(primary.port);
+    await proxy.switchTo(primary.port);
 
     expect(new Set(meanwhile.map(({ status }) => status))).toEqual(new Set([503]));
     expect(ready).toBe(false);
@@ -435,7 +438,7 @@ describe('With a standby', () => {
     expect(await replica.isReady()).toBe(true);
   });
 
-  it('a connection that turns read-only is replaced: 503, then writes succeed again', async () => {
+  it('a connection that becomes read-only is replaced: writes return 503, then succeed again', async () => {
     const replica = await Replica.start({ DATABASE_URL: primary.url });
     cleanUp.push(() => replica.program.kill('SIGKILL'));
     await store.query('ALTER SYSTEM SET default_transaction_read_only = on');
@@ -487,7 +490,7 @@ listen postgres
     let lastSuccess = performance.now();
     let outage = 0;
     const replies: Reply[] = [];
-    const load = writesUntil(replica.port, () => over.signal.aborted, replies);
+    const load = writeUntil(replica.port, () => over.signal.aborted, replies);
     const watch = (async () => {
       while (!over.signal.aborted) {
         if ((await client.add(replica.port, 'Watch')).status === 201) {
@@ -517,7 +520,7 @@ listen postgres
   });
 });
 
-describe('On a separate database', () => {
+describe('On a separate PostgreSQL server', () => {
   let postgres: Server;
   const replicas: Replica[] = [];
 
@@ -550,22 +553,22 @@ describe('On a separate database', () => {
   });
 
   it('a replica replaces each connection after ten minutes, and its clients do not notice', async () => {
-    // No faster: what may take 0.7 s to connect is left 70 ms.
-    const replica = await Replica.start({ DATABASE_URL: postgres.url, ...clockSpeed(10) });
+    // At this speed, the connection timeout of 0.7 s leaves only 70 ms. A higher speed would break connecting.
+    const replica = await Replica.start({ DATABASE_URL: postgres.url, ...withClockSpeed(10) });
     replicas.push(replica);
     const store = await Store.open(postgres.url);
     const client = new Client(await store.createUnlimitedKey());
-    const connections = async () =>
+    const listConnections = async () =>
       (
         await store.query<{ pid: number }[]>(
           "SELECT pid FROM pg_stat_activity WHERE application_name = 'petstore' AND pid <> pg_backend_pid()",
         )
       ).map(({ pid }) => pid);
-    const first = new Set(await connections());
+    const first = new Set(await listConnections());
     const replies: Reply[] = [];
     await eventually(90_000, async () => {
       replies.push(await client.call(replica.port), await client.add(replica.port, 'Rex'));
-      return (await connections()).every((pid) => !first.has(pid));
+      return (await listConnections()).every((pid) => !first.has(pid));
     });
     client.close();
     await store.close();
@@ -580,11 +583,11 @@ describe('On a separate database', () => {
       `INSERT INTO idempotency_records (account_id, key, fingerprint, created_at)
        SELECT 1, n::text, sha256('x'), now() - interval '25 hours' FROM generate_series(1, 10) n`,
     );
-    const another = new pg.Client(postgres.url);
-    await another.connect();
-    await another.query('SELECT pg_advisory_lock($1)', [REMOVAL_LOCK]);
+    const otherSession = new pg.Client(postgres.url);
+    await otherSession.connect();
+    await otherSession.query('SELECT pg_advisory_lock($1)', [REMOVAL_LOCK]);
     expect(await store.removeExpiredRecords()).toBe(0);
-    await another.end();
+    await otherSession.end();
     expect(await store.removeExpiredRecords()).toBe(10);
     await store.close();
   });

@@ -24,7 +24,7 @@ describe('Listings from DATABASE_READ_URL', () => {
     await store.query(
       `INSERT INTO pets (name, category_id, status) SELECT 'Rex', 1, 'available' FROM generate_series(1, 50)`,
     );
-    standby = await primary.standby();
+    standby = await primary.startStandby();
   });
   beforeEach(async () => {
     onStandby = new pg.Client(standby.url);
@@ -51,7 +51,7 @@ describe('Listings from DATABASE_READ_URL', () => {
     const metrics = await (await fetch(`${url}/metrics`)).text();
     return /^petstore_database_read_endpoint 1$/m.test(metrics);
   };
-  const isLeftOut = async (replica: Replica) => !(await isUsed(replica));
+  const isNotUsed = async (replica: Replica) => !(await isUsed(replica));
   const startUsing = async (env?: Record<string, string>) => {
     const replica = await start(env);
     await eventually(10_000, () => isUsed(replica));
@@ -59,22 +59,22 @@ describe('Listings from DATABASE_READ_URL', () => {
   };
   const add = async ({ port }: Replica) => JSON.parse((await client.add(port, 'Bella')).body) as Animal;
   const list = async ({ port }: Replica, after = 0) => {
-    // A cursor is opaque: the pages before are read too.
+    // Cursors are opaque, so it reads all pages from the first one.
     const animals: Animal[] = [];
     for (let path: string | undefined = '/v1/pets?limit=100'; path !== undefined;) {
       const { body, headers }: Reply = await client.call(port, { path });
       animals.push(...(JSON.parse(body) as Animal[]));
-      path = nextPath(headers.link);
+      path = parseNextPath(headers.link);
     }
     return animals.filter(({ id }) => id > after);
   };
-  const replay = (change: 'pause' | 'resume') => onStandby.query(`SELECT pg_wal_replay_${change}()`);
-  const events = ({ program }: Replica) =>
+  const setReplay = (change: 'pause' | 'resume') => onStandby.query(`SELECT pg_wal_replay_${change}()`);
+  const readEvents = ({ program }: Replica) =>
     [...program.stdout.matchAll(/"event\.action":"(read_endpoint_\w+)"/g)].map(([, event]) => event);
 
   it('come from the standby, and everything else comes from the primary', async () => {
     const replica = await startUsing({ DATABASE_READ_MAX_LAG_MS: '60000' });
-    await replay('pause');
+    await setReplay('pause');
     const { id } = await add(replica);
     expect(await list(replica, id - 1)).toEqual([]);
     expect((await client.call(replica.port, { path: `/v1/pets/${id}` })).status).toBe(200);
@@ -86,7 +86,7 @@ describe('Listings from DATABASE_READ_URL', () => {
     expect(order.status).toBe(201);
     const orders = await client.call(replica.port, { path: '/v1/store/orders' });
     expect(JSON.parse(orders.body)).toContainEqual(JSON.parse(order.body));
-    await replay('resume');
+    await setReplay('resume');
     await eventually(5_000, async () => (await list(replica, id - 1)).length === 1);
   });
 
@@ -95,7 +95,7 @@ describe('Listings from DATABASE_READ_URL', () => {
       startUsing({ DATABASE_READ_MAX_LAG_MS: '60000' }),
       start({ DATABASE_READ_URL: '' }),
     ]);
-    await replay('pause');
+    await setReplay('pause');
     await add(fresh);
     const expected = (await list(stale)).map(({ id }) => id);
     const found: number[] = [];
@@ -103,67 +103,70 @@ describe('Listings from DATABASE_READ_URL', () => {
     for (let path: string | undefined = '/v1/pets?limit=7'; path !== undefined; page++) {
       const { body, headers }: Reply = await client.call((page % 2 === 0 ? fresh : stale).port, { path });
       found.push(...(JSON.parse(body) as Animal[]).map(({ id }) => id));
-      path = nextPath(headers.link);
+      path = parseNextPath(headers.link);
     }
-    await replay('resume');
+    await setReplay('resume');
     expect(found.slice(0, expected.length)).toEqual(expected);
     expect(found).toEqual([...new Set(found)].sort((a, b) => a - b));
   });
 
-  it('come from the primary while the standby lags more than the bound, and from the standby afterwards', async () => {
+  it('come from the primary while the standby lags by more than DATABASE_READ_MAX_LAG_MS, and from the standby afterwards', async () => {
     const replica = await startUsing({ DATABASE_READ_MAX_LAG_MS: '500' });
-    await replay('pause');
+    await setReplay('pause');
     const { id } = await add(replica);
     const tookMs = await eventually(5_000, async () => (await list(replica, id - 1)).length === 1);
     expect(tookMs).toBeLessThan(1_500);
-    await eventually(1_000, () => isLeftOut(replica));
-    await replay('resume');
+    await eventually(1_000, () => isNotUsed(replica));
+    await setReplay('resume');
     await eventually(5_000, () => isUsed(replica));
     expect((await list(replica, id - 1)).map(({ name }) => name)).toEqual(['Bella']);
-    await eventually(1_000, () => events(replica).length === 3);
-    expect(events(replica)).toEqual(['read_endpoint_used', 'read_endpoint_left_out', 'read_endpoint_used']);
+    await eventually(1_000, () => readEvents(replica).length === 3);
+    expect(readEvents(replica)).toEqual(['read_endpoint_used', 'read_endpoint_left_out', 'read_endpoint_used']);
   });
 
-  it('stay at the standby while nothing is written', async () => {
+  it('keep coming from the standby while nothing is written', async () => {
     const replica = await startUsing({ DATABASE_READ_MAX_LAG_MS: '500' });
-    // The positions of the servers are then on different sides of a page header.
+    // After the switch, the WAL positions of the two servers differ by a page header.
     await store.query('SELECT pg_switch_wal()');
     for (const end = performance.now() + 1_500; performance.now() < end;) {
       await client.call(replica.port);
     }
-    expect(events(replica)).toEqual(['read_endpoint_used']);
+    expect(readEvents(replica)).toEqual(['read_endpoint_used']);
   });
 
-  it.each(['is killed', 'hangs'])('all succeed when the standby %s under load, and return to it', async (failure) => {
-    const isKilled = failure === 'is killed';
-    const replica = await startUsing();
-    const replies = await concurrently(16, 3_000, async (index) => {
-      if (index === 1_000 && isKilled) {
-        await standby.stop();
-      } else if (index === 1_000) {
-        standby.freeze();
+  it.each(['is killed', 'hangs'])(
+    'all succeed when the standby %s under load, and use it again afterwards',
+    async (failure) => {
+      const isKilled = failure === 'is killed';
+      const replica = await startUsing();
+      const replies = await concurrently(16, 3_000, async (index) => {
+        if (index === 1_000 && isKilled) {
+          await standby.stop();
+        } else if (index === 1_000) {
+          standby.freeze();
+        }
+        return client.call(replica.port);
+      });
+      expect([...new Set(replies.map(({ status }) => status))]).toEqual([200]);
+      expect(Math.max(...replies.map(({ ms }) => ms))).toBeLessThan(2_000);
+      await eventually(5_000, () => isNotUsed(replica));
+      if (isKilled) {
+        await standby.start();
+      } else {
+        standby.thaw();
       }
-      return client.call(replica.port);
-    });
-    expect([...new Set(replies.map(({ status }) => status))]).toEqual([200]);
-    expect(Math.max(...replies.map(({ ms }) => ms))).toBeLessThan(2_000);
-    await eventually(5_000, () => isLeftOut(replica));
-    if (isKilled) {
-      await standby.start();
-    } else {
-      standby.thaw();
-    }
-    await eventually(10_000, () => isUsed(replica));
-  });
+      await eventually(10_000, () => isUsed(replica));
+    },
+  );
 
-  it('come from the primary when the endpoint cannot be reached at the start', async () => {
+  it('come from the primary when the endpoint is unreachable at startup', async () => {
     const replica = await start({ DATABASE_READ_URL: 'postgres://postgres@127.0.0.1:1/postgres' });
-    await eventually(5_000, () => events(replica).length === 1);
-    expect(events(replica)).toEqual(['read_endpoint_left_out']);
+    await eventually(5_000, () => readEvents(replica).length === 1);
+    expect(readEvents(replica)).toEqual(['read_endpoint_left_out']);
     expect((await client.call(replica.port)).status).toBe(200);
   });
 
-  it('are never stale when the endpoint leads to the primary', async () => {
+  it('are never stale when the endpoint is the primary', async () => {
     const replica = await startUsing({ DATABASE_READ_URL: primary.url });
     const { id } = await add(replica);
     expect(await list(replica, id - 1)).toHaveLength(1);
@@ -176,7 +179,7 @@ describe('Listings from DATABASE_READ_URL', () => {
       DATABASE_POOLER_MODE: 'transaction',
     });
     const replies = await concurrently(8, 200, () => client.call(replica.port));
-    const stayed = events(replica);
+    const stayed = readEvents(replica);
     await pooler.remove();
     expect([...new Set(replies.map(({ status }) => status))]).toEqual([200]);
     expect(stayed).toEqual(['read_endpoint_used']);
@@ -191,7 +194,7 @@ describe('Listings from DATABASE_READ_URL', () => {
   });
 });
 
-/** The path of the next page, without the base URL. */
-function nextPath(link = ''): string | undefined {
+/** Parses the path of the next page from a Link header. */
+function parseNextPath(link = ''): string | undefined {
   return /<([^>]+)>; rel="next"/.exec(link)?.[1];
 }

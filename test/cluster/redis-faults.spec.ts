@@ -20,7 +20,7 @@ describe('While Redis fails', () => {
   beforeAll(async () => {
     [redis, postgres] = await Promise.all([Server.redis(), Server.postgres()]);
     proxy = await Proxy.to(redis.port);
-    // No ban stands in the way of what is counted here.
+    // Bans must not affect the counts.
     env = {
       DATABASE_URL: postgres.url,
       REDIS_URL: `redis://127.0.0.1:${proxy.port}`,
@@ -29,8 +29,8 @@ describe('While Redis fails', () => {
     };
     store = await Store.open(postgres.url);
     replicas = await Replica.startAll(REPLICAS, env);
-    // What is measured here is the fault, not a program that has just begun.
-    await send(await newKey(), 400);
+    // Warm up, because requests are slow right after startup.
+    await send(await createKey(), 400);
   });
   afterAll(async () => {
     await Promise.all(replicas.map(({ program }) => program.kill('SIGKILL')));
@@ -47,23 +47,23 @@ describe('While Redis fails', () => {
     client.close();
     return replies;
   };
-  const newKey = (perMinute = ALLOWANCE) => store.createKey('enterprise', { perMinute, perDay: 100_000 });
-  /** Whether one request, of an allowance of one, passes at all replicas together. */
-  const isShared = async () => passed(await send(await newKey(1), REPLICAS, REPLICAS)).length === 1;
-  const passedAt = (replica: Replica, replies: readonly Reply[]) =>
+  const createKey = (perMinute = ALLOWANCE) => store.createKey('enterprise', { perMinute, perDay: 100_000 });
+  /** Checks that all replicas together admit one request of an allowance of one. */
+  const areLimitsShared = async () => passed(await send(await createKey(1), REPLICAS, REPLICAS)).length === 1;
+  const countPassed = (replica: Replica, replies: readonly Reply[]) =>
     passed(replies).filter(({ port }) => port === replica.port).length;
 
-  const answersWellWhile = (fault: string, begin: () => Promise<void> | void, end: () => Promise<void> | void) => {
-    it(`(${fault}) returns 200 or 429 quickly within each replica's allowance; 3 s later limits are shared again`, async () => {
-      await eventually(3_000, isShared);
-      const key = await newKey();
+  const itKeepsLimitingWhile = (fault: string, begin: () => Promise<void> | void, end: () => Promise<void> | void) => {
+    it(`(${fault}) each replica quickly returns 200 or 429 and admits at most the allowance; 3 s later limits are shared again`, async () => {
+      await eventually(3_000, areLimitsShared);
+      const key = await createKey();
       const before = await send(key, 20);
       await begin();
       const during = await send(key, 1_000);
       await end();
-      expect(await eventually(3_000, isShared)).toBeLessThan(3_000);
+      expect(await eventually(3_000, areLimitsShared)).toBeLessThan(3_000);
       const after = await send(key, 200);
-      expect(passed(await send(await newKey(), 400))).toHaveLength(ALLOWANCE);
+      expect(passed(await send(await createKey(), 400))).toHaveLength(ALLOWANCE);
 
       expect(before.map(({ status }) => status)).toEqual(Array(20).fill(200));
       const all = [...before, ...during, ...after];
@@ -76,17 +76,17 @@ describe('While Redis fails', () => {
       }
       expect(p99(during)).toBeLessThan(300);
       for (const replica of replicas) {
-        expect(passedAt(replica, all)).toBeLessThanOrEqual(ALLOWANCE);
+        expect(countPassed(replica, all)).toBeLessThanOrEqual(ALLOWANCE);
       }
     });
   };
 
-  answersWellWhile(
-    'it refuses connections, and restarts empty',
+  itKeepsLimitingWhile(
+    'it is down, and restarts empty',
     () => redis.stop(),
     () => redis.start(),
   );
-  answersWellWhile(
+  itKeepsLimitingWhile(
     'it is frozen',
     () => {
       redis.freeze();
@@ -95,14 +95,14 @@ describe('While Redis fails', () => {
       redis.thaw();
     },
   );
-  answersWellWhile(
-    'it is slow by a second',
+  itKeepsLimitingWhile(
+    'it takes a second longer to respond',
     () => proxy.delay(1_000),
     () => proxy.delay(0),
   );
-  answersWellWhile(
-    'its machine is gone without a word, and another one takes over',
-    () => proxy.loseConnections(),
+  itKeepsLimitingWhile(
+    'its machine disappears without closing connections, and another one takes over',
+    () => proxy.dropData(),
     () => undefined,
   );
 
@@ -110,41 +110,41 @@ describe('While Redis fails', () => {
     await redis.stop();
     const another = await Replica.start(env);
     replicas.push(another);
-    const client = new Client(await newKey());
+    const client = new Client(await createKey());
     expect((await client.call(another.port)).status).toBe(200);
     client.close();
     expect(await another.isReady()).toBe(true);
     await redis.start();
-    const sharedWith = async () => {
-      const one = new Client(await newKey(1));
+    const isShared = async () => {
+      const one = new Client(await createKey(1));
       const replies = await Promise.all([one.call(another.port), one.call(replicas[0]?.port ?? 0)]);
       one.close();
       return passed(replies).length === 1;
     };
-    expect(await eventually(3_000, sharedWith)).toBeLessThan(3_000);
+    expect(await eventually(3_000, isShared)).toBeLessThan(3_000);
   });
 
   it('a constant response time of 45 ms opens the breaker of a replica at most once', async () => {
-    await eventually(3_000, isShared);
-    const openings = async () =>
+    await eventually(3_000, areLimitsShared);
+    const readOpenings = async () =>
       Promise.all(
         replicas.slice(0, REPLICAS).map(async ({ url }) => {
           const text = await (await fetch(`${url}/metrics`)).text();
           return Number(/^petstore_redis_breaker_openings_total (\d+)$/m.exec(text)?.[1]);
         }),
       );
-    const before = await openings();
+    const before = await readOpenings();
     await proxy.delay(22);
-    const key = await newKey(100_000);
+    const key = await createKey(100_000);
     const startedAt = performance.now();
     while (performance.now() - startedAt < 5_000) {
       const replies = await send(key, 200);
       expect(replies.filter(({ status }) => status !== 200)).toEqual([]);
     }
-    const after = await openings();
+    const after = await readOpenings();
     await proxy.delay(0);
     expect(Math.max(...after.map((opened, index) => opened - (before[index] ?? 0)))).toBeLessThanOrEqual(1);
-    await eventually(3_000, isShared);
+    await eventually(3_000, areLimitsShared);
   });
 
   it('a replica exits with one line when the database number does not exist in Redis', async () => {
@@ -174,10 +174,10 @@ describe('While Redis fails', () => {
     });
     afterAll(() => other.remove());
 
-    answersWellWhile(
+    itKeepsLimitingWhile(
       'its connections stay open',
       async () => {
-        await proxy.leadTo(other.port);
+        await proxy.switchTo(other.port);
         const admin = new Redis(redis.url);
         await admin.replicaof('127.0.0.1', other.port);
         admin.disconnect();

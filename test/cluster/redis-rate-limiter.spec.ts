@@ -30,27 +30,27 @@ afterAll(async () => {
   await server.remove();
 });
 
-// Faults are expected here.
+// The tests cause faults, which would be logged.
 Logger.overrideLogger(false);
 
-const connected = async (
+const createLimiter = async (
   clock: TestClock,
   settings = LIMITS,
-  prefix = `story-${++count}:`,
+  prefix = `test-${++count}:`,
   urls: readonly string[] = [server.url],
-  // A busy machine must not be taken for a slow Redis here.
+  // A generous timeout: a busy machine must not look like a slow Redis.
   replyLimitMs = 10_000,
 ) => {
-  const counts = new RedisUsageStore(createRedisClient(urls), prefix, settings, () => clock.now());
-  const limiter = new RedisRateLimiter(counts, clock, settings, replyLimitMs);
+  const usageStore = new RedisUsageStore(createRedisClient(urls), prefix, settings, () => clock.now());
+  const limiter = new RedisRateLimiter(usageStore, clock, settings, replyLimitMs);
   await limiter.onModuleInit();
-  // Nor may a first connection that took longer than a start waits for it.
+  // Startup does not wait long for the first connection.
   await eventually(10_000, () => !limiter.events.isDegraded);
   created.push(limiter);
   return limiter;
 };
 
-describeRateLimiter('Redis', connected, async (limiter) => {
+describeRateLimiter('Redis', createLimiter, async (limiter) => {
   created = created.filter((other) => other !== limiter);
   (limiter as RedisRateLimiter).onApplicationShutdown();
   await admin.flushall();
@@ -59,9 +59,9 @@ describeRateLimiter('Redis', connected, async (limiter) => {
 describe('The limiter in Redis', () => {
   const principal = createPrincipal(7n, 8n, 60, 1_000);
 
-  it('counts for all replicas together', async () => {
+  it('counts the requests to all replicas together', async () => {
     const clock = new TestClock();
-    const replicas = [await connected(clock, LIMITS, 'shared:'), await connected(clock, LIMITS, 'shared:')];
+    const replicas = [await createLimiter(clock, LIMITS, 'shared:'), await createLimiter(clock, LIMITS, 'shared:')];
     const decisions = await Promise.all(
       Array.from({ length: 200 }, (_, index) => Promise.resolve(replicas[index % 2]?.countRequest(principal))),
     );
@@ -71,8 +71,8 @@ describe('The limiter in Redis', () => {
     );
   });
 
-  it('leaves no key without an expiry, and keeps those of one account in one slot of a cluster', async () => {
-    const limiter = await connected(new TestClock(), LIMITS, 'keys:');
+  it('sets an expiry on every key, and keeps the keys of one account in one cluster slot', async () => {
+    const limiter = await createLimiter(new TestClock(), LIMITS, 'keys:');
     for (let time = 0; time < 70; time++) {
       await limiter.countRequest(principal);
     }
@@ -91,27 +91,28 @@ describe('The limiter in Redis', () => {
 
   it('makes no Redis call for a key known to be banned, or for an IP address known to be over its limit', async () => {
     const clock = new TestClock();
-    const limiter = await connected(clock);
+    const limiter = await createLimiter(clock);
     const small = { ...principal, allowance: { perMinute: 3, perDay: 10 } };
-    const calls = async () => Number(/cmdstat_evalsha:calls=(\d+)/.exec(await admin.info('commandstats'))?.[1] ?? 0);
+    const countCalls = async () =>
+      Number(/cmdstat_evalsha:calls=(\d+)/.exec(await admin.info('commandstats'))?.[1] ?? 0);
     for (let time = 0; time < 10; time++) {
       await limiter.countRequest(small);
       await limiter.countAuthFailure('192.0.2.1', 1);
     }
-    const before = await calls();
+    const before = await countCalls();
     for (let time = 0; time < 10_000; time++) {
       expect((await limiter.countRequest(small)).rejection).toBe('key_temporarily_banned');
       expect((await limiter.countAuthFailure('192.0.2.1', 1)).rejection).toBe('too_many_auth_failures');
     }
-    expect(await calls()).toBe(before);
+    expect(await countCalls()).toBe(before);
     clock.advance(1_001);
     await limiter.countRequest(small);
-    expect(await calls()).toBe(before + 1);
+    expect(await countCalls()).toBe(before + 1);
   });
 });
 
 describe('Requests of many keys that arrive in one event-loop tick', () => {
-  // Two keys of one account, an account with one request left, and more than one call takes.
+  // Two keys of one account, an account with one request left, and more accounts than one call can hold.
   const principals = [
     createPrincipal(1n, 1n, 3, 1_000),
     createPrincipal(1n, 2n, 3, 1_000),
@@ -121,13 +122,14 @@ describe('Requests of many keys that arrive in one event-loop tick', () => {
 
   it('get the same decisions as single requests, with one Redis call for 50 keys', async () => {
     const clock = new TestClock();
-    const [together, alone] = [await connected(clock), await connected(clock)];
-    const calls = async () => Number(/cmdstat_evalsha:calls=(\d+)/.exec(await admin.info('commandstats'))?.[1] ?? 0);
+    const [together, alone] = [await createLimiter(clock), await createLimiter(clock)];
+    const countCalls = async () =>
+      Number(/cmdstat_evalsha:calls=(\d+)/.exec(await admin.info('commandstats'))?.[1] ?? 0);
     for (let round = 0; round < 6; round++) {
-      const before = await calls();
+      const before = await countCalls();
       const decisions = await Promise.all(principals.map(async (principal) => together.countRequest(principal)));
       if (round === 0) {
-        expect((await calls()) - before).toBe(2);
+        expect((await countCalls()) - before).toBe(2);
       }
       const expected = [];
       for (const principal of principals) {
@@ -142,7 +144,7 @@ describe('Requests of many keys that arrive in one event-loop tick', () => {
     const operator = new Redis(cluster.url);
     await operator.call('CLUSTER', 'ADDSLOTSRANGE', '0', '16383');
     await eventually(10_000, async () => (await operator.cluster('INFO')).includes('cluster_state:ok'));
-    const limiter = await connected(new TestClock(), LIMITS, 'slots:', [cluster.url]);
+    const limiter = await createLimiter(new TestClock(), LIMITS, 'slots:', [cluster.url]);
     for (let round = 0; round < 2; round++) {
       await Promise.all(principals.slice(3).map(async (principal) => limiter.countRequest(principal)));
     }
@@ -162,34 +164,34 @@ describe('A report of requests that a replica admitted locally', () => {
     ...{ accountId: 7n, sequence: '1', from: 0, to: 5, acknowledge: () => undefined },
     ...{ minuteEndsAt: clock.now() + 30_000, minute: 4, dayEndsAt: midnight, day: 5 },
   };
-  let counts: RedisUsageStore;
+  let usageStore: RedisUsageStore;
 
   beforeEach(async () => {
-    counts = new RedisUsageStore(createRedisClient([server.url]), `report-${++count}:`, LIMITS, () => clock.now());
-    await counts.connect();
+    usageStore = new RedisUsageStore(createRedisClient([server.url]), `report-${++count}:`, LIMITS, () => clock.now());
+    await usageStore.connect();
   });
   afterEach(() => {
-    counts.close();
+    usageStore.close();
   });
-  const used = async () => {
-    const [{ windows }] = (await counts.countRequests([{ subject, requests: 0 }])) as [RequestCount];
+  const readUsed = async () => {
+    const [{ windows }] = (await usageStore.countRequests([{ subject, requests: 0 }])) as [RequestCount];
     return [windows.minute.used, windows.day.used];
   };
 
-  it('is counted once, however often it is sent, and whatever follows it', async () => {
-    await counts.countRequests([{ subject, requests: 2 }]);
-    await counts.merge(report);
-    await counts.merge(report);
-    expect(await used()).toEqual([6, 7]);
-    // The reply to the first one was lost: the next one includes it.
-    await counts.merge({ ...report, to: 8, minute: 7, day: 8 });
-    await counts.merge(report);
-    expect(await used()).toEqual([9, 10]);
+  it('is counted once, however often it is sent and whatever is sent after it', async () => {
+    await usageStore.countRequests([{ subject, requests: 2 }]);
+    await usageStore.merge(report);
+    await usageStore.merge(report);
+    expect(await readUsed()).toEqual([6, 7]);
+    // The response to the first report was lost, so the next one includes it.
+    await usageStore.merge({ ...report, to: 8, minute: 7, day: 8 });
+    await usageStore.merge(report);
+    expect(await readUsed()).toEqual([9, 10]);
   });
 
   it('restores windows that Redis has lost, until they end', async () => {
-    await counts.merge(report);
-    const [{ windows }] = (await counts.countRequests([{ subject, requests: 1 }])) as [RequestCount];
+    await usageStore.merge(report);
+    const [{ windows }] = (await usageStore.countRequests([{ subject, requests: 1 }])) as [RequestCount];
     expect(windows).toMatchObject({
       minute: { used: 5, endsAt: report.minuteEndsAt },
       day: { used: 6, endsAt: midnight },
@@ -197,42 +199,44 @@ describe('A report of requests that a replica admitted locally', () => {
   });
 
   it('for a day that has ended does not change the usage of the new day', async () => {
-    await counts.countRequests([{ subject, requests: 2 }]);
-    await counts.merge({ ...report, minuteEndsAt: clock.now() - 1, dayEndsAt: midnight - day });
-    expect(await used()).toEqual([2, 2]);
+    await usageStore.countRequests([{ subject, requests: 2 }]);
+    await usageStore.merge({ ...report, minuteEndsAt: clock.now() - 1, dayEndsAt: midnight - day });
+    expect(await readUsed()).toEqual([2, 2]);
     expect(await admin.pttl(`report-${count}:{7}:windows`)).toBeGreaterThan(midnight - clock.now() - 60_000);
   });
 });
 
-describe('A connection that fails', () => {
-  const reasonFor = async (url: string) => {
-    const counts = new RedisUsageStore(createRedisClient([url]), '', LIMITS);
+describe('The connection to Redis', () => {
+  const readFailure = async (url: string) => {
+    const usageStore = new RedisUsageStore(createRedisClient([url]), '', LIMITS);
     try {
-      await counts.connect();
+      await usageStore.connect();
       return 'none';
     } catch (error) {
       return String(error);
     } finally {
-      counts.close();
+      usageStore.close();
     }
   };
 
-  it('reports the cause: connection refused, wrong password or TLS', async () => {
-    expect(await reasonFor(`redis://127.0.0.1:${await freePort()}`)).toContain('ECONNREFUSED');
+  it('reports why it failed: connection refused, wrong password or TLS', async () => {
+    expect(await readFailure(`redis://127.0.0.1:${await freePort()}`)).toContain('ECONNREFUSED');
     await admin.call('ACL', 'SETUSER', 'limited', 'on', '>secret', '~*', '+@all', '-select');
-    expect(await reasonFor(`redis://limited:wrong@127.0.0.1:${server.port}`)).toContain('WRONGPASS');
+    expect(await readFailure(`redis://limited:wrong@127.0.0.1:${server.port}`)).toContain('WRONGPASS');
     const plain = createServer((socket) => socket.on('error', () => undefined).end('-ERR not TLS\r\n'));
     await new Promise<void>((listening) => plain.listen(0, '127.0.0.1', listening));
-    expect(await reasonFor(`rediss://127.0.0.1:${(plain.address() as AddressInfo).port}`)).toContain('SSL');
+    expect(await readFailure(`rediss://127.0.0.1:${(plain.address() as AddressInfo).port}`)).toContain('SSL');
     plain.close();
   });
 
   it('never uses a database other than the configured one', async () => {
-    expect(await reasonFor(`${server.url}/99`)).toBe(
+    expect(await readFailure(`${server.url}/99`)).toBe(
       'Error: REDIS_URL names a database that Redis does not let the service use (ERR DB index is out of range).',
     );
-    expect(await reasonFor(`redis://limited:secret@127.0.0.1:${server.port}/1`)).toContain("run the 'select' command");
-    expect(await reasonFor(`redis://limited:secret@127.0.0.1:${server.port}`)).toBe('none');
+    expect(await readFailure(`redis://limited:secret@127.0.0.1:${server.port}/1`)).toContain(
+      "run the 'select' command",
+    );
+    expect(await readFailure(`redis://limited:secret@127.0.0.1:${server.port}`)).toBe('none');
   });
 });
 
@@ -270,7 +274,7 @@ describe('The limiter in Redis Cluster', () => {
   it('admits exactly the allowance of each account on every node', async () => {
     const clock = new TestClock();
     const urls = nodes.map(({ url }) => url);
-    const replicas = [await connected(clock, LIMITS, '', urls), await connected(clock, LIMITS, '', urls)];
+    const replicas = [await createLimiter(clock, LIMITS, '', urls), await createLimiter(clock, LIMITS, '', urls)];
     const principals = Array.from({ length: 10 }, (_, index) => createPrincipal(BigInt(index), BigInt(index), 30, 100));
     const decisions = await Promise.all(
       principals.flatMap((principal) =>
@@ -294,14 +298,14 @@ describe('The limiter in Redis Cluster', () => {
     expect(Math.min(...sizes)).toBeGreaterThan(0);
   });
 
-  it('opens one breaker when a node is down: accounts on other nodes stay exact, those on it get at most their allowance of each replica', async () => {
+  it('opens one breaker when a node is down: limits on other nodes stay exact, and each replica admits at most the allowance of an account on it', async () => {
     const clock = new TestClock();
     const urls = nodes.map(({ url }) => url);
-    // No ban stands in the way of what is counted here.
+    // Bans must not affect the counts.
     const settings = { ...LIMITS, banWindowSeconds: 1, banDurationsSeconds: [1] };
     const replicas = [
-      await connected(clock, settings, 'down:', urls, 200),
-      await connected(clock, settings, 'down:', urls, 200),
+      await createLimiter(clock, settings, 'down:', urls, 200),
+      await createLimiter(clock, settings, 'down:', urls, 200),
     ];
     const accounts = Array.from({ length: 30 }, (_, index) => BigInt(1_000 + index));
     const countPassed = async (accountId: bigint, perMinute: number) => {

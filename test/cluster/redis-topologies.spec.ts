@@ -13,50 +13,50 @@ import { eventually, Replica } from './support/replica';
 import { Server } from './support/servers';
 import { Store } from './support/store';
 
-// Faults are expected here.
+// The tests cause faults, which would be logged.
 Logger.overrideLogger(false);
 
-/** The users that docs/operating.md tells to create, on a server, on a node of a cluster, and on a sentinel. */
-const [LEAST_USER = '', LEAST_CLUSTER_USER = '', LEAST_SENTINEL_USER = ''] = [
+/** The users in docs/operating.md for a server, a cluster node and a sentinel. */
+const [MINIMAL_USER = '', MINIMAL_CLUSTER_USER = '', MINIMAL_SENTINEL_USER = ''] = [
   ...readFileSync(join(__dirname, '../../docs/operating.md'), 'utf8').matchAll(/^ACL SETUSER (petstore .+)$/gm),
 ].map(([, user = '']) => user.replace('>password', '>secret'));
 
 const open: RedisUsageStore[] = [];
 afterEach(() => {
-  open.splice(0).forEach((counts) => {
-    counts.close();
+  open.splice(0).forEach((usageStore) => {
+    usageStore.close();
   });
 });
 
-/** What a replica counts with, by its settings. */
+/** Creates the usage store of a replica with these settings. */
 const createUsageStore = (env: Record<string, string>) => {
-  const counts = RedisUsageStore.create(
+  const usageStore = RedisUsageStore.create(
     loadSettings({ APP_ENV: 'production', DATABASE_URL: 'postgres://127.0.0.1/none', ...env }),
   );
-  open.push(counts);
-  return counts;
+  open.push(usageStore);
+  return usageStore;
 };
-/** Everything that a replica does with Redis. */
-const useEverything = async (counts: RedisUsageStore, accounts = [1n]) => {
-  await counts.connect();
-  await counts.probe();
+/** Runs every Redis command that a replica uses. */
+const runEveryCommand = async (usageStore: RedisUsageStore, accounts = [1n]) => {
+  await usageStore.connect();
+  await usageStore.probe();
   const admissions = await Promise.all(
     accounts.map(async (id) => {
-      // More than the allowance: some are rejected, and the key is banned.
-      const [count] = await counts.countRequests([{ subject: createPrincipal(id, id, 3, 100), requests: 10 }]);
+      // It exceeds the allowance, so that some requests are rejected and the key is banned.
+      const [count] = await usageStore.countRequests([{ subject: createPrincipal(id, id, 3, 100), requests: 10 }]);
       return count?.admissions;
     }),
   );
-  await counts.countAuthFailure('192.0.2.1', 1);
+  await usageStore.countAuthFailure('192.0.2.1', 1);
   const minuteEndsAt = Date.now() + 60_000;
-  await counts.merge({
+  await usageStore.merge({
     ...{ accountId: 1n, sequence: '1', from: 0, to: 1, acknowledge: () => undefined },
     ...{ minuteEndsAt, minute: 1, dayEndsAt: minuteEndsAt, day: 1 },
   });
   return admissions;
 };
-const readReason = (env: Record<string, string>) =>
-  useEverything(createUsageStore(env)).then(
+const readFailure = (env: Record<string, string>) =>
+  runEveryCommand(createUsageStore(env)).then(
     () => 'none',
     (error: unknown) => String(error),
   );
@@ -85,7 +85,7 @@ describe('With Redis Sentinel', () => {
       '--masterauth',
       'administrator',
       '--user',
-      ...LEAST_USER.split(' '),
+      ...MINIMAL_USER.split(' '),
     ];
     const first = await Server.redis(...access);
     postgres = await Server.postgres();
@@ -96,18 +96,18 @@ describe('With Redis Sentinel', () => {
       'sentinel failover-timeout mymaster 1000',
       'requirepass guard',
       'sentinel sentinel-pass guard',
-      `user ${LEAST_SENTINEL_USER.replace('>secret', '>visitor')}`,
+      `user ${MINIMAL_SENTINEL_USER.replace('>secret', '>visitor')}`,
     ];
     sentinels = await Promise.all([1, 2, 3].map(() => Server.sentinel(first, ...directives)));
     await eventually(20_000, async () => {
-      const views = await Promise.all(sentinels.map(({ url }) => readReplicaView(url)));
+      const views = await Promise.all(sentinels.map(({ url }) => readSentinelView(url)));
       return views.every((view) => view.includes('status=ok') && view.includes('slaves=1,sentinels=3'));
     });
     const hosts = sentinels.map(({ port }) => `127.0.0.1:${port}`).join(',');
     env = {
       DATABASE_URL: postgres.url,
       REDIS_URL: `redis+sentinel://petstore:secret@${hosts}/0?name=mymaster&sentinelUsername=petstore&sentinelPassword=visitor`,
-      // No ban stands in the way of what is counted here.
+      // Bans must not affect the counts.
       BAN_WINDOW_SECONDS: '1',
       BAN_DURATIONS_SECONDS: '1',
     };
@@ -120,9 +120,9 @@ describe('With Redis Sentinel', () => {
     await Promise.all([...sentinels, ...servers, postgres].map((server) => server.remove()));
   });
 
-  const readReplicaView = (url: string) =>
+  const readSentinelView = (url: string) =>
     withAdmin(url, (sentinel) => sentinel.info('sentinel'), { password: 'guard', enableReadyCheck: false });
-  const primary = async (): Promise<Server> => {
+  const findPrimary = async (): Promise<Server> => {
     const [, port] = (await withAdmin(
       sentinels[0]?.url ?? '',
       (sentinel) => sentinel.call('SENTINEL', 'get-master-addr-by-name', 'mymaster'),
@@ -136,15 +136,15 @@ describe('With Redis Sentinel', () => {
   };
   const readInfo = ({ url }: Server, section: string) =>
     withAdmin(url, (admin) => admin.info(section), { password: 'administrator' });
-  const newKey = (perMinute = ALLOWANCE) => store.createKey('enterprise', { perMinute, perDay: 100_000 });
+  const createKey = (perMinute = ALLOWANCE) => store.createKey('enterprise', { perMinute, perDay: 100_000 });
   const send = async (key: string, requests: number): Promise<Reply[]> => {
     const client = new Client(key);
     const replies = await concurrently(20, requests, (index) => client.call(replicas[index % 2]?.port ?? 0));
     client.close();
     return replies;
   };
-  /** Whether one request, of an allowance of one, passes at both replicas together. */
-  const isShared = async () => passed(await send(await newKey(1), 2)).length === 1;
+  /** Checks that both replicas together admit one request of an allowance of one. */
+  const areLimitsShared = async () => passed(await send(await createKey(1), 2)).length === 1;
   const isDegraded = async ({ url }: Replica) =>
     /^petstore_redis_breaker_open 1$/m.test(await (await fetch(`${url}/metrics`)).text());
 
@@ -160,11 +160,11 @@ describe('With Redis Sentinel', () => {
       },
     ],
   ])(
-    'the limits are shared again on the new primary when the primary is %s; no replica admits more than the allowance',
+    'limits are shared again on the new primary after the primary is %s, and no replica admits more than the allowance',
     async (_fault, begin, end) => {
-      await eventually(10_000, isShared);
-      const key = await newKey();
-      const old = await primary();
+      await eventually(10_000, areLimitsShared);
+      const key = await createKey();
+      const old = await findPrimary();
       const before = await send(key, 20);
       await begin(old);
       const startedAt = performance.now();
@@ -175,17 +175,17 @@ describe('With Redis Sentinel', () => {
       });
       await eventually(15_000, async () => {
         during.push(...(await send(key, 20)));
-        return (await isShared()) && !(await Promise.all(replicas.map(isDegraded))).some(Boolean);
+        return (await areLimitsShared()) && !(await Promise.all(replicas.map(isDegraded))).some(Boolean);
       });
       const outageMs = performance.now() - startedAt;
-      const current = await primary();
+      const current = await findPrimary();
       expect(current.port).not.toBe(old.port);
       const after = await send(key, 200);
-      expect(passed(await send(await newKey(), 400))).toHaveLength(ALLOWANCE);
+      expect(passed(await send(await createKey(), 400))).toHaveLength(ALLOWANCE);
       await end(old);
       await eventually(20_000, async () => (await readInfo(old, 'replication')).includes('master_link_status:up'));
-      expect(passed(await send(await newKey(), 400))).toHaveLength(ALLOWANCE);
-      expect(await primary()).toBe(current);
+      expect(passed(await send(await createKey(), 400))).toHaveLength(ALLOWANCE);
+      expect(await findPrimary()).toBe(current);
 
       expect(before.map(({ status }) => status)).toEqual(Array(20).fill(200));
       const all = [...before, ...during, ...after];
@@ -202,8 +202,7 @@ describe('With Redis Sentinel', () => {
     sentinels[1]?.freeze();
     try {
       const another = await Replica.start(env);
-      const degraded = () => isDegraded(another).then((is) => !is);
-      await eventually(10_000, degraded);
+      await eventually(10_000, async () => !(await isDegraded(another)));
       await another.program.kill('SIGKILL');
     } finally {
       sentinels[1]?.thaw();
@@ -211,24 +210,24 @@ describe('With Redis Sentinel', () => {
     }
   });
 
-  it('reports which password is wrong, and that the sentinels do not know the primary', async () => {
+  it('an error reports which password is wrong, or that the sentinels do not know the primary', async () => {
     const url = env.REDIS_URL ?? '';
-    expect(await readReason({ REDIS_URL: url.replace('visitor', 'wrong') })).toMatch(
+    expect(await readFailure({ REDIS_URL: url.replace('visitor', 'wrong') })).toMatch(
       /failed to connect to sentinel .*WRONGPASS/,
     );
-    expect(await readReason({ REDIS_URL: url.replace('secret', 'wrong') })).toContain('WRONGPASS');
-    expect(await readReason({ REDIS_URL: url.replace('mymaster', 'other') })).toBe(
+    expect(await readFailure({ REDIS_URL: url.replace('secret', 'wrong') })).toContain('WRONGPASS');
+    expect(await readFailure({ REDIS_URL: url.replace('mymaster', 'other') })).toBe(
       'Error: the sentinels know no primary with the name in REDIS_URL',
     );
   });
 });
 
-/** A limiter's settings for a Redis with TLS, and the authority that signed its certificate. */
+/** Creates certificates for Redis and the service. @returns the options of Redis and the settings of the service that use them */
 const createCertificates = async () => {
   const authority = await CertificateAuthority.create();
   const server = authority.issue('redis', ['DNS:localhost']);
   const client = authority.issue('petstore');
-  const tlsServer = ({ certFile, keyFile }: Certificate) => [
+  const createServerOptions = ({ certFile, keyFile }: Certificate) => [
     ...['--tls-ca-cert-file', authority.file, '--tls-cert-file', certFile, '--tls-key-file', keyFile],
     ...['--tls-auth-clients', 'yes'],
   ];
@@ -237,10 +236,10 @@ const createCertificates = async () => {
     REDIS_CERT_FILE: client.certFile,
     REDIS_KEY_FILE: client.keyFile,
   };
-  return { authority, serverOptions: tlsServer(server), env };
+  return { authority, serverOptions: createServerOptions(server), env };
 };
 
-describe('With TLS', () => {
+describe('With Redis over TLS', () => {
   let certificates: Awaited<ReturnType<typeof createCertificates>>;
   let server: Server;
   let env: Record<string, string>;
@@ -254,40 +253,40 @@ describe('With TLS', () => {
   afterAll(async () => {
     await Promise.all([server.remove(), certificates.authority.remove()]);
   });
-  const without = (...names: string[]) =>
+  const omit = (...names: string[]) =>
     Object.fromEntries(Object.entries(env).filter(([name]) => !names.includes(name)));
 
-  it('the limits are shared over mutual TLS', async () => {
-    expect(await useEverything(createUsageStore(env))).toEqual([3]);
+  it('limits are shared over mutual TLS', async () => {
+    expect(await runEveryCommand(createUsageStore(env))).toEqual([3]);
   });
 
-  it('reports why the connection fails: unknown authority, wrong host name, missing client certificate', async () => {
-    expect(await readReason(without('REDIS_CA_FILE'))).toContain('self-signed certificate in certificate chain');
-    expect(await readReason({ ...env, REDIS_URL: (env.REDIS_URL ?? '').replace('localhost', '127.0.0.1') })).toContain(
+  it('a failed connection reports its cause: unknown authority, wrong host name, missing client certificate', async () => {
+    expect(await readFailure(omit('REDIS_CA_FILE'))).toContain('self-signed certificate in certificate chain');
+    expect(await readFailure({ ...env, REDIS_URL: (env.REDIS_URL ?? '').replace('localhost', '127.0.0.1') })).toContain(
       "IP: 127.0.0.1 is not in the cert's list",
     );
-    expect(await readReason(without('REDIS_CERT_FILE', 'REDIS_KEY_FILE'))).toContain('certificate required');
+    expect(await readFailure(omit('REDIS_CERT_FILE', 'REDIS_KEY_FILE'))).toContain('certificate required');
   });
 
   it.each<[string, () => Record<string, string>, RegExp]>([
     [
-      'a file of something else for the authorities',
+      'a CA file that is not a certificate',
       () => ({ ...env, REDIS_CA_FILE: __filename }),
       /^REDIS_CA_FILE names a file that is not a PEM certificate\.$/,
     ],
     [
-      'a file of something else for the certificate',
+      'a certificate file that is not a certificate',
       () => ({ ...env, REDIS_CERT_FILE: __filename }),
       /^REDIS_CERT_FILE names a file that is not a PEM certificate\.$/,
     ],
     [
-      'a file of something else for the key',
+      'a key file that is not a key',
       () => ({ ...env, REDIS_KEY_FILE: __filename }),
       /^REDIS_KEY_FILE must name the unencrypted PEM private key of the certificate in REDIS_CERT_FILE \(.+\)\.$/,
     ],
     [
-      'the certificate without its key',
-      () => without('REDIS_KEY_FILE'),
+      'a certificate without its key',
+      () => omit('REDIS_KEY_FILE'),
       /^REDIS_CERT_FILE and REDIS_KEY_FILE must be set together\.$/,
     ],
     [
@@ -300,7 +299,7 @@ describe('With TLS', () => {
     expect(() => createUsageStore(mistaken())).toThrow(message);
   });
 
-  it('a missing certificate file ends startup with one line', async () => {
+  it('a missing certificate file makes startup fail with one log line', async () => {
     const { code, stdout, stderr } = await new Program('main.js', [], {
       ...{ APP_ENV: 'production', DATABASE_URL: 'postgres://127.0.0.1/none', PORT: await freePort() },
       ...{ ...env, REDIS_CA_FILE: '/none.pem' },
@@ -318,7 +317,7 @@ describe('With TLS', () => {
     ]);
   });
 
-  it('both the sentinels and the primary are connected over TLS', async () => {
+  it('the sentinels and the primary are connected over TLS', async () => {
     const port = await freePort();
     const directives = certificates.serverOptions
       .join(' ')
@@ -334,15 +333,15 @@ describe('With TLS', () => {
       'tls-replication yes',
     );
     const url = `rediss+sentinel://localhost:${port}?name=tls`;
-    await eventually(10_000, async () => (await readReason({ ...env, REDIS_URL: url })) === 'none');
-    expect(await readReason({ ...without('REDIS_CERT_FILE', 'REDIS_KEY_FILE'), REDIS_URL: url })).toContain(
+    await eventually(10_000, async () => (await readFailure({ ...env, REDIS_URL: url })) === 'none');
+    expect(await readFailure({ ...omit('REDIS_CERT_FILE', 'REDIS_KEY_FILE'), REDIS_URL: url })).toContain(
       'failed to connect to sentinel localhost',
     );
     await sentinel.remove();
   });
 });
 
-describe('In Redis Cluster, over TLS and by host name', () => {
+describe('Redis Cluster over TLS and with host names', () => {
   const PREFIX = 'shop.eu:pets:';
   let certificates: Awaited<ReturnType<typeof createCertificates>>;
   let nodes: Server[];
@@ -357,7 +356,7 @@ describe('In Redis Cluster, over TLS and by host name', () => {
           ...['--cluster-enabled', 'yes', '--cluster-port', bus, '--tls-port', tls, '--tls-cluster', 'yes'],
           ...['--cluster-announce-hostname', 'localhost', '--cluster-preferred-endpoint-type', 'hostname'],
           ...certificates.serverOptions,
-          ...['--user', ...LEAST_CLUSTER_USER.replace('petstore:production:', PREFIX).split(' ')],
+          ...['--user', ...MINIMAL_CLUSTER_USER.replace('petstore:production:', PREFIX).split(' ')],
         ),
       ),
     );
@@ -398,64 +397,64 @@ describe('In Redis Cluster, over TLS and by host name', () => {
     await Promise.all([...nodes.map((node) => node.remove()), certificates.authority.remove()]);
   });
 
-  it('one endpoint is enough: limits are shared on all nodes, with minimal permissions and a custom prefix', async () => {
+  it('shares limits on all nodes from a single endpoint, with minimal permissions and a custom prefix', async () => {
     const accounts = Array.from({ length: 20 }, (_, index) => BigInt(index + 1));
     const replicas = [createUsageStore(env), createUsageStore(env)];
-    await Promise.all(replicas.map((counts) => counts.connect()));
+    await Promise.all(replicas.map((usageStore) => usageStore.connect()));
     const admitted = await Promise.all(
-      replicas.flatMap((counts) =>
+      replicas.flatMap((usageStore) =>
         accounts.map(async (id) => {
-          const [count] = await counts.countRequests([{ subject: createPrincipal(id, id, 10, 100), requests: 7 }]);
+          const [count] = await usageStore.countRequests([{ subject: createPrincipal(id, id, 10, 100), requests: 7 }]);
           return { id, admissions: count?.admissions ?? 0 };
         }),
       ),
     );
-    const total = (account: bigint) =>
+    const sumAdmissions = (account: bigint) =>
       admitted.filter(({ id }) => id === account).reduce((sum, { admissions }) => sum + admissions, 0);
-    expect(accounts.map(total)).toEqual(accounts.map(() => 10));
+    expect(accounts.map(sumAdmissions)).toEqual(accounts.map(() => 10));
     const keys = await Promise.all(nodes.map(({ url }) => withAdmin(url, (node) => node.keys('*'))));
     expect(Math.min(...keys.map(({ length }) => length))).toBeGreaterThan(0);
     expect(keys.flat().filter((key) => !key.startsWith(PREFIX))).toEqual([]);
-    await useEverything(createUsageStore(env), accounts);
+    await runEveryCommand(createUsageStore(env), accounts);
   });
 
-  it('knows the slot of each key that has the prefix', async () => {
-    const [counts] = [createUsageStore(env)];
-    await counts.connect();
+  it('has the key slots that the service computes, with a prefix too', async () => {
+    const usageStore = createUsageStore(env);
+    await usageStore.connect();
     await withAdmin(nodes[0]?.url ?? '', async (node) => {
       for (const tag of ['7', '9223372036854775807', '2001:db8:0:0::/64']) {
         expect(await node.cluster('KEYSLOT', `${PREFIX}{${tag}}:windows`)).toBe(hashSlot(tag));
       }
     });
-    expect(new Set(['1', '2', '3', '4', '5', '6', '7', '8', '9'].map((tag) => counts.findNode(tag))).size).toBe(3);
-    expect(counts.findNode('1')).toMatch(/^localhost:\d+$/);
+    expect(new Set(['1', '2', '3', '4', '5', '6', '7', '8', '9'].map((tag) => usageStore.findNode(tag))).size).toBe(3);
+    expect(usageStore.findNode('1')).toMatch(/^localhost:\d+$/);
   });
 
-  it('reports the required grants when the user may not discover the other nodes', async () => {
+  it('reports the required grants if the user may not discover the other nodes', async () => {
     await Promise.all(nodes.map(({ url }) => withAdmin(url, (node) => setUser(node, 'petstore -cluster|slots'))));
-    expect(await readReason(env)).toMatch(
+    expect(await readFailure(env)).toMatch(
       /^Error: NOPERM .+ACL SETUSER petstore ~shop\.eu:pets:\* \+eval .+ \+cluster\|slots$/,
     );
     await Promise.all(nodes.map(({ url }) => withAdmin(url, (node) => setUser(node, 'petstore +cluster|slots'))));
   });
 });
 
-describe('A user with the permissions that the documentation lists', () => {
+describe('A Redis user with the documented permissions', () => {
   let server: Server;
   let postgres: Server;
   let env: Record<string, string>;
 
   beforeAll(async () => {
-    [server, postgres] = await Promise.all([Server.redis('--user', ...LEAST_USER.split(' ')), Server.postgres()]);
+    [server, postgres] = await Promise.all([Server.redis('--user', ...MINIMAL_USER.split(' ')), Server.postgres()]);
     env = { REDIS_URL: `redis://petstore:secret@127.0.0.1:${server.port}` };
   });
   afterAll(async () => {
     await Promise.all([server.remove(), postgres.remove()]);
   });
-  const PERMISSIONS = LEAST_USER.split(' ').filter((word) => /^[+~]/.test(word));
-  const grantAll = (admin: Redis) => setUser(admin, LEAST_USER);
+  const PERMISSIONS = MINIMAL_USER.split(' ').filter((word) => /^[+~]/.test(word));
+  const grantAll = (admin: Redis) => setUser(admin, MINIMAL_USER);
 
-  it('is enough for a replica, and for the command line', async () => {
+  it('has sufficient permissions for a replica and for the command line', async () => {
     await withAdmin(server.url, grantAll);
     const replica = await Replica.start({ ...env, DATABASE_URL: postgres.url });
     const store = await Store.open(postgres.url);
@@ -475,33 +474,33 @@ describe('A user with the permissions that the documentation lists', () => {
   });
 
   it.each(PERMISSIONS.filter((permission) => permission !== '+info'))(
-    'is not enough without %s, and says what to grant',
+    'has insufficient permissions without %s, and the error says what to grant',
     async (permission) => {
       await withAdmin(server.url, async (admin) => {
         await grantAll(admin);
         await setUser(admin, permission.startsWith('~') ? 'petstore resetkeys' : `petstore -${permission.slice(1)}`);
         await admin.script('FLUSH');
-        expect(await readReason(env)).toMatch(
+        expect(await readFailure(env)).toMatch(
           /^Error: .+; grant the permissions with: ACL SETUSER petstore ~petstore:production:\* \+eval .+ \+info$/,
         );
         await grantAll(admin);
       });
-      expect(await readReason(env)).toBe('none');
+      expect(await readFailure(env)).toBe('none');
     },
   );
 
-  it('is used as soon as it gets a missing permission, without a restart', async () => {
+  it('works without a restart once a missing permission is granted', async () => {
     await withAdmin(server.url, async (admin) => {
       await setUser(admin, 'petstore -hset');
       const replica = await Replica.start({ ...env, DATABASE_URL: postgres.url });
-      await replica.program.prints('grant the permissions with: ACL SETUSER petstore');
+      await replica.program.waitForOutput('grant the permissions with: ACL SETUSER petstore');
       await grantAll(admin);
-      await replica.program.prints('breaker_closed');
+      await replica.program.waitForOutput('breaker_closed');
       await replica.program.kill('SIGTERM');
     });
   });
 
-  it('works without +info, with a warning at each connection about what is missing', async () => {
+  it('works without +info, with a warning on each connection', async () => {
     await withAdmin(server.url, async (admin) => {
       await grantAll(admin);
       await setUser(admin, 'petstore -info');

@@ -4,13 +4,13 @@ import { join } from 'node:path';
 import pg from 'pg';
 import { AccountsService } from '../../src/auth';
 import { sqlState } from '../../src/shared/persistence/postgres-client';
-import { command, json } from '../support/command-line';
+import { runCommand, readJson } from '../support/command-line';
 import { loadExamples } from '../support/examples';
-import { OPERATIONS, success } from '../support/operations';
+import { OPERATIONS, findSuccessStatus } from '../support/operations';
 import { petstore } from '../support/process';
 import { Client } from './support/client';
 import { eventually, Replica } from './support/replica';
-import { postgresProgram, Server } from './support/servers';
+import { findPostgresProgram, Server } from './support/servers';
 import { Store } from './support/store';
 
 const ROLES = join(__dirname, '../../docs/sql/roles.sql');
@@ -25,7 +25,7 @@ describe('With the roles of docs/sql/roles.sql', () => {
     postgres = await Server.postgres();
     operator = new pg.Client(postgres.url);
     await operator.connect();
-    // As in managed services, no superuser.
+    // Not a superuser, as in managed services.
     await operator.query('CREATE ROLE administrator LOGIN CREATEDB CREATEROLE');
   });
   afterEach(() => Promise.all(replicas.splice(0).map(({ program }) => program.kill('SIGKILL'))));
@@ -35,30 +35,30 @@ describe('With the roles of docs/sql/roles.sql', () => {
   });
 
   const createUrl = (role: string, database: string) => `postgres://${role}@127.0.0.1:${postgres.port}/${database}`;
-  const setUp = (database: string, role = 'administrator') => {
+  const applyRoles = (database: string, role = 'administrator') => {
     const args = ['--quiet', '--set', 'ON_ERROR_STOP=1', '--file', ROLES, createUrl(role, database)];
     execFileSync('psql', args, { stdio: ['ignore', 'ignore', 'pipe'] });
   };
   const createDatabase = async (name: string, owner = 'administrator') => {
     await operator.query(`CREATE DATABASE ${name} OWNER ${owner}`);
-    const isSchemaOwner = new pg.Client(createUrl('postgres', name));
-    await isSchemaOwner.connect();
-    await isSchemaOwner.query(`ALTER SCHEMA public OWNER TO ${owner}`);
-    await isSchemaOwner.end();
+    const connection = new pg.Client(createUrl('postgres', name));
+    await connection.connect();
+    await connection.query(`ALTER SCHEMA public OWNER TO ${owner}`);
+    await connection.end();
   };
   const createEnv = (database: string) => ({
     APP_ENV: 'production',
     DATABASE_URL: createUrl('petstore_app', database),
     DRAIN_SECONDS: '0',
   });
-  const migrationUrl = (database: string) => ({ DATABASE_MIGRATION_URL: createUrl('petstore_owner', database) });
+  const createMigrationEnv = (database: string) => ({ DATABASE_MIGRATION_URL: createUrl('petstore_owner', database) });
   const start = async (env: Record<string, string>) => {
     const replica = await Replica.start(env);
     replicas.push(replica);
     return replica;
   };
   /** Runs a statement as a role. @returns the SQLSTATE of its failure */
-  const outcome = async (role: string, database: string, sql: string) => {
+  const execute = async (role: string, database: string, sql: string) => {
     const client = new pg.Client(createUrl(role, database));
     await client.connect();
     try {
@@ -80,9 +80,9 @@ describe('With the roles of docs/sql/roles.sql', () => {
     beforeAll(async () => {
       env = createEnv(DATABASE);
       await createDatabase(DATABASE);
-      setUp(DATABASE);
-      expect((await petstore(['migrate'], { ...env, ...migrationUrl(DATABASE) })).stderr).toBe('');
-      setUp(DATABASE);
+      applyRoles(DATABASE);
+      expect((await petstore(['migrate'], { ...env, ...createMigrationEnv(DATABASE) })).stderr).toBe('');
+      applyRoles(DATABASE);
       store = await Store.open(createUrl('petstore_owner', DATABASE));
       client = new Client(await store.createUnlimitedKey());
     });
@@ -91,7 +91,7 @@ describe('With the roles of docs/sql/roles.sql', () => {
       await store.close();
     });
 
-    const everyOperation = async ({ port }: Replica) => {
+    const expectEveryOperationToSucceed = async ({ port }: Replica) => {
       const insertExamples = await loadExamples();
       const accountId = `${(await store.get(AccountsService).list()).at(-1)?.id}`;
       const outcomes = [];
@@ -101,36 +101,36 @@ describe('With the roles of docs/sql/roles.sql', () => {
         const { status } = await client.call(port, { ...operation, body: operation.body, headers });
         outcomes.push([operation.operationId, status]);
       }
-      expect(outcomes).toEqual(OPERATIONS.map((operation) => [operation.operationId, success(operation)]));
+      expect(outcomes).toEqual(OPERATIONS.map((operation) => [operation.operationId, findSuccessStatus(operation)]));
     };
 
-    it('petstore_app serves every operation, including tables of later migrations', async () => {
+    it('petstore_app can serve every operation, including those on tables of later migrations', async () => {
       const replica = await start({ ...env, MIGRATE_ON_START: 'false' });
       await eventually(10_000, () => replica.isReady());
-      await everyOperation(replica);
-      // The next migration creates a table.
+      await expectEveryOperationToSucceed(replica);
+      // Undo the migration that creates the orders, to apply it again.
       await store.query(`DROP TABLE orders; DELETE FROM migrations WHERE name LIKE 'CreateOrders%'`);
-      const { stdout } = await petstore(['migrate', '--json'], { ...env, ...migrationUrl(DATABASE) });
+      const { stdout } = await petstore(['migrate', '--json'], { ...env, ...createMigrationEnv(DATABASE) });
       expect(stdout).toContain('CreateOrders');
-      await everyOperation(replica);
+      await expectEveryOperationToSucceed(replica);
     });
 
-    it('petstore_app runs every command but migrations', async () => {
-      const account = await json<{ id: number }>('accounts create --name Acme --plan free', env);
-      const key = await json<{ id: number }>(`keys create ${account.id}`, env);
-      const rotated = await json<{ id: number }>(`keys rotate ${key.id}`, env);
+    it('petstore_app can run every command except migrations', async () => {
+      const account = await readJson<{ id: number }>('accounts create --name Acme --plan free', env);
+      const key = await readJson<{ id: number }>(`keys create ${account.id}`, env);
+      const rotated = await readJson<{ id: number }>(`keys rotate ${key.id}`, env);
       const onKey = [`keys set-scope ${rotated.id} read`, `keys unban ${rotated.id}`, `keys revoke ${rotated.id}`];
       const onAccount = [`accounts set-plan ${account.id} --plan pro`, `accounts show ${account.id}`];
       for (const line of [...onKey, ...onAccount, `keys list ${account.id}`, 'accounts list', 'audit']) {
-        expect([line, (await command(line, env)).code]).toEqual([line, 0]);
+        expect([line, (await runCommand(line, env)).code]).toEqual([line, 0]);
       }
       const app = await Store.open(createUrl('petstore_app', DATABASE));
       expect(await app.removeExpiredRecords()).toBe(0);
       await app.close();
     });
 
-    it('petstore_owner makes backups', () => {
-      const backup = execFileSync(postgresProgram('pg_dump'), [createUrl('petstore_owner', DATABASE)], {
+    it('petstore_owner can make backups', () => {
+      const backup = execFileSync(findPostgresProgram('pg_dump'), [createUrl('petstore_owner', DATABASE)], {
         encoding: 'utf8',
       });
       expect(backup).toContain('COPY public.api_keys');
@@ -150,29 +150,29 @@ describe('With the roles of docs/sql/roles.sql', () => {
       'DELETE FROM migrations',
       'SET ROLE petstore_owner',
     ])('petstore_app cannot run: %s', async (sql) => {
-      expect(await outcome('petstore_app', DATABASE, sql)).toBe(INSUFFICIENT_PRIVILEGE);
+      expect(await execute('petstore_app', DATABASE, sql)).toBe(INSUFFICIENT_PRIVILEGE);
     });
   });
 
-  it('a replica with both URLs creates the tables of an empty database; with that of petstore_app alone it waits', async () => {
+  it('a replica with both URLs creates the tables of an empty database, and one without DATABASE_MIGRATION_URL waits for them', async () => {
     await createDatabase('empty');
-    setUp('empty');
-    const alone = await start(createEnv('empty'));
-    await eventually(10_000, () => alone.program.stdout.includes('permission denied for schema public'));
-    expect(await alone.isReady()).toBe(false);
-    const both = await start({ ...createEnv('empty'), ...migrationUrl('empty') });
+    applyRoles('empty');
+    const appOnly = await start(createEnv('empty'));
+    await eventually(10_000, () => appOnly.program.stdout.includes('permission denied for schema public'));
+    expect(await appOnly.isReady()).toBe(false);
+    const both = await start({ ...createEnv('empty'), ...createMigrationEnv('empty') });
     await eventually(10_000, () => both.isReady());
-    await eventually(10_000, () => alone.isReady());
+    await eventually(10_000, () => appOnly.isReady());
   });
 
-  it('a database that another role has migrated can be taken over', async () => {
+  it('the script takes over a database that another role has migrated', async () => {
     await createDatabase('existing', 'postgres');
     const before = await Store.open(createUrl('postgres', 'existing'));
     await before.createKey('free');
     await before.close();
-    setUp('existing', 'postgres');
-    expect(await outcome('petstore_owner', 'existing', 'ALTER TABLE pets ADD COLUMN mine int')).toBe('done');
-    expect(await outcome('petstore_app', 'existing', 'UPDATE api_keys SET unbans = 1')).toBe('done');
-    expect(await outcome('petstore_app', 'existing', 'DELETE FROM migrations')).toBe(INSUFFICIENT_PRIVILEGE);
+    applyRoles('existing', 'postgres');
+    expect(await execute('petstore_owner', 'existing', 'ALTER TABLE pets ADD COLUMN mine int')).toBe('done');
+    expect(await execute('petstore_app', 'existing', 'UPDATE api_keys SET unbans = 1')).toBe('done');
+    expect(await execute('petstore_app', 'existing', 'DELETE FROM migrations')).toBe(INSUFFICIENT_PRIVILEGE);
   });
 });

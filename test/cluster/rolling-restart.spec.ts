@@ -40,8 +40,8 @@ describe('Four replicas behind the gateway', () => {
     await Promise.all([redis.remove(), postgres.remove()]);
   });
 
-  /** Clients that send one request after the other until they are told to stop. */
-  const underLoad = <T>(workers: number, send: (worker: number, count: number) => Promise<T>) => {
+  /** Starts workers that send one request after another until `end` is called. */
+  const startLoad = <T>(workers: number, send: (worker: number, count: number) => Promise<T>) => {
     let isOver = false;
     const results: T[] = [];
     const work = async (worker: number) => {
@@ -58,23 +58,23 @@ describe('Four replicas behind the gateway', () => {
       },
     };
   };
-  const namesInStore = async () =>
+  const readStoredNames = async () =>
     (await store.query<{ name: string }[]>('SELECT name FROM pets')).map(({ name }) => name);
 
-  /** What an orchestrator does: it tells HAProxy by its socket whether to use a replica. */
+  /** Sets the state of a replica through the socket of HAProxy, like an orchestrator. */
   const setState = async (socketPath: string, port: number, state: 'ready' | 'maint') => {
     const socket = connect(socketPath, () => socket.end(`set server replicas/replica-${port} state ${state}\n`));
     await once(socket.resume(), 'close');
   };
 
-  it.each<[gateway: string, start: (ports: number[], socketPath: string) => Promise<Server>, isTold: boolean]>([
-    ['nginx, which repeats requests and does not ask for readiness', (ports) => startGateway(ports), false],
-    ['HAProxy, which asks for readiness and repeats none', (ports) => startHaproxy(ports), false],
-    ['Caddy, which asks for readiness and repeats none', startCaddy, false],
-    ['a gateway that does neither, and is told half a second after the drain', startHaproxy, true],
+  it.each<[gateway: string, start: (ports: number[], socketPath: string) => Promise<Server>, isReconfigured: boolean]>([
+    ['nginx, which retries requests and does not check readiness', (ports) => startGateway(ports), false],
+    ['HAProxy, which checks readiness and does not retry', (ports) => startHaproxy(ports), false],
+    ['Caddy, which checks readiness and does not retry', startCaddy, false],
+    ['a gateway that does neither and is reconfigured half a second after the drain', startHaproxy, true],
   ])(
-    'lose no request, not even a creation without a key to retry by, while each is restarted in turn behind %s',
-    async (name, start, isTold) => {
+    'lose no request, not even a creation without an Idempotency-Key, in a rolling restart behind %s',
+    async (name, start, isReconfigured) => {
       const directory = await mkdtemp(join(tmpdir(), 'petstore-gateway-'));
       const socketPath = join(directory, 'haproxy.sock');
       const own = await start(
@@ -82,19 +82,19 @@ describe('Four replicas behind the gateway', () => {
         socketPath,
       );
       const client = new Client(key);
-      const load = underLoad(8, (worker, count) =>
+      const load = startLoad(8, (worker, count) =>
         count % 2 === 0 ? client.call(own.port) : client.add(own.port, `${name} ${worker} ${count}`),
       );
       const codes: (number | null)[] = [];
       for (const [index, replica] of replicas.entries()) {
         const stopped = replica.program.kill('SIGTERM');
-        if (isTold) {
+        if (isReconfigured) {
           await sleep(DRAIN_SECONDS * 1_000 + 500);
           await setState(socketPath, replica.port, 'maint');
         }
         codes.push((await stopped).code);
         replicas[index] = await replica.startAgain();
-        if (isTold) {
+        if (isReconfigured) {
           await setState(socketPath, replica.port, 'ready');
         }
       }
@@ -106,16 +106,16 @@ describe('Four replicas behind the gateway', () => {
       expect(load.results.length).toBeGreaterThan(1_000);
       expect(load.results.filter(({ status }) => status !== 200 && status !== 201)).toEqual([]);
       const created = load.results.filter(({ status }) => status === 201);
-      const stored = (await namesInStore()).filter((stored) => stored.startsWith(name));
+      const stored = (await readStoredNames()).filter((stored) => stored.startsWith(name));
       expect(stored.length).toBe(created.length);
     },
     120_000,
   );
 
-  it('create exactly one animal per Idempotency-Key of a retrying client, while replicas are killed and PostgreSQL is frozen', async () => {
+  it('create exactly one animal per Idempotency-Key while clients retry, replicas are killed and PostgreSQL freezes', async () => {
     const client = new Client(key);
     let retries = 0;
-    const persist = async (name: string): Promise<Reply> => {
+    const addWithRetries = async (name: string): Promise<Reply> => {
       for (;;) {
         const reply = await client.add(gateway.port, name, { 'idempotency-key': name }).catch(() => undefined);
         if (reply !== undefined && reply.status !== 503) {
@@ -124,13 +124,13 @@ describe('Four replicas behind the gateway', () => {
         retries++;
       }
     };
-    const load = underLoad(16, (worker, count) => persist(`intent-${worker}-${count}`));
-    const madeProgress = (animals: number) => {
+    const load = startLoad(16, (worker, count) => addWithRetries(`intent-${worker}-${count}`));
+    const waitForMore = (animals: number) => {
       const goal = load.results.length + animals;
       return eventually(20_000, () => load.results.length >= goal);
     };
     for (const [index, replica] of replicas.entries()) {
-      await madeProgress(100);
+      await waitForMore(100);
       await replica.program.kill('SIGKILL');
       const again = replica.startAgain();
       postgres.freeze();
@@ -139,11 +139,11 @@ describe('Four replicas behind the gateway', () => {
       postgres.thaw();
       replicas[index] = await again;
     }
-    await madeProgress(100);
+    await waitForMore(100);
     await load.end();
     client.close();
     expect(new Set(load.results.map(({ status }) => status))).toEqual(new Set([201]));
-    const stored = (await namesInStore()).filter((name) => name.startsWith('intent-')).sort();
+    const stored = (await readStoredNames()).filter((name) => name.startsWith('intent-')).sort();
     const intents = load.results.map(({ body }) => (JSON.parse(body) as { name: string }).name).sort();
     expect(stored).toEqual(intents);
   }, 120_000);

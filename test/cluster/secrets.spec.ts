@@ -7,11 +7,11 @@ import { generateSecret } from '../../src/auth/api-key-secret';
 import { petstore } from '../support/process';
 import { Collector } from './support/collector';
 import { eventually, Replica } from './support/replica';
-import { postgresProgram, Server } from './support/servers';
+import { findPostgresProgram, Server } from './support/servers';
 import { Store } from './support/store';
 
-/** A place that keys must not get to, and a word that shows that something was written there. */
-type Output = readonly [name: string, sign: string, read: () => string];
+/** An output that must not contain keys, and a text that proves that the output was recorded. */
+type Output = readonly [name: string, expected: string, read: () => string];
 
 const UNLIMITED = '--plan enterprise --per-minute 1000000 --per-day 1000000';
 
@@ -22,18 +22,18 @@ describe('A key that is created, used, misused and revoked', () => {
   let replica: Replica;
   let env: Record<string, string>;
   const secrets: string[] = [];
-  /** All that was written to somebody or somewhere while it happened. */
-  const written = { answers: '', commandLine: '', redis: '', metrics: '', processes: '' };
+  /** The outputs recorded while the keys were used. */
+  const recorded = { responses: '', commandLine: '', redis: '', metrics: '', processes: '' };
   const collector = new Collector();
 
   const OUTPUTS: readonly Output[] = [
     ['the log of a replica', 'request_failed', () => replica.program.stdout + replica.program.stderr],
-    ['the answers of a replica', 'invalid_api_key', () => written.answers],
-    ['the output of the command line', 'key_rotated', () => written.commandLine],
-    ['what Redis was told', ':windows', () => written.redis],
-    ['the database', 'CREATE TABLE public.api_keys', () => run('pg_dump', postgres.url)],
-    ['the names of the processes', 'main.js', () => written.processes],
-    ['the metrics', 'petstore_rate_decisions_total', () => written.metrics],
+    ['the responses of a replica', 'invalid_api_key', () => recorded.responses],
+    ['the output of the command line', 'key_rotated', () => recorded.commandLine],
+    ['the commands sent to Redis', ':windows', () => recorded.redis],
+    ['a dump of the database', 'CREATE TABLE public.api_keys', () => runPostgresProgram('pg_dump', postgres.url)],
+    ['the process names', 'main.js', () => recorded.processes],
+    ['the metrics', 'petstore_rate_decisions_total', () => recorded.metrics],
     ['the traces', 'pets_page', () => collector.received],
   ];
 
@@ -42,18 +42,18 @@ describe('A key that is created, used, misused and revoked', () => {
     store = await Store.open(postgres.url);
     env = {
       ...{ APP_ENV: 'production', DATABASE_URL: postgres.url, REDIS_URL: redis.url, DRAIN_SECONDS: '0' },
-      // Each misuse is to be answered as what it is.
+      // Authentication failures must not be rejected with 429 instead.
       AUTH_FAILURES_PER_MINUTE: '1000000',
       ...{ OTEL_EXPORTER_OTLP_ENDPOINT: collector.url, OTEL_EXPORTER_OTLP_PROTOCOL: 'http/json' },
     };
     const connection = new Redis(redis.url);
     const monitor = await connection.monitor();
-    monitor.on('monitor', (_: string, words: string[]) => (written.redis += `${words.join(' ')}\n`));
+    monitor.on('monitor', (_: string, words: string[]) => (recorded.redis += `${words.join(' ')}\n`));
     replica = await Replica.start(env);
-    await live();
-    written.metrics = await (await fetch(`${replica.url}/metrics`)).text();
-    written.processes = processNames(replica.program.pid);
-    // Spans that wait are sent before the process ends.
+    await useAndMisuseKeys();
+    recorded.metrics = await (await fetch(`${replica.url}/metrics`)).text();
+    recorded.processes = readProcessNames(replica.program.pid);
+    // Pending spans are sent before the process exits.
     await replica.program.kill('SIGTERM');
     monitor.disconnect();
     connection.disconnect();
@@ -64,42 +64,42 @@ describe('A key that is created, used, misused and revoked', () => {
     await Promise.all([postgres.remove(), redis.remove()]);
   });
 
-  it.each(OUTPUTS)('is not in %s, nor is any part of it that is not shown', (_, sign, read) => {
+  it.each(OUTPUTS)('is not in %s, not even in part', (_, expected, read) => {
     const text = read();
-    expect(text).toContain(sign);
+    expect(text).toContain(expected);
     expect(secrets.length).toBeGreaterThan(5);
     expect(secrets.flatMap(splitSecret).filter((part) => text.includes(part))).toEqual([]);
   });
 
-  /** Runs a command as a program. The one place where a key is shown, once, is taken out of its output. */
-  const operate = async (line: string): Promise<{ id: number; key: string }> => {
+  /** Runs a command in its own process. The new key, which it shows once, is not recorded. */
+  const runCommand = async (line: string): Promise<{ id: number; key: string }> => {
     const { stdout, stderr } = await petstore(line.split(' '), env);
     const [key = '', ...others] = /keys (create|rotate) \d/.test(line) ? (stdout.match(/pets_live_\w{49}/g) ?? []) : [];
     expect(others).toEqual([]);
     if (key !== '') {
       secrets.push(key);
     }
-    written.commandLine += stdout.replace(key, '') + stderr;
+    recorded.commandLine += stdout.replace(key, '') + stderr;
     return { id: line.endsWith('--json') ? (JSON.parse(stdout) as { id: number }).id : NaN, key };
   };
 
-  /** Sends a request as it is written here. @returns its status */
+  /** Sends a request unchanged. @returns the status */
   const send = async (requestLine: string, fields: readonly string[] = [], body = ''): Promise<number> => {
     const head = [requestLine, 'Host: localhost', 'Connection: close', `Content-Length: ${Buffer.byteLength(body)}`];
-    const answer = await exchange(replica.port, `${[...head, ...fields].join('\r\n')}\r\n\r\n${body}`);
-    // By the interface, a request id that is sent is sent back.
+    const response = await sendBytes(replica.port, `${[...head, ...fields].join('\r\n')}\r\n\r\n${body}`);
+    // The service echoes request IDs by design.
     const echoed = fields.find((field) => field.startsWith('X-Request-Id: '))?.toLowerCase();
-    written.answers += echoed === undefined ? answer : answer.replace(new RegExp(echoed, 'i'), '');
-    return Number(/^HTTP\/1\.1 (\d{3}) /.exec(answer)?.[1]);
+    recorded.responses += echoed === undefined ? response : response.replace(new RegExp(echoed, 'i'), '');
+    return Number(/^HTTP\/1\.1 (\d{3}) /.exec(response)?.[1]);
   };
   const get = (target: string, ...fields: string[]) => send(`GET ${target} HTTP/1.1`, fields);
   const post = (body: string, ...fields: string[]) =>
     send('POST /v1/pets HTTP/1.1', ['Content-Type: application/json', ...fields], body);
   const bearer = (token: string) => `Authorization: Bearer ${token}`;
 
-  const live = async () => {
-    const account = await operate(`accounts create --name Acme ${UNLIMITED} --json`);
-    const { id, key } = await operate(`keys create ${account.id} --json`);
+  const useAndMisuseKeys = async () => {
+    const account = await runCommand(`accounts create --name Acme ${UNLIMITED} --json`);
+    const { id, key } = await runCommand(`keys create ${account.id} --json`);
     expect(await get('/v1/pets', bearer(key))).toBe(200);
     expect(await post('{"name":"Rex","categoryId":1}', bearer(key))).toBe(201);
 
@@ -110,22 +110,22 @@ describe('A key that is created, used, misused and revoked', () => {
     for (const token of [key, ...others, `${key}${'0'.repeat(7_000)}`]) {
       await misuse(token, key);
     }
-    const failure = await outage(key, sound);
-    expect(failure).toEqual([503, 503, 500, 500, 500]);
+    const statuses = await breakDatabase(key, sound);
+    expect(statuses).toEqual([503, 503, 500, 500, 500]);
 
     const [rotated] = await Promise.all([
-      operate(`keys rotate ${id} --grace 0 --json`),
-      // What somebody may do who takes the key for its id.
-      operate(`keys revoke ${key}`),
-      operate(`keys ${key}`),
+      runCommand(`keys rotate ${id} --grace 0 --json`),
+      // An operator may mistake the key for its ID.
+      runCommand(`keys revoke ${key}`),
+      runCommand(`keys ${key}`),
     ]);
     await store.get(KeysService).revoke(BigInt(rotated.id));
     expect(await get('/v1/pets', bearer(rotated.key))).toBe(401);
     await eventually(2_000, async () => (await get('/v1/pets', bearer(key))) === 401);
-    await Promise.all([operate(`keys list ${account.id}`), operate('audit')]);
+    await Promise.all([runCommand(`keys list ${account.id}`), runCommand('audit')]);
   };
 
-  /** Sends a token wherever a token does not belong, and where it belongs, alone and beside a valid key. */
+  /** Sends a token where it belongs and where it does not, with and without a valid key. */
   const misuse = async (token: string, key: string) => {
     const short = token.slice(0, 200);
     const statuses = [
@@ -154,7 +154,7 @@ describe('A key that is created, used, misused and revoked', () => {
       await post(`{"name":"Rex","categoryId":1,"status":"${token}"}`, bearer(key)),
       await post(`{"name":"${token}`, bearer(key)),
       await post(`{"name":"Rex","categoryId":1}`, bearer(key), `Idempotency-Key: ${short} a`),
-      // Neither a name nor a bare word is known to be secret.
+      // Without the prefix of a key, the service cannot know that the value is a secret.
       ...(token.startsWith('pets_')
         ? [
             await post(`{"name":"Rex","categoryId":1}`, bearer(key), `Idempotency-Key: ${short}`),
@@ -166,8 +166,8 @@ describe('A key that is created, used, misused and revoked', () => {
     expect(statuses.slice(1, 6)).toEqual([401, 401, 401, 401, 401]);
   };
 
-  /** Uses keys while the database is away, and while it breaks its own rules. @returns the statuses */
-  const outage = async (key: string, stranger: string): Promise<number[]> => {
+  /** Uses keys while the database is down and while its schema is broken. @returns the statuses */
+  const breakDatabase = async (key: string, stranger: string): Promise<number[]> => {
     await postgres.stop();
     const statuses = [await get('/v1/pets', bearer(stranger)), await get('/v1/pets', bearer(key))];
     await postgres.start();
@@ -190,29 +190,29 @@ describe('A key that is created, used, misused and revoked', () => {
   };
 });
 
-/** The random part of a key without its first 4 characters, which are shown, in pieces. */
+/** Splits the random part of a key, without its first 4 characters, which are not secret. */
 function splitSecret(secret: string): string[] {
   return secret.slice(-45).match(/.{15}/g) ?? [];
 }
 
-function run(program: string, ...args: string[]): string {
-  return execFileSync(postgresProgram(program), args, { encoding: 'utf8' });
+function runPostgresProgram(program: string, ...args: string[]): string {
+  return execFileSync(findPostgresProgram(program), args, { encoding: 'utf8' });
 }
 
-function processNames(pid: number): string {
+function readProcessNames(pid: number): string {
   return ['cmdline', 'comm'].map((file) => readFileSync(`/proc/${pid}/${file}`, 'utf8')).join('\n');
 }
 
-/** Sends text, and gives back all that is answered until the connection ends. */
-function exchange(port: number, text: string): Promise<string> {
+/** Sends text and returns everything received until the connection closes. */
+function sendBytes(port: number, text: string): Promise<string> {
   return new Promise((resolve, reject) => {
-    let answer = '';
+    let received = '';
     const socket = connect(port, '127.0.0.1', () => socket.write(text));
     socket.setEncoding('latin1');
-    socket.on('data', (data: string) => (answer += data));
+    socket.on('data', (data: string) => (received += data));
     socket.on('error', reject);
     socket.on('close', () => {
-      resolve(answer);
+      resolve(received);
     });
   });
 }

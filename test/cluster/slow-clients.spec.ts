@@ -6,12 +6,12 @@ import { eventually, Replica } from './support/replica';
 import { Server } from './support/servers';
 import { Store } from './support/store';
 
-/** The times after which the service gives a client up (http-adapter.ts), and a little more. */
+/** The timeouts for headers and requests in http-adapter.ts, with some tolerance. */
 const HEADERS_LIMIT_MS = 7_000;
 const REQUEST_LIMIT_MS = 12_000;
 const MAX_RESIDENT_MIB = 300;
 
-describe('Greedy clients', () => {
+describe('Clients', () => {
   let postgres: Server;
   let store: Store;
   let replica: Replica;
@@ -37,8 +37,8 @@ describe('Greedy clients', () => {
     flood.splice(0).forEach((socket) => socket.destroy());
   });
 
-  /** A connection on which this is sent and nothing more. */
-  const half = (bytes: string) => {
+  /** Opens a connection and sends only these bytes. */
+  const sendOnly = (bytes: string) => {
     const connection = { socket: undefined as Socket | undefined, received: '', isClosed: false };
     connection.socket = connect(replica.port, '127.0.0.1', () => connection.socket?.write(bytes));
     connection.socket.on('data', (data) => (connection.received += data.toString()));
@@ -47,14 +47,14 @@ describe('Greedy clients', () => {
     return connection;
   };
 
-  it('that send slowly or nothing get a 408, and a thousand of them do not slow down others', async () => {
+  it('that send nothing or only part of a request get a 408, and a thousand of them do not slow down others', async () => {
     const client = new Client(key);
     await concurrently(10, 300, () => client.call(replica.port));
     const alone = p99(await concurrently(10, 500, () => client.call(replica.port)));
-    const idle = Array.from({ length: 500 }, () => half(''));
-    const headers = Array.from({ length: 500 }, () => half('GET /v1/pets HTTP/1.1\r\nHost: x\r\nAuthor'));
+    const idle = Array.from({ length: 500 }, () => sendOnly(''));
+    const headers = Array.from({ length: 500 }, () => sendOnly('GET /v1/pets HTTP/1.1\r\nHost: x\r\nAuthor'));
     const request = `POST /v1/pets HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${key}\r\nContent-Type: application/json\r\n`;
-    const bodies = Array.from({ length: 5 }, () => half(`${request}Content-Length: 30\r\n\r\n{"name":`));
+    const bodies = Array.from({ length: 5 }, () => sendOnly(`${request}Content-Length: 30\r\n\r\n{"name":`));
     await eventually(5_000, () => [...idle, ...headers].every(({ socket }) => socket?.connecting === false));
     const replies = await concurrently(10, 500, () => client.call(replica.port));
     client.close();
@@ -76,18 +76,18 @@ describe('Greedy clients', () => {
 
   it('that open a thousand connections concurrently are all accepted, even while the replica is busy', async () => {
     process.kill(replica.program.pid, 'SIGSTOP');
-    const connections = Array.from({ length: 1_000 }, () => half(''));
+    const connections = Array.from({ length: 1_000 }, () => sendOnly(''));
     await eventually(900, () => connections.every(({ socket }) => socket?.connecting === false)).finally(() => {
       process.kill(replica.program.pid, 'SIGCONT');
       connections.forEach(({ socket }) => socket?.destroy());
     });
   });
 
-  it('that send bodies slowly on 9,500 connections of one IP address do not block others at the gateway', async () => {
-    const post = (fields: string) =>
+  it('that send bodies slowly on 9,500 connections from one IP address do not block others at the gateway', async () => {
+    const createPost = (fields: string) =>
       `POST /v1/pets HTTP/1.1\r\nHost: x\r\n${fields}Content-Type: application/json\r\nContent-Length: 30\r\n\r\n{`;
     const withKey = `Authorization: Bearer ${key}\r\n`;
-    const slow = async (count: number, localAddress: string, ...requests: readonly string[]) => {
+    const openSlowConnections = async (count: number, localAddress: string, ...requests: readonly string[]) => {
       const connections: { received: string; isClosed: boolean }[] = [];
       while (connections.length < count) {
         const batch = Array.from({ length: Math.min(100, count - connections.length) }, (_, index) => {
@@ -110,17 +110,17 @@ describe('Greedy clients', () => {
             });
           });
         });
-        // Sent before the next are opened: nginx would take a client that is too busy for one that sends no headers.
+        // Send these requests before opening more connections, or nginx may time out clients that are still waiting to send headers.
         await Promise.all(batch);
       }
       return connections;
     };
-    const statuses = (connections: readonly { received: string }[]) =>
+    const collectStatuses = (connections: readonly { received: string }[]) =>
       new Set(connections.map(({ received }) => received.split('\r\n', 1)[0]));
 
-    const [keyed, repeatable] = [post(withKey), post(`${withKey}Idempotency-Key: slow\r\n`)];
-    const few = await slow(40, '127.0.0.3', keyed, repeatable);
-    const many = await slow(9_500, '127.0.0.2', keyed, post(''), repeatable);
+    const [keyed, repeatable] = [createPost(withKey), createPost(`${withKey}Idempotency-Key: slow\r\n`)];
+    const few = await openSlowConnections(40, '127.0.0.3', keyed, repeatable);
+    const many = await openSlowConnections(9_500, '127.0.0.2', keyed, createPost(''), repeatable);
     const client = new Client(key);
     const replies: Reply[] = [];
     await eventually(REQUEST_LIMIT_MS + 15_000, async () => {
@@ -129,7 +129,7 @@ describe('Greedy clients', () => {
     });
     client.close();
     expect(new Set(replies.map(({ status }) => status))).toEqual(new Set([200]));
-    expect(statuses(few)).toEqual(new Set(['HTTP/1.1 408 Request Timeout']));
+    expect(collectStatuses(few)).toEqual(new Set(['HTTP/1.1 408 Request Timeout']));
     expect(few.every(({ received }) => received.includes('"code":"request_timeout"'))).toBe(true);
     const cutOff = many.filter(({ received }) => received.startsWith('HTTP/1.1 408'));
     expect(cutOff.length).toBeGreaterThan(0);
@@ -147,12 +147,12 @@ describe('Greedy clients', () => {
   it.each([
     [5, 'that read the responses', 'directly', 100, () => replica.port],
     [60, 'that read the responses', 'directly', 100, () => replica.port],
-    [60, 'that read no response', 'directly', 100, () => replica.port],
+    [60, 'that read no responses', 'directly', 100, () => replica.port],
     [60, 'that reconnect after the first response', 'directly', 100, () => replica.port],
     [5, 'that read the responses', 'through the gateway', 100, () => gateway.port],
     [60, 'that read the responses', 'through the gateway', 100, () => gateway.port],
   ])(
-    'cannot slow others or exhaust memory with %i connections %s and pipeline 20,000 requests each, %s',
+    'cannot slow down others or exhaust memory with %i connections %s and pipeline 20,000 requests each, %s',
     async (connections, reading, _path, limitMs, port) => {
       const client = new Client(key);
       await concurrently(4, 100, () => client.call(port()));
@@ -164,7 +164,7 @@ describe('Greedy clients', () => {
       const open = (): Socket => {
         const socket = connect(port(), '127.0.0.1', () => socket.write(requests));
         socket.on('error', () => undefined);
-        if (reading === 'that read no response') {
+        if (reading === 'that read no responses') {
           return socket.pause();
         }
         return socket.on('data', ({ length }: Buffer) => {
@@ -189,7 +189,7 @@ describe('Greedy clients', () => {
       expect(new Set(replies.map(({ status }) => status))).toEqual(new Set([200]));
       expect(p99(replies)).toBeLessThan(Math.max(limitMs, 3 * alone));
       expect(Math.max(...sizes)).toBeLessThan(MAX_RESIDENT_MIB);
-      expect(received > 0).toBe(reading !== 'that read no response');
+      expect(received > 0).toBe(reading !== 'that read no responses');
     },
     60_000,
   );

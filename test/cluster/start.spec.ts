@@ -1,15 +1,15 @@
 import { readFile, stat, writeFile } from 'node:fs/promises';
 import { createServer } from 'node:net';
 import { join } from 'node:path';
-import { freePort, Program, startServer, temporaryDirectory } from '../support/process';
+import { freePort, Program, startServer, createTemporaryDirectory } from '../support/process';
 
 describe('npm start', () => {
-  let directory: Awaited<ReturnType<typeof temporaryDirectory>>;
+  let directory: Awaited<ReturnType<typeof createTemporaryDirectory>>;
   let env: Record<string, string>;
   const running: Program[] = [];
 
   beforeEach(async () => {
-    directory = await temporaryDirectory();
+    directory = await createTemporaryDirectory();
     env = { DATA_DIR: join(directory.path, 'data'), PORT: await freePort() };
   });
   afterEach(async () => {

@@ -12,14 +12,14 @@ import { Store } from './support/store';
 const MAIN = join(__dirname, '../../dist/src/main.js');
 const WORST_STALL_MS = 900;
 
-describe('A replica that starts', () => {
+describe('A replica that is starting', () => {
   let postgres: Server;
   let operator: pg.Client;
   const replicas: Replica[] = [];
 
   beforeEach(async () => {
     postgres = await Server.postgres();
-    // It listens before it takes connections.
+    // The server listens before it accepts sessions.
     await eventually(10_000, () => {
       operator = new pg.Client(postgres.url);
       return operator.connect().then(
@@ -39,21 +39,21 @@ describe('A replica that starts', () => {
     replicas.push(replica);
     return replica;
   };
-  const events = ({ stdout }: { readonly stdout: string }) =>
+  const parseEvents = ({ stdout }: { readonly stdout: string }) =>
     stdout
       .split('\n')
       .filter(Boolean)
       .map((line) => JSON.parse(line) as Record<string, unknown>);
   const findEvent = (program: { readonly stdout: string }, name: string) =>
-    events(program).find((line) => line['event.action'] === name);
-  const reasons = ({ program }: Replica) =>
-    events(program).flatMap((line) =>
+    parseEvents(program).find((line) => line['event.action'] === name);
+  const readReasons = ({ program }: Replica) =>
+    parseEvents(program).flatMap((line) =>
       line['event.action'] === 'database_unavailable' ? [(line.petstore as { reason: string }).reason] : [],
     );
   const createUrl = (user: string, database: string) => `postgres://${user}@127.0.0.1:${postgres.port}/${database}`;
 
-  /** Takes back the newest migration, and holds a lock on the table that it changes, as a backup does. */
-  const lockAgainstMigration = async () => {
+  /** Reverts a migration and, like a backup, holds a lock on the table that it changes. */
+  const blockMigration = async () => {
     const store = await Store.open(postgres.url);
     await store.query(`DELETE FROM migrations WHERE name LIKE 'AddKeyUnbans%'`);
     await store.query('ALTER TABLE api_keys DROP COLUMN unbans');
@@ -73,19 +73,20 @@ describe('A replica that starts', () => {
     );
     await operator.query('SELECT pg_reload_conf()');
     const replica = await start({ DATABASE_URL: createUrl('app:wrong', 'later') });
-    const meets = (reason: string) => eventually(10_000, () => reasons(replica).at(-1)?.includes(reason) ?? false);
-    await meets('password authentication failed');
+    const waitForReason = (reason: string) =>
+      eventually(10_000, () => readReasons(replica).at(-1)?.includes(reason) ?? false);
+    await waitForReason('password authentication failed');
     await operator.query(`ALTER ROLE app PASSWORD 'wrong'`);
-    await meets('database "later" does not exist');
+    await waitForReason('database "later" does not exist');
     expect([(await fetch(`${replica.url}/healthz`)).status, await replica.isReady()]).toEqual([200, false]);
     await operator.query('CREATE DATABASE later');
-    await meets('permission denied');
+    await waitForReason('permission denied');
     await operator.query('ALTER DATABASE later OWNER TO app');
     await eventually(10_000, () => replica.isReady());
-    expect(reasons(replica)).toHaveLength(3);
+    expect(readReasons(replica)).toHaveLength(3);
     await eventually(1_000, () => replica.program.stdout.includes('"event.action":"database_opened"'));
 
-    // A rotated password is met by the next connection.
+    // After the password is rotated, new connections fail.
     await operator.query(`ALTER ROLE app PASSWORD 'rotated'`);
     await operator.query(`SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE usename = 'app'`);
     const headers = { authorization: `Bearer ${generateSecret('production')}` };
@@ -101,7 +102,7 @@ describe('A replica that starts', () => {
     expect([...statuses]).not.toContain(500);
   });
 
-  it('exits with 1 and the reason when the database encoding is not UTF8, even when it is detected later', async () => {
+  it('exits with 1 and the reason when the database encoding is not UTF8, even if the database is created later', async () => {
     const database = `ENCODING 'LATIN1' LC_COLLATE 'C' LC_CTYPE 'C' TEMPLATE template0`;
     const message = expect.stringMatching(
       /^The database cannot be used: its encoding is LATIN1 but must be UTF8/,
@@ -117,10 +118,10 @@ describe('A replica that starts', () => {
     expect([code, findEvent(replica.program, 'database_failed')]).toMatchObject([1, { 'log.level': 'fatal', message }]);
   });
 
-  it('with MIGRATE_ON_START=false, changes nothing, lists missing migrations, and becomes ready once they have run', async () => {
+  it('changes nothing with MIGRATE_ON_START=false, lists missing migrations, and becomes ready once they have run', async () => {
     const replica = await start({ DATABASE_URL: postgres.url, MIGRATE_ON_START: 'false' });
     expect(await replica.isReady()).toBe(false);
-    expect(reasons(replica)).toEqual([
+    expect(readReasons(replica)).toEqual([
       expect.stringMatching(/lacks migrations: CreateAccountsAndKeys\d+, CreatePets\d+, /),
     ]);
     expect((await operator.query(`SELECT FROM pg_tables WHERE schemaname = 'public'`)).rowCount).toBe(0);
@@ -129,7 +130,7 @@ describe('A replica that starts', () => {
   });
 
   it('waits for the lock of a backup, logs that, and does not block other sessions', async () => {
-    const backup = await lockAgainstMigration();
+    const backup = await blockMigration();
     const replica = await start({ DATABASE_URL: postgres.url });
     const command = petstore(['migrate'], { DATABASE_URL: postgres.url });
     let worstMs = 0;
@@ -140,7 +141,7 @@ describe('A replica that starts', () => {
     }
     expect(worstMs).toBeLessThan(WORST_STALL_MS);
     expect(await replica.isReady()).toBe(false);
-    expect(reasons(replica)).toContain('another session, such as a backup, locks a table that a migration changes');
+    expect(readReasons(replica)).toContain('another session, such as a backup, locks a table that a migration changes');
     await backup.end();
     await eventually(10_000, () => replica.isReady());
     expect((await command).stderr).toMatch(/^(note: The migration waits: another .+\.\n){1,2}$/);
@@ -149,8 +150,13 @@ describe('A replica that starts', () => {
   });
 
   it('stops on SIGTERM while it waits for a lock, even as process 1', async () => {
-    const backup = await lockAgainstMigration();
-    const env = { PATH: process.env.PATH, APP_ENV: 'production', PORT: await freePort(), DATABASE_URL: postgres.url };
+    const backup = await blockMigration();
+    const env = {
+      PATH: process.env.PATH,
+      APP_ENV: 'production',
+      PORT: await freePort(),
+      DATABASE_URL: postgres.url,
+    };
     const isRoot = process.getuid?.() === 0;
     const command = isRoot ? ['unshare', '--pid', '--fork', process.execPath, MAIN] : [process.execPath, MAIN];
     const child = spawn(command[0] ?? '', command.slice(1), { env, stdio: ['ignore', 'pipe', 'inherit'] });

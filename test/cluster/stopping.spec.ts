@@ -13,7 +13,7 @@ import { Store } from './support/store';
 
 const THROW_ON_SIGNAL = join(__dirname, 'support/throw-on-signal.cjs');
 
-describe('A replica that gets SIGTERM', () => {
+describe('A replica', () => {
   let redis: Server;
   let postgres: Server;
   let store: Store;
@@ -32,14 +32,14 @@ describe('A replica that gets SIGTERM', () => {
 
   const start = (changes: Record<string, string> = {}) =>
     Replica.start({ DATABASE_URL: postgres.url, REDIS_URL: redis.url, ...changes });
-  /** Asks a replica to stop. @returns its exit code, and how long it took, in ms */
+  /** Stops a replica with SIGTERM. @returns its exit code, and how long it took, in ms */
   const stop = async (replica: Replica) => {
     const startedAt = performance.now();
     const { code } = await replica.program.kill('SIGTERM');
     return { code, ms: performance.now() - startedAt };
   };
 
-  it('fails readiness immediately, still serves new connections, asks clients to close them, and exits with 0 within 10 s', async () => {
+  it('fails readiness immediately on SIGTERM, serves new connections with Connection: close, and exits with 0 within 10 s', async () => {
     const replica = await start({ DRAIN_SECONDS: '2' });
     expect((await client.call(replica.port)).headers.connection).toBe('keep-alive');
     const stopped = stop(replica);
@@ -57,7 +57,7 @@ describe('A replica that gets SIGTERM', () => {
     expect(replica.program.stderr).toBe('');
   });
 
-  it('finishes the requests in flight', async () => {
+  it('finishes the requests in flight on SIGTERM', async () => {
     const replica = await start({ DRAIN_SECONDS: '1' });
     const blocker = new pg.Client(postgres.url);
     await blocker.connect();
@@ -75,7 +75,7 @@ describe('A replica that gets SIGTERM', () => {
     expect((await stopped).code).toBe(0);
   });
 
-  it('ignores a second signal within a second, and exits immediately on a later one', async () => {
+  it('ignores a second stop signal within a second, and exits immediately on a later one', async () => {
     const replica = await start({ DRAIN_SECONDS: '60' });
     process.kill(replica.program.pid, 'SIGTERM');
     process.kill(replica.program.pid, 'SIGINT');
@@ -127,7 +127,7 @@ describe('A replica that gets SIGTERM', () => {
     );
   });
 
-  it('exits within 10 s even when its log is no longer read', async () => {
+  it('exits within 10 s on SIGTERM even when its log is no longer read', async () => {
     const directory = await mkdtemp(join(tmpdir(), 'petstore-log-'));
     const path = join(directory, 'log');
     execFileSync('mkfifo', [path]);
@@ -150,7 +150,7 @@ describe('A replica that gets SIGTERM', () => {
         () => false,
       ),
     );
-    // More lines than a pipe holds.
+    // Log more lines than a pipe can hold.
     const replies = await concurrently(4, 1_000, () => client.call(port));
     const startedAt = performance.now();
     child.kill('SIGTERM');
@@ -162,7 +162,7 @@ describe('A replica that gets SIGTERM', () => {
     expect(ms).toBeLessThan(10_000);
   });
 
-  it('exits with 0 within 10 s even when a client keeps it busy and PostgreSQL and Redis are frozen', async () => {
+  it('exits with 0 within 10 s on SIGTERM even when a client keeps it busy and PostgreSQL and Redis are frozen', async () => {
     const replica = await start();
     const halfSent = connect(replica.port, '127.0.0.1', () => {
       halfSent.write('POST /v1/pets HTTP/1.1\r\nHost: x\r\nContent-Length: 9\r\n');

@@ -39,7 +39,7 @@ describe('A replica', () => {
       NODE_OPTIONS: `--require ${REPORT}`,
       ...changes,
     });
-  const events = ({ program }: Replica) =>
+  const parseEvents = ({ program }: Replica) =>
     program.stdout
       .split('\n')
       .filter(Boolean)
@@ -62,37 +62,37 @@ describe('A replica', () => {
         ...(body !== undefined && { body }),
       });
     await call('POST', '/pets', '{"name":"Rex","categoryId":3}');
-    // The first look-up of a replica, and the one after it, before the key is remembered.
+    // The first two requests look the key up; from then on it is cached. This one is not sampled.
     await call('GET', '/pets', undefined, false);
     await call('GET', `/pets?cursor=${key}`);
     await call('GET', '/pets/1');
-    // Neither logged nor traced, and nor are their statements.
+    // Probes and their statements are neither logged nor traced.
     const probes = await Promise.all(['healthz', 'readyz'].map((path) => fetch(`${replica.url}/${path}`)));
     expect(probes.map(({ status }) => status)).toEqual([200, 200]);
-    // What waits is sent before the process ends.
+    // Pending spans are sent before the process exits.
     const { code, stderr } = await replica.program.kill('SIGTERM');
     expect([code, stderr]).toEqual([0, expect.stringMatching(/^OpenTelemetry: [1-9]\d* files\n$/)]);
 
-    const ofTrace = collector.spans.filter(({ traceId }) => traceId === TRACE_ID);
-    const servers = ofTrace.filter(({ kind }) => kind === SERVER);
+    const spans = collector.spans.filter(({ traceId }) => traceId === TRACE_ID);
+    const servers = spans.filter(({ kind }) => kind === SERVER);
     expect(servers.map(({ name, parentSpanId }) => [name, parentSpanId])).toEqual([
       ['POST /v1/pets', PARENT_ID],
       ['GET /v1/pets', PARENT_ID],
       ['GET /v1/pets/:petId', PARENT_ID],
     ]);
     const systems = servers.map(({ spanId }) =>
-      ofTrace
+      spans
         .filter(({ parentSpanId }) => parentSpanId === spanId)
         .map(({ attributes }) => attributes.find(({ key: name }) => name === 'db.system.name')?.value.stringValue),
     );
     expect(systems[0]).toEqual(expect.arrayContaining(['postgresql', 'redis']));
     expect(systems[1]).toEqual(['redis']);
     expect(systems[2]).toEqual(expect.arrayContaining(['postgresql', 'redis']));
-    expect(ofTrace.map(({ name }) => name)).toEqual(expect.arrayContaining(['pets_insert', 'pets_select', 'evalsha']));
+    expect(spans.map(({ name }) => name)).toEqual(expect.arrayContaining(['pets_insert', 'pets_select', 'evalsha']));
     expect(new Set(collector.spans.map(({ traceId }) => traceId))).toEqual(new Set([TRACE_ID]));
     expect(collector.received).not.toContain(key.slice(10, 20));
     expect(collector.received).not.toContain('Rex');
-    const requests = events(replica).filter((line) => line['event.action'] === 'request');
+    const requests = parseEvents(replica).filter((line) => line['event.action'] === 'request');
     expect(requests.map((line) => [line['http.response.status_code'], line['trace.id']])).toEqual([
       [201, TRACE_ID],
       [200, TRACE_ID],
@@ -102,11 +102,11 @@ describe('A replica', () => {
   });
 
   it('sends traces to the traces endpoint, nothing with OTEL_SDK_DISABLED, and does not wait for a dead collector', async () => {
-    // Without a reference, so that it ends with the test however that ends.
+    // It must not keep the test process alive if the test fails.
     const deadCollector = createServer().unref().listen(0, '127.0.0.1');
     await once(deadCollector, 'listening');
     const { port } = deadCollector.address() as AddressInfo;
-    const endOf = async (env: Record<string, string>) => {
+    const runAndStop = async (env: Record<string, string>) => {
       const replica = await start({ OTEL_EXPORTER_OTLP_PROTOCOL: 'http/json', ...env });
       await fetch(`${replica.url}/v1/pets`, { headers: { authorization: `Bearer ${key}` } });
       const startedAt = performance.now();
@@ -115,17 +115,21 @@ describe('A replica', () => {
       return { code, loaded: !stderr.includes('OpenTelemetry: 0 files'), stopped: stdout.includes('"stopped"'), ms };
     };
     const before = collector.spans.length;
-    const own = { OTEL_EXPORTER_OTLP_TRACES_ENDPOINT: `${collector.url}/own/traces` };
-    expect(await endOf(own)).toMatchObject({ code: 0, loaded: true, stopped: true });
+    const tracesOnly = { OTEL_EXPORTER_OTLP_TRACES_ENDPOINT: `${collector.url}/own/traces` };
+    expect(await runAndStop(tracesOnly)).toMatchObject({ code: 0, loaded: true, stopped: true });
     expect([collector.spans.length > before, collector.received.includes('"/own/traces"')]).toEqual([true, true]);
-    expect(await endOf({ ...own, OTEL_SDK_DISABLED: 'true' })).toMatchObject({ code: 0, loaded: false, stopped: true });
-    const dead = await endOf({ OTEL_EXPORTER_OTLP_ENDPOINT: `http://127.0.0.1:${port}` });
+    expect(await runAndStop({ ...tracesOnly, OTEL_SDK_DISABLED: 'true' })).toMatchObject({
+      code: 0,
+      loaded: false,
+      stopped: true,
+    });
+    const dead = await runAndStop({ OTEL_EXPORTER_OTLP_ENDPOINT: `http://127.0.0.1:${port}` });
     deadCollector.close();
     expect(dead).toMatchObject({ code: 0, loaded: true, stopped: true });
     expect(dead.ms).toBeLessThan(5_000);
   });
 
-  it('loads no OpenTelemetry code otherwise, and logs startup, migrations, the breaker and shutdown', async () => {
+  it('loads no OpenTelemetry code without an endpoint, and logs startup, migrations, the breaker and shutdown', async () => {
     const replica = await start({ DATABASE_URL: `${postgres.url}/template1`, METRICS_PORT: await freePort() });
     const client = new Client(key);
     await redis.stop();
@@ -139,7 +143,7 @@ describe('A replica', () => {
     client.close();
     const { code, stderr } = await replica.program.kill('SIGTERM');
     expect([code, stderr]).toEqual([0, 'OpenTelemetry: 0 files\n']);
-    const logged = events(replica).filter((line) => line['event.action'] !== 'request');
+    const logged = parseEvents(replica).filter((line) => line['event.action'] !== 'request');
     expect(logged).toMatchObject([
       {
         'event.action': 'migrated',

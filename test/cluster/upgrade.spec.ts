@@ -1,7 +1,7 @@
 import { appendFile, cp, mkdtemp, rm, symlink, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { brokenRules } from '../support/migration-rules';
+import { findBrokenRules } from '../support/migration-rules';
 import { Program } from '../support/process';
 import { Client, type Reply } from './support/client';
 import { startGateway } from './support/gateway';
@@ -11,7 +11,7 @@ import { Store } from './support/store';
 
 const PROJECT = join(__dirname, '../..');
 const REPLICAS = 3;
-/** Adds to every table that a request uses, as the rules for migrations allow. */
+/** A migration that changes every table that requests use, within the rules for migrations. */
 const NEXT_SQL = `
   ALTER TABLE accounts ADD COLUMN note text;
   ALTER TABLE api_keys ADD COLUMN note text NOT NULL DEFAULT '';
@@ -21,7 +21,7 @@ const NEXT_SQL = `
   CREATE INDEX IF NOT EXISTS pets_category_id ON pets (category_id);
 `;
 
-/** A version after this one, with one more migration. */
+/** Builds the next version: this one with another migration. */
 async function buildNextVersion(directory: string): Promise<void> {
   await cp(join(PROJECT, 'dist'), join(directory, 'dist'), { recursive: true });
   await cp(join(PROJECT, 'package.json'), join(directory, 'package.json'));
@@ -44,8 +44,8 @@ async function buildNextVersion(directory: string): Promise<void> {
 }
 
 /**
- * From this version to a next one and back. With UPGRADE_FROM, the directory of an older version that is built, from that to
- * this one and back.
+ * Upgrades from this version to the next one and back. If UPGRADE_FROM names the directory of an older, built version, upgrades
+ * from that to this one and back.
  */
 describe('An upgrade', () => {
   let directory: string;
@@ -77,7 +77,7 @@ describe('An upgrade', () => {
     await rm(directory, { recursive: true });
   });
 
-  /** With the command line of the old version, as the tables are still its own. */
+  /** Uses the command line of the old version, because the tables are not migrated yet. */
   const createUnlimitedKey = async () => {
     const env = { APP_ENV: 'production', DATABASE_URL: servers[0].url };
     const petstore = (line: string) => new Program('cli/main.js', line.split(' '), env, versions.old).exit;
@@ -85,8 +85,8 @@ describe('An upgrade', () => {
     return (JSON.parse((await petstore('keys create --account 1 --json')).stdout) as { key: string }).key;
   };
 
-  it('and a rollback lose no request while both versions use the new schema', async () => {
-    expect(brokenRules([NEXT_SQL])).toEqual([]);
+  it('and the rollback lose no request, although both versions use the new schema', async () => {
+    expect(findBrokenRules([NEXT_SQL])).toEqual([]);
     const client = new Client(await createUnlimitedKey());
     const replies: Reply[] = [];
     const failures: unknown[] = [];
@@ -111,7 +111,7 @@ describe('An upgrade', () => {
         expect((await replica.program.kill('SIGTERM')).code).toBe(0);
         const next = await replica.startAgain(version);
         replicas[index] = next;
-        // The gateway may take a while to send requests to it again.
+        // The gateway may take a while before it sends requests to the new replica.
         await eventually(20_000, () => next.program.stdout.includes('"event.action":"request"'));
       }
     };

@@ -25,7 +25,7 @@ describe('On two replicas, a custom module', () => {
   it('that locks the animal accepts one of fifty concurrent visits and rejects the others', async () => {
     for (let round = 0; round < 10; round++) {
       const petId = Number(await stores[0].addPet());
-      const answers = await Promise.all(
+      const responses = await Promise.all(
         Array.from({ length: 50 }, (_, index) =>
           stores[index % 2 === 0 ? 0 : 1].call('POST', '/v1/visits', {
             petId,
@@ -34,12 +34,14 @@ describe('On two replicas, a custom module', () => {
           }),
         ),
       );
-      const rejected = answers.filter(({ status }) => status !== 201);
-      expect(rejected.map((answer) => [answer.status, getCode(answer)])).toEqual(Array(49).fill([409, 'conflict']));
+      const rejected = responses.filter(({ status }) => status !== 201);
+      expect(rejected.map((response) => [response.status, getCode(response)])).toEqual(
+        Array(49).fill([409, 'conflict']),
+      );
     }
   });
 
-  it('that locks animals in different orders gets a 503 from a deadlock, and its changes are rolled back', async () => {
+  it('that locks animals in different orders gets a 503 for a deadlock, and its changes are rolled back', async () => {
     const [store] = stores;
     const [pets, unitOfWork] = [store.app.get(PetsService), store.app.get(TypeOrmUnitOfWork)];
     const [one, other] = [await store.addPet(), await store.addPet()];

@@ -14,8 +14,8 @@ interface Argument {
   readonly data?: unknown;
 }
 
-/** The classes of the bodies and queries of handlers, by the name of the handler. */
-function requestClasses(service: TestService): [handler: string, dto: Type<object>][] {
+/** Finds the DTO classes of bodies and queries, with the names of their handlers. */
+function findRequestClasses(service: TestService): [handler: string, dto: Type<object>][] {
   const scanner = service.app.get(MetadataScanner);
   return service.app
     .get(DiscoveryService)
@@ -48,7 +48,7 @@ describe('The bodies and queries of handlers', () => {
 
   beforeAll(async () => {
     service = await TestService.start();
-    dtos = requestClasses(service);
+    dtos = findRequestClasses(service);
   });
   afterAll(() => service.close());
 

@@ -11,12 +11,10 @@ import type {
 const MINUTE_MS = 60_000;
 const DAY_MS = 86_400_000;
 
-/**
- * How calls behave: how long each way takes, and which way fails; a failing call is rejected when the connection is closed.
- */
+/** The delay of each direction, and where calls fail: immediately, before or after Redis executes them. */
 export interface Network {
   readonly delayMs: number;
-  readonly breaks?: 'at once' | 'before' | 'after';
+  readonly breaks?: 'immediately' | 'before' | 'after';
 }
 
 interface Windows {
@@ -26,7 +24,7 @@ interface Windows {
   dayUsed: number;
 }
 
-/** The windows in Redis, implemented as plainly as possible, without bans. Time is that of the fake timers. */
+/** A simple implementation of the windows in Redis, without bans. Its clock follows the fake timers. */
 export class FakeRedis {
   private clockAhead = 0;
   private windows = new Map<bigint, Windows>();
@@ -45,8 +43,8 @@ export class FakeRedis {
     this.merged.clear();
   }
 
-  /** When the current day began. */
-  midnight(): number {
+  /** The start of the current day. */
+  getMidnight(): number {
     return Math.floor(this.now() / DAY_MS) * DAY_MS;
   }
 
@@ -105,7 +103,7 @@ export class FakeRedis {
   }
 }
 
-/** One replica's connection to the fake Redis: calls are executed, and replied to, in the order in which they were sent. */
+/** A replica's connection to the fake Redis. Calls are executed and return in the order in which they were sent. */
 export class FakeRedisUsageStore implements Pick<RedisUsageStore, keyof RedisUsageStore> {
   readonly maxTogether = 50;
   network: Network = { delayMs: 1 };
@@ -153,14 +151,14 @@ export class FakeRedisUsageStore implements Pick<RedisUsageStore, keyof RedisUsa
 
   private async send<T>(execute: () => T): Promise<T> {
     const { delayMs, breaks } = this.network;
-    if (breaks === 'at once') {
+    if (breaks === 'immediately') {
       throw new Error('rejected');
     }
     this.lastArrival = Math.max(this.lastArrival, performance.now() + delayMs);
-    await until(this.lastArrival);
+    await waitUntil(this.lastArrival);
     const reply = breaks === 'before' ? undefined : execute();
     this.lastReply = Math.max(this.lastReply, performance.now() + (breaks === undefined ? delayMs : 1_000));
-    await until(this.lastReply);
+    await waitUntil(this.lastReply);
     if (breaks !== undefined || reply === undefined) {
       throw new Error('the connection was closed');
     }
@@ -168,6 +166,6 @@ export class FakeRedisUsageStore implements Pick<RedisUsageStore, keyof RedisUsa
   }
 }
 
-function until(time: number): Promise<void> {
+function waitUntil(time: number): Promise<void> {
   return new Promise((resolve) => setTimeout(resolve, Math.max(0, time - performance.now())));
 }

@@ -9,7 +9,7 @@ describeRateLimiter('memory', (clock, settings) => new MemoryRateLimiter(clock, 
 describe('The in-memory limiter', () => {
   const principal = (id: bigint) => createPrincipal(id, id, 1, 2);
 
-  it('stays bounded under a million distinct accounts, keys and addresses', () => {
+  it('uses bounded memory for a million distinct accounts, keys and IP addresses', () => {
     const limiter = new MemoryRateLimiter(new TestClock(), LIMITS, 1_000);
     for (let id = 0; id < 1_000_000; id++) {
       limiter.countRequest(principal(BigInt(id)));
@@ -33,7 +33,7 @@ describe('The in-memory limiter', () => {
     expect(limiter.size).toBe(3);
   });
 
-  it('never admits more than the allowance within a minute or a day, nor rejects for longer, if the clock is set back and forth', () => {
+  it('admits at most the allowance, and rejects for at most a minute, when the clock is set back and forth', () => {
     fc.assert(
       fc.property(fc.array(fc.integer({ min: -7_200_000, max: 7_200_000 }), { maxLength: 50 }), (moves) => {
         const clock = new TestClock();
@@ -52,7 +52,7 @@ describe('The in-memory limiter', () => {
     );
   });
 
-  it('ends a ban, and the minute of an address, on time, even if the clock is set meanwhile', () => {
+  it('ends a ban and the minute of an IP address on time, even if the clock is set in the meantime', () => {
     const clock = new TestClock();
     const limiter = new MemoryRateLimiter(clock, LIMITS);
     const decideBoth = () => [

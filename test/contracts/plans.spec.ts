@@ -14,7 +14,7 @@ const ROWS = PLANS.map((plan) => {
 });
 
 describe('The plans', () => {
-  it('are those in the table of docs/limits.md, with their limits', () => {
+  it('match the table of docs/limits.md, with their limits', () => {
     const text = readFileSync(join(__dirname, '../../docs/limits.md'), 'utf8');
     const [, table = ''] = /^\| plan +\| requests per minute .*\n.*\n((?:\|.*\n)+)/m.exec(text) ?? [];
     const rows = table
@@ -29,7 +29,7 @@ describe('The plans', () => {
     expect(rows).toEqual(ROWS);
   });
 
-  it('are those that the database accepts: src/auth/domain/account.ts and a migration list the same', async () => {
+  it('match the plans that the database accepts: src/auth/domain/account.ts and a migration list the same', async () => {
     const service = await TestService.start();
     const [check]: { definition: string }[] = await service.app
       .get(DataSource)

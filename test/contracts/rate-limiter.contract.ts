@@ -13,8 +13,8 @@ export const LIMITS: RateLimitSettings = {
 };
 
 /**
- * One step of a scenario: some time passes, then there are requests with one of two keys of one of two accounts, or failed
- * authentications. The key may be unbanned before, which only some of the requests know.
+ * A step of a scenario: time passes, then requests arrive with one of two keys of one of two accounts, or authentications fail.
+ * The key may have been unbanned, and `isStale` lists the requests that do not know it yet.
  */
 const step = fc.record({
   wait: fc.oneof(
@@ -28,7 +28,7 @@ const step = fc.record({
       arbitrary: fc.record({
         account: fc.constantFrom(1n, 2n),
         key: fc.constantFrom(1n, 2n),
-        unheard: fc.option(fc.array(fc.boolean(), { maxLength: 9 }), { freq: 4 }),
+        isStale: fc.option(fc.array(fc.boolean(), { maxLength: 9 }), { freq: 4 }),
       }),
     },
     {
@@ -42,7 +42,7 @@ const step = fc.record({
   times: fc.integer({ min: 1, max: 9 }),
 });
 
-/** The guarantees of every adapter of the limiter. */
+/** Tests the guarantees of a rate limiter, which hold for every adapter. */
 export function describeRateLimiter(
   name: string,
   create: (clock: TestClock, settings: RateLimitSettings) => RateLimiter | Promise<RateLimiter>,
@@ -63,15 +63,15 @@ export function describeRateLimiter(
               clock.advance(wait);
               const keyId = 'key' in call ? call.account * 10n + call.key : 0n;
               const before = unbans.get(keyId) ?? 0;
-              const unheard = 'key' in call ? call.unheard : null;
-              unbans.set(keyId, unheard === null ? before : before + 1);
+              const isStale = 'key' in call ? call.isStale : null;
+              unbans.set(keyId, isStale === null ? before : before + 1);
               for (let time = 0; time < times; time++) {
                 if ('address' in call) {
                   const decide = (subject: RateLimiter) => subject.countAuthFailure(call.address, call.cost);
                   expect(await decide(limiter)).toEqual(await decide(model));
                   continue;
                 }
-                const unbanCount = unheard?.[time] === true ? before : (unbans.get(keyId) ?? 0);
+                const unbanCount = isStale?.[time] === true ? before : (unbans.get(keyId) ?? 0);
                 const principal = createPrincipal(call.account, keyId, perMinute, perDay, unbanCount);
                 expect(await limiter.readUsage(principal)).toEqual(model.readUsage(principal));
                 expect(await limiter.countRequest(principal)).toEqual(model.countRequest(principal));
@@ -84,7 +84,7 @@ export function describeRateLimiter(
       );
     });
 
-    it('admits exactly the allowance, however many requests arrive at once', async () => {
+    it('admits exactly the allowance, however many requests arrive concurrently', async () => {
       const limiter = await create(new TestClock(), LIMITS);
       const principal = createPrincipal(1n, 1n, 60, 1_000);
       const decisions = await Promise.all(Array.from({ length: 100 }, async () => limiter.countRequest(principal)));
@@ -119,32 +119,32 @@ export function describeRateLimiter(
       });
     });
 
-    it('accepts a key once it is unbanned, whatever replicas that do not know it yet report; its next ban is a first one again', async () => {
+    it('accepts a key once it is unbanned, even if other replicas do not know it yet, and its next ban is a first one again', async () => {
       const clock = new TestClock();
       const limiter = await create(clock, LIMITS);
-      const requestAfter = (unbans: number, times: number) =>
+      const requestWith = (unbans: number, times: number) =>
         Promise.all(
           Array.from({ length: times }, async () => limiter.countRequest(createPrincipal(1n, 1n, 2, 1_000, unbans))),
         );
-      const getBan = async (unbans: number) => {
-        const last = (await requestAfter(unbans, 5)).at(-1);
+      const provokeBan = async (unbans: number) => {
+        const last = (await requestWith(unbans, 5)).at(-1);
         expect(last?.rejection).toBe('key_temporarily_banned');
         clock.advance(60_000);
         return (last?.resetAt ?? 0) + 60_000 - clock.now();
       };
-      expect(await getBan(0)).toBe(900_000);
-      const [rejected] = await requestAfter(0, 1);
-      const [first] = await requestAfter(1, 1);
-      const [unheard] = await requestAfter(0, 1);
-      const [second, third] = await requestAfter(1, 2);
-      expect([rejected, first, unheard, second, third].map((decision) => decision?.rejection)).toEqual([
+      expect(await provokeBan(0)).toBe(900_000);
+      const [rejected] = await requestWith(0, 1);
+      const [first] = await requestWith(1, 1);
+      const [stale] = await requestWith(0, 1);
+      const [second, third] = await requestWith(1, 2);
+      expect([rejected, first, stale, second, third].map((decision) => decision?.rejection)).toEqual([
         ...['key_temporarily_banned', undefined, 'key_temporarily_banned', undefined, 'rate_limit_exceeded'],
       ]);
-      // The key's penalty has been stored again, so the old one no longer applies.
-      expect((await requestAfter(0, 1))[0]?.rejection).toBe('rate_limit_exceeded');
+      // The rejection above replaced the stored ban, so the old ban no longer applies.
+      expect((await requestWith(0, 1))[0]?.rejection).toBe('rate_limit_exceeded');
       clock.advance(600_000);
-      expect(await getBan(1)).toBe(900_000);
-      expect((await requestAfter(0, 1))[0]?.rejection).toBe('key_temporarily_banned');
+      expect(await provokeBan(1)).toBe(900_000);
+      expect((await requestWith(0, 1))[0]?.rejection).toBe('key_temporarily_banned');
     });
   });
 }

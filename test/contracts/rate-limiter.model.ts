@@ -9,8 +9,8 @@ import type { Clock } from '../../src/shared/domain/clock';
 import type { Principal } from '../../src/shared/domain/principal';
 
 /**
- * The rules of docs/limits.md again, implemented as plainly as possible: it stores every event and checks all of them each
- * time. Requires a clock that only moves forward.
+ * A second, simple implementation of the rules of docs/limits.md: it stores every event and checks all of them each time. Its clock
+ * must only move forward.
  */
 export class ModelRateLimiter extends RateLimiter {
   private readonly admitted: { account: bigint; at: number; opens: boolean }[] = [];
@@ -41,7 +41,7 @@ export class ModelRateLimiter extends RateLimiter {
         return this.decide(allowance.perMinute, 0, banEnd, 'key_temporarily_banned');
       }
       const shown = exhausted.sort((a, b) => a.endsAt - b.endsAt).at(-1) ?? day;
-      // If both end at the same moment, the day is reported.
+      // If both windows end at the same time, the day is reported.
       const isDay = shown === day || (exhausted.includes(day) && day.endsAt === shown.endsAt);
       return this.decide(
         isDay ? day.limit : minute.limit,
@@ -65,7 +65,7 @@ export class ModelRateLimiter extends RateLimiter {
     const opening = this.findOpening(accountId);
     const minute = {
       limit: allowance.perMinute,
-      used: opening ? mine.filter(({ at }) => at >= opening.at).length - earlierAt(mine, opening) : 0,
+      used: opening ? mine.filter(({ at }) => at >= opening.at).length - countEarlierAt(mine, opening) : 0,
       endsAt: (opening?.at ?? now) + 60_000,
     };
     const midnight = new Date(now);
@@ -78,13 +78,13 @@ export class ModelRateLimiter extends RateLimiter {
     return { windows: { minute, day }, bannedUntil: ban?.to, readAt: now };
   }
 
-  /** The request that opened the account's minute. */
+  /** Finds the request that opened the account's minute. */
   private findOpening(accountId: bigint) {
     const now = this.clock.now();
     return this.admitted.findLast(({ account, opens, at }) => account === accountId && opens && at + 60_000 > now);
   }
 
-  /** A caller that does not know of an unban yet uses what others have reported since. */
+  /** A replica that does not know of an unban yet learns it from the requests of others. */
   private countUnbans({ keyId, unbanCount }: Principal): number {
     return Math.max(unbanCount, ...this.rejections.map((each) => (each.key === keyId ? each.unbans : 0)));
   }
@@ -127,7 +127,7 @@ export class ModelRateLimiter extends RateLimiter {
   }
 }
 
-/** How many events at the same moment as the opening one came before it. */
-function earlierAt<T extends { at: number }>(events: T[], opening: T): number {
+/** Counts the events before the opening one at the same time. */
+function countEarlierAt<T extends { at: number }>(events: T[], opening: T): number {
   return events.filter(({ at }, index) => at === opening.at && index < events.indexOf(opening)).length;
 }

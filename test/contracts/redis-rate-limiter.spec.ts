@@ -9,11 +9,11 @@ import { FakeRedis, FakeRedisUsageStore, type Network } from './fake-redis-usage
 import { LIMITS } from './rate-limiter.contract';
 
 const UNLIMITED = 1_000_000;
-/** Bans must not interfere with what is counted here. */
+/** Bans must not affect the counts. */
 const SETTINGS = { ...LIMITS, banWindowSeconds: 1, banDurationsSeconds: [1] };
 
-/** The clock of a replica: time passes with the fake timers. */
-class FakedClock extends Clock {
+/** The clock of a replica, which follows the fake timers. */
+class FakeTimersClock extends Clock {
   constructor(private ahead: number) {
     super();
   }
@@ -36,22 +36,22 @@ interface Admission {
   readonly account: bigint;
   readonly resetAt: number;
   readonly at: number;
-  /** How often Redis's clock had been set by then: a window is guaranteed only until the clock is set. */
-  readonly clockSetting: number;
+  /** How often the clock of Redis had been set before. Setting it may start another window. */
+  readonly clockSettings: number;
 }
 
-/** Replicas that share a Redis, and everything that they admitted. */
+/** Replicas that share a Redis, with the requests that they admitted. */
 class Replicas {
   readonly redis = new FakeRedis();
   readonly admissions: Admission[] = [];
-  readonly clocks = [new FakedClock(0), new FakedClock(-7_200_000)];
+  readonly clocks = [new FakeTimersClock(0), new FakeTimersClock(-7_200_000)];
   readonly connections = [0, 1].map((replica) => new FakeRedisUsageStore(this.redis, replica, SETTINGS));
   readonly limiters = this.connections.map(
-    (counts, replica) => new RedisRateLimiter(counts, this.clocks[replica] ?? new FakedClock(0), SETTINGS),
+    (usageStore, replica) => new RedisRateLimiter(usageStore, this.clocks[replica] ?? new FakeTimersClock(0), SETTINGS),
   );
   slowestMs = 0;
   undecided = 0;
-  private clockSetting = 0;
+  private clockSettings = 0;
 
   static async start(): Promise<Replicas> {
     const replicas = new Replicas();
@@ -69,7 +69,7 @@ class Replicas {
   }
 
   setRedisClock(byMs: number): void {
-    this.clockSetting++;
+    this.clockSettings++;
     this.redis.setClock(byMs);
   }
 
@@ -79,14 +79,14 @@ class Replicas {
   }
 
   private async decide(replica: number, principal: Principal): Promise<void> {
-    const askedAt = performance.now();
+    const startedAt = performance.now();
     const decision = await this.limiters[replica]?.countRequest(principal);
     this.undecided--;
-    this.slowestMs = Math.max(this.slowestMs, performance.now() - askedAt);
+    this.slowestMs = Math.max(this.slowestMs, performance.now() - startedAt);
     if (decision !== undefined && decision.rejection === undefined) {
       const { accountId: account } = principal;
-      const { clockSetting } = this;
-      this.admissions.push({ replica, account, resetAt: decision.resetAt, at: this.redis.now(), clockSetting });
+      const { clockSettings } = this;
+      this.admissions.push({ replica, account, resetAt: decision.resetAt, at: this.redis.now(), clockSettings });
     }
   }
 
@@ -100,9 +100,9 @@ class Replicas {
 const replica = fc.constantFrom(0, 1);
 const network = fc.oneof(
   fc.record({ delayMs: fc.constantFrom(1, 12, 22, 30, 60, 500) }),
-  fc.record({ delayMs: fc.constantFrom(1, 30, 60), breaks: fc.constantFrom('at once', 'before', 'after') }),
+  fc.record({ delayMs: fc.constantFrom(1, 30, 60), breaks: fc.constantFrom('immediately', 'before', 'after') }),
 ) as fc.Arbitrary<Network>;
-/** Some time passes, across midnight eventually; then something may happen, and requests arrive. */
+/** A step of a scenario: time passes, possibly across midnight; then a fault may occur, and requests arrive. */
 const step = fc.record({
   wait: fc.constantFrom(0, 0, 1, 5, 20, 40, 55, 120, 300, 1_000, 2_500, 61_000),
   fault: fc.option(fc.record({ replica, network }), { freq: 3 }),
@@ -116,7 +116,7 @@ type Step = typeof step extends fc.Arbitrary<infer T> ? T : never;
 const steps = fc.array(step, { minLength: 5, maxLength: 40 });
 const few = fc.integer({ min: 1, max: 12 });
 
-describe('Replicas whose Redis fails', () => {
+describe('Replicas while Redis fails', () => {
   let replicas: Replicas;
 
   beforeAll(() => {
@@ -132,9 +132,9 @@ describe('Replicas whose Redis fails', () => {
     jest.useRealTimers();
   });
 
-  const play = async (story: readonly Step[], allowance: Allowance) => {
+  const runScenario = async (scenario: readonly Step[], allowance: Allowance) => {
     replicas = await Replicas.start();
-    for (const { wait, fault, clock, redis, requests } of story) {
+    for (const { wait, fault, clock, redis, requests } of scenario) {
       await jest.advanceTimersByTimeAsync(wait);
       if (fault !== null) {
         replicas.connect(fault.replica, fault.network);
@@ -155,19 +155,19 @@ describe('Replicas whose Redis fails', () => {
     }
   };
   /** Ends all faults and lets 3 seconds pass. */
-  const heal = async () => {
+  const endFaults = async () => {
     [0, 1].forEach((each) => {
       replicas.connect(each, { delayMs: 1 });
     });
     await jest.advanceTimersByTimeAsync(3_000);
   };
-  const playAll = (times: number, check: (story: Step[], allowance: Allowance) => Promise<void>) =>
+  const checkScenarios = (times: number, check: (scenario: Step[], allowance: Allowance) => Promise<void>) =>
     fc.assert(
-      fc.asyncProperty(steps, few, fc.boolean(), async (story, limit, isDaily) => {
+      fc.asyncProperty(steps, few, fc.boolean(), async (scenario, limit, isDaily) => {
         try {
-          // The other window is never the one in the headers.
+          // Only one window is limited, so that the reset time identifies it.
           await check(
-            story,
+            scenario,
             isDaily ? { perMinute: UNLIMITED, perDay: limit } : { perMinute: limit, perDay: UNLIMITED },
           );
         } finally {
@@ -178,14 +178,14 @@ describe('Replicas whose Redis fails', () => {
       { numRuns: times },
     );
 
-  it('never admit more than the allowance in a window, each of them, and decide every request within 60 ms', async () => {
-    await playAll(50, async (story, allowance) => {
-      await play(story, allowance);
-      await heal();
+  it('each admit at most the allowance in a window, and decide every request within 60 ms', async () => {
+    await checkScenarios(50, async (scenario, allowance) => {
+      await runScenario(scenario, allowance);
+      await endFaults();
       const limit = Math.min(allowance.perMinute, allowance.perDay);
       const admitted = new Map<string, number>();
-      for (const { replica: by, account, resetAt, clockSetting } of replicas.admissions) {
-        const window = [by, account, resetAt, clockSetting].join(' ');
+      for (const { replica: by, account, resetAt, clockSettings } of replicas.admissions) {
+        const window = [by, account, resetAt, clockSettings].join(' ');
         admitted.set(window, (admitted.get(window) ?? 0) + 1);
       }
       expect(Math.max(0, ...admitted.values())).toBeLessThanOrEqual(limit);
@@ -194,14 +194,14 @@ describe('Replicas whose Redis fails', () => {
     });
   });
 
-  it('are exact together 3 s after the fault, and no admitted request is forgotten', async () => {
-    await playAll(50, async (story, allowance) => {
-      await play(
-        story.map((each) => ({ ...each, redis: null })),
+  it('together admit exactly the allowance 3 s after the fault, and count every request that they admitted', async () => {
+    await checkScenarios(50, async (scenario, allowance) => {
+      await runScenario(
+        scenario.map((each) => ({ ...each, redis: null })),
         allowance,
       );
-      await heal();
-      const midnight = replicas.redis.midnight();
+      await endFaults();
+      const midnight = replicas.redis.getMidnight();
       for (const account of [1n, 2n]) {
         const today = replicas.admissions.filter((each) => each.account === account && each.at >= midnight);
         expect(replicas.redis.dayUsed(account)).toBeGreaterThanOrEqual(today.length);
@@ -217,22 +217,22 @@ describe('Replicas whose Redis fails', () => {
     });
   });
 
-  it('do not revoke what they admitted when a reply arrives late', async () => {
+  it('still count what they admitted when the response of Redis arrives late', async () => {
     replicas = await Replicas.start();
-    const remaining = async () => {
+    const countRequest = async () => {
       const decision = replicas.limiters[0]?.countRequest(createPrincipal(1n, 1n, 20, UNLIMITED));
       await jest.advanceTimersByTimeAsync(60);
       return (await decision)?.remaining;
     };
-    expect(await remaining()).toBe(19);
+    expect(await countRequest()).toBe(19);
     replicas.connect(0, { delayMs: 200 });
-    expect(await remaining()).toBe(18);
-    replicas.connect(0, { delayMs: 1, breaks: 'at once' });
-    expect([await remaining(), await remaining(), await remaining()]).toEqual([17, 16, 15]);
+    expect(await countRequest()).toBe(18);
+    replicas.connect(0, { delayMs: 1, breaks: 'immediately' });
+    expect([await countRequest(), await countRequest(), await countRequest()]).toEqual([17, 16, 15]);
     await jest.advanceTimersByTimeAsync(400);
-    expect(await remaining()).toBe(14);
-    await heal();
-    expect(await remaining()).toBe(13);
+    expect(await countRequest()).toBe(14);
+    await endFaults();
+    expect(await countRequest()).toBe(13);
     replicas.stop();
   });
 });

@@ -14,7 +14,7 @@ import { TestService } from '../support/service';
 
 const MAX = 2n ** 63n - 1n;
 
-describe('The repositories, on the database of this run', () => {
+describe('The repositories', () => {
   let service: TestService;
 
   beforeAll(async () => {
@@ -35,18 +35,18 @@ describe('The repositories, on the database of this run', () => {
     for (const status of ['pending', 'sold', 'pending', 'pending'] as const) {
       await pets.add({ name: 'Rex', categoryId: -1n, status });
     }
-    const page = async (status: 'pending' | undefined, after: bigint, limit: number) => {
+    const listPage = async (status: 'pending' | undefined, after: bigint, limit: number) => {
       const { json, next } = await service.app.get(PetListing).page({ status, after, limit });
       return { ids: (JSON.parse(json) as { id: number }[]).map(({ id }) => id), next };
     };
-    expect(await page(undefined, 0n, 100)).toEqual({ ids: [1, 2, 3, 4, 5], next: undefined });
-    expect(await page(undefined, 0n, 5)).toEqual({ ids: [1, 2, 3, 4, 5], next: undefined });
-    expect(await page(undefined, 0n, 4)).toEqual({ ids: [1, 2, 3, 4], next: 4n });
-    expect(await page('pending', 2n, 1)).toEqual({ ids: [4], next: 4n });
-    expect(await page('pending', MAX, 100)).toEqual({ ids: [], next: undefined });
+    expect(await listPage(undefined, 0n, 100)).toEqual({ ids: [1, 2, 3, 4, 5], next: undefined });
+    expect(await listPage(undefined, 0n, 5)).toEqual({ ids: [1, 2, 3, 4, 5], next: undefined });
+    expect(await listPage(undefined, 0n, 4)).toEqual({ ids: [1, 2, 3, 4], next: 4n });
+    expect(await listPage('pending', 2n, 1)).toEqual({ ids: [4], next: 4n });
+    expect(await listPage('pending', MAX, 100)).toEqual({ ids: [], next: undefined });
   });
 
-  it('write a page as JSON, whatever the names are', async () => {
+  it('return a page as valid JSON, whatever the names contain', async () => {
     const [pets, listing] = [service.app.get(PetRepository), service.app.get(PetListing)];
     const names = ['{"id":7,"name":"', '"},{"id":8,', '\\"{\n\u0001\u2028</script>', '\ud83d\ude00', ',{"id":'];
     for (const name of names) {
@@ -59,7 +59,7 @@ describe('The repositories, on the database of this run', () => {
     }
   });
 
-  it('lose none of 500 animals that are added at once: each is stored with its own id, or fails as unavailable', async () => {
+  it('lose none of 500 animals that are added concurrently: each is stored with its own id or fails as unavailable', async () => {
     const pets = service.app.get(PetRepository);
     const outcomes = await Promise.allSettled(
       Array.from({ length: 500 }, (_, i) => pets.add({ name: `Animal ${i}`, categoryId: BigInt(i), status: 'sold' })),
@@ -153,16 +153,17 @@ describe('The repositories, on the database of this run', () => {
       ids.push((await keys.add({ accountId, ...secret, scope, createdAt: new Date(0), expiresAt: null })).id);
     }
     const [first = 0n, second = 0n, unused = 0n] = ids;
-    const use = (keyId: bigint, at: number) => ({ keyId, at: new Date(at) });
-    const lastUses = async () => (await keys.listByAccount(accountId)).map(({ lastUsedAt }) => lastUsedAt?.getTime());
+    const createUse = (keyId: bigint, at: number) => ({ keyId, at: new Date(at) });
+    const readLastUses = async () =>
+      (await keys.listByAccount(accountId)).map(({ lastUsedAt }) => lastUsedAt?.getTime());
     await keys.recordLastUsed([]);
-    expect(await lastUses()).toEqual([undefined, undefined, undefined]);
-    await keys.recordLastUsed([use(second, 20_000), use(first, 10_000), use(unused + 1n, 0)]);
-    expect(await lastUses()).toEqual([10_000, 20_000, undefined]);
-    await keys.recordLastUsed([use(first, 70_000), use(second, 79_999)]);
-    expect(await lastUses()).toEqual([70_000, 20_000, undefined]);
-    await keys.recordLastUsed([use(first, 10_000)]);
-    expect(await lastUses()).toEqual([70_000, 20_000, undefined]);
+    expect(await readLastUses()).toEqual([undefined, undefined, undefined]);
+    await keys.recordLastUsed([createUse(second, 20_000), createUse(first, 10_000), createUse(unused + 1n, 0)]);
+    expect(await readLastUses()).toEqual([10_000, 20_000, undefined]);
+    await keys.recordLastUsed([createUse(first, 70_000), createUse(second, 79_999)]);
+    expect(await readLastUses()).toEqual([70_000, 20_000, undefined]);
+    await keys.recordLastUsed([createUse(first, 10_000)]);
+    expect(await readLastUses()).toEqual([70_000, 20_000, undefined]);
   });
 
   describe('report which accounts have changed since a position:', () => {
@@ -177,7 +178,7 @@ describe('The repositories, on the database of this run', () => {
     });
 
     const query = (sql: string) => service.app.get(DataSource).query(sql);
-    const changesWhile = async (work: () => Promise<unknown>) => {
+    const readChangesDuring = async (work: () => Promise<unknown>) => {
       const { position } = await keys.changesSince(undefined);
       await work();
       const { accountIds } = await keys.changesSince(position);
@@ -195,11 +196,11 @@ describe('The repositories, on the database of this run', () => {
       ['a lifted ban', () => service.app.get(KeysService).unban(key.id)],
       ['a key that is deleted by hand', () => query(`DELETE FROM api_keys WHERE id = ${key.id}`)],
       [
-        'a key that is given to another account by hand',
+        'a key that an operator moves to another account with SQL',
         () => query(`UPDATE api_keys SET account_id = 1 WHERE id = ${key.id}`),
       ],
     ])('by %s', async (_, change) => {
-      expect(await changesWhile(change)).toEqual([accountId]);
+      expect(await readChangesDuring(change)).toEqual([accountId]);
     });
 
     it.each<[string, () => Promise<unknown>]>([
@@ -217,7 +218,7 @@ describe('The repositories, on the database of this run', () => {
         () => query(`BEGIN; UPDATE accounts SET plan = 'pro' WHERE id = ${accountId}; ROLLBACK`),
       ],
     ])('not by %s', async (_, work) => {
-      expect(await changesWhile(work)).toEqual([]);
+      expect(await readChangesDuring(work)).toEqual([]);
     });
 
     it('each change once', async () => {
@@ -229,7 +230,7 @@ describe('The repositories, on the database of this run', () => {
 
     it('all accounts, after very many changes or in another database', async () => {
       expect(
-        await changesWhile(() =>
+        await readChangesDuring(() =>
           query(`INSERT INTO accounts (name, plan, created_at) SELECT 'Many', 'free', now() FROM generate_series(1, 1001);
                  UPDATE accounts SET plan = 'pro' WHERE name = 'Many'`),
         ),
@@ -238,12 +239,12 @@ describe('The repositories, on the database of this run', () => {
       expect((await keys.changesSince({ ...position, source: 'another' })).accountIds).toBe('all');
     });
 
-    it('no changes of another server that a restored dump brings along', async () => {
+    it('no changes of another server from a restored dump', async () => {
       await query(`INSERT INTO auth_changes (transaction_id, account_id) VALUES ('4611686018427387904', ${accountId})`);
-      expect(await changesWhile(() => Promise.resolve())).toEqual([]);
+      expect(await readChangesDuring(() => Promise.resolve())).toEqual([]);
     });
 
-    it('with an index, however many there were', async () => {
+    it('with an index, however many changes there are', async () => {
       const plan: unknown = await service.app.get(DataSource).transaction(async (manager) => {
         await manager.query(
           `INSERT INTO auth_changes (transaction_id, account_id) SELECT '3', 1 FROM generate_series(1, 10000)`,
@@ -282,7 +283,7 @@ describe('The repositories, on the database of this run', () => {
     }
   });
 
-  it('join the current transaction, wherever a nested one is requested', async () => {
+  it('join the current transaction when a nested one is requested', async () => {
     const [accounts, unitOfWork] = [service.app.get(AccountRepository), service.app.get(UnitOfWork)];
     const before = await accounts.list();
     const failing = unitOfWork.run(async () => {
@@ -344,7 +345,7 @@ describe('The repositories, on the database of this run', () => {
     expect(await audit.latest(10_000)).toEqual(before);
   });
 
-  it('reserve an available animal, once', async () => {
+  it('reserve an available animal exactly once', async () => {
     const pets = service.app.get(PetRepository);
     const { id } = await pets.add({ name: 'Ada', categoryId: 1n, status: 'available' });
     const { id: sold } = await pets.add({ name: 'Rex', categoryId: 1n, status: 'sold' });

@@ -17,13 +17,13 @@ describe('The entity schemas', () => {
   });
   afterAll(() => migrated.destroy());
 
-  it('leave nothing for TypeORM to generate on a migrated database, nor to drop where a table has no schema', async () => {
+  it('match a migrated database: TypeORM generates no change, and drops no table without a schema', async () => {
     const { upQueries } = await migrated.driver.createSchemaBuilder().log();
     expect(upQueries).toEqual([]);
     await expect(migrated.query('SELECT FROM audit_entries, idempotency_records')).resolves.toBeDefined();
   });
 
-  it('define the same columns, constraints and indexes as the migrations, word for word', async () => {
+  it('define exactly the same columns, constraints and indexes as the migrations', async () => {
     await migrated.query(`CREATE SCHEMA ${SCRATCH}`);
     const made = new DataSource({ ...config, schema: SCRATCH, synchronize: true } as typeof config);
     try {
@@ -37,14 +37,14 @@ describe('The entity schemas', () => {
     }
   });
 
-  it('stop the start if the schema of a stored class is missing', () => {
+  it('prevent startup if the schema of a stored class is missing', () => {
     const unitOfWork = new TypeOrmUnitOfWork(new DataSource({ ...config, entities: [] }));
     expect(() => new TypeOrmAccountRepository(unitOfWork)).toThrow(
       'No schema of Account is listed in src/typeorm.config.ts.',
     );
   });
 
-  it('stop the start with the names of the columns that no migration creates', async () => {
+  it('prevent startup with the names of columns that no migration creates', async () => {
     const schema = new EntitySchema({
       name: 'Account with notes',
       tableName: 'accounts',
@@ -56,7 +56,7 @@ describe('The entity schemas', () => {
   });
 });
 
-/** The columns, constraints and indexes of the tables that have a schema; both leave `id` to the database. */
+/** Describes the columns, constraints and indexes of the tables with a schema. It omits the `id` columns, which the database generates. */
 async function describeTables({ entityMetadatas, manager }: DataSource, schema: string): Promise<string[]> {
   const rows: { described: string }[] = await manager.query(
     `SELECT replace(described, $1 || '.', '') AS described FROM (

@@ -1,5 +1,5 @@
 import { AccountsService, KeysService } from '../../src/auth';
-import { getCode, rate, TestService } from '../support/service';
+import { getCode, parseRateLimit, TestService } from '../support/service';
 
 describe('Authentication', () => {
   let service: TestService;
@@ -11,13 +11,13 @@ describe('Authentication', () => {
   });
   afterAll(() => service.close());
 
-  const withAuthorization = (authorization: string | string[]) =>
+  const sendAuthorization = (authorization: string | string[]) =>
     service.get('/v1/pets', { headers: { authorization } });
-  const damaged = (text: string) => (text.endsWith('A') ? `${text.slice(0, -1)}B` : `${text.slice(0, -1)}A`);
+  const damage = (text: string) => (text.endsWith('A') ? `${text.slice(0, -1)}B` : `${text.slice(0, -1)}A`);
 
   describe('accepts', () => {
     it.each(['Bearer ', 'bearer ', 'BEARER ', 'bEaReR   '])('a valid key after "%s"', async (scheme) => {
-      expect((await withAuthorization(scheme + key)).status).toBe(200);
+      expect((await sendAuthorization(scheme + key)).status).toBe(200);
     });
 
     it('a key until the moment it expires, then returns 401 expired_api_key', async () => {
@@ -72,18 +72,18 @@ describe('Authentication', () => {
   describe('401 invalid_api_key, with error="invalid_token"', () => {
     it.each<[string, (key: string) => string | string[]]>([
       ['an unknown text', () => 'Bearer x'],
-      ['a key with a damaged checksum', (valid) => `Bearer ${damaged(valid)}`],
+      ['a key with a damaged checksum', (valid) => `Bearer ${damage(valid)}`],
       ['a key of production', (valid) => `Bearer ${valid.replace('pets_test_', 'pets_live_')}`],
       ['a key in other case', (valid) => `Bearer ${valid.toUpperCase()}`],
       ['a key cut short', (valid) => `Bearer ${valid.slice(0, -1)}`],
       ['two tokens', (valid) => `Bearer ${valid} ${valid}`],
-      ['no b64token', (valid) => `Bearer "${valid}"`],
+      ['a token that is not a b64token', (valid) => `Bearer "${valid}"`],
       ['a tab instead of a space', (valid) => `Bearer \t${valid}`],
       ['two Authorization headers', (valid) => [`Bearer ${valid}`, `Bearer ${valid}`]],
       ['a second header', (valid) => [`Bearer ${valid}`, 'Basic dXNlcjpwYXNz']],
       ['a list', (valid) => `Bearer ${valid}, Bearer ${valid}`],
     ])('%s', async (_, authorization) => {
-      const response = await withAuthorization(authorization(key));
+      const response = await sendAuthorization(authorization(key));
       expect([response.status, getCode(response)]).toEqual([401, 'invalid_api_key']);
       expect(response.headers['www-authenticate']).toBe('Bearer realm="petstore", error="invalid_token"');
     });
@@ -91,9 +91,9 @@ describe('Authentication', () => {
     it('a well-formed key that was never issued', async () => {
       const other = await TestService.start({ AUTH_FAILURES_PER_MINUTE: '1000000' });
       try {
-        // The database was emptied on start, so this well-formed key is unknown now.
+        // The other service emptied the database when it started, so this well-formed key is unknown now.
         service.clock.advance(1_000);
-        expect(getCode(await withAuthorization(`Bearer ${key}`))).toBe('invalid_api_key');
+        expect(getCode(await sendAuthorization(`Bearer ${key}`))).toBe('invalid_api_key');
         key = await service.createKey();
       } finally {
         await other.close();
@@ -132,55 +132,55 @@ describe('Too many failed authentications from one client IP address', () => {
   });
   afterAll(() => service.close());
 
-  const from = (address: string, key?: string) =>
+  const sendFrom = (address: string, key?: string) =>
     service.get('/v1/pets', { key, headers: { 'x-forwarded-for': address } });
 
-  it('return 401 for 60 in a minute, showing how many are left; then 429 until the minute ends', async () => {
+  it('return 401 for the first 60 in a minute, with the number left, then 429 until the minute ends', async () => {
     const start = service.clock.now();
     for (let left = 59; left >= 0; left--) {
-      const response = await from('192.0.2.1');
-      expect([response.status, rate(response)]).toEqual([
+      const response = await sendFrom('192.0.2.1');
+      expect([response.status, parseRateLimit(response)]).toEqual([
         401,
         { limit: 60, remaining: left, reset: start / 1_000 + 60 },
       ]);
     }
-    const rejected = await from('192.0.2.1');
+    const rejected = await sendFrom('192.0.2.1');
     expect([rejected.status, getCode(rejected)]).toEqual([429, 'too_many_auth_failures']);
     expect(rejected.headers['retry-after']).toBe('60');
-    expect(rate(rejected)).toEqual({ limit: 60, remaining: 0, reset: start / 1_000 + 60 });
-    expect((await from('192.0.2.2')).status).toBe(401);
+    expect(parseRateLimit(rejected)).toEqual({ limit: 60, remaining: 0, reset: start / 1_000 + 60 });
+    expect((await sendFrom('192.0.2.2')).status).toBe(401);
     service.clock.advance(60_000);
-    expect((await from('192.0.2.1')).status).toBe(401);
+    expect((await sendFrom('192.0.2.1')).status).toBe(401);
   });
 
   it('never delay a valid key', async () => {
     const key = await service.createKey();
     for (let count = 0; count < 61; count++) {
-      await from('192.0.2.3');
+      await sendFrom('192.0.2.3');
     }
-    expect((await from('192.0.2.3')).status).toBe(429);
-    expect((await from('192.0.2.3', key)).status).toBe(200);
+    expect((await sendFrom('192.0.2.3')).status).toBe(429);
+    expect((await sendFrom('192.0.2.3', key)).status).toBe(200);
   });
 
-  it('count by the address that the gateway saw, not by one that the client made up', async () => {
-    const first = await from('198.51.100.1, 192.0.2.4');
-    const second = await from('198.51.100.2, 192.0.2.4');
-    expect(rate(second).remaining).toBe(rate(first).remaining - 1);
+  it('count by the IP address that the gateway saw, not by one that the client sent', async () => {
+    const first = await sendFrom('198.51.100.1, 192.0.2.4');
+    const second = await sendFrom('198.51.100.2, 192.0.2.4');
+    expect(parseRateLimit(second).remaining).toBe(parseRateLimit(first).remaining - 1);
   });
 
   it.each(['192.0.2.9:4711', '[2001:db8::9]:4711', '192.0.2.009', '0xc0000209', '192.0.2', 'unknown', '_hidden', 'a'])(
-    'count by the peer if X-Forwarded-For has %s, which is not an IP address',
+    'count by the peer if X-Forwarded-For is %s, which is not an IP address',
     async (junk) => {
-      const before = rate(await from('none'));
-      expect(rate(await from(junk)).remaining).toBe(before.remaining - 1);
+      const before = parseRateLimit(await sendFrom('none'));
+      expect(parseRateLimit(await sendFrom(junk)).remaining).toBe(before.remaining - 1);
     },
   );
 
-  it('count by /64 network for IPv6, and together for both spellings of IPv4', async () => {
-    expect(rate(await from('2001:db8::1')).remaining).toBe(59);
-    expect(rate(await from('2001:db8::ffff:1')).remaining).toBe(58);
-    expect(rate(await from('2001:db8:0:1::1')).remaining).toBe(59);
-    expect(rate(await from('192.0.2.5')).remaining).toBe(59);
-    expect(rate(await from('::ffff:192.0.2.5')).remaining).toBe(58);
+  it('count by /64 network for IPv6, and together for IPv4 and its IPv4-mapped form', async () => {
+    expect(parseRateLimit(await sendFrom('2001:db8::1')).remaining).toBe(59);
+    expect(parseRateLimit(await sendFrom('2001:db8::ffff:1')).remaining).toBe(58);
+    expect(parseRateLimit(await sendFrom('2001:db8:0:1::1')).remaining).toBe(59);
+    expect(parseRateLimit(await sendFrom('192.0.2.5')).remaining).toBe(59);
+    expect(parseRateLimit(await sendFrom('::ffff:192.0.2.5')).remaining).toBe(58);
   });
 });

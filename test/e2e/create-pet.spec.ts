@@ -206,11 +206,11 @@ describe('POST /v1/pets', () => {
   });
 
   describe('413', () => {
-    const ofSize = (bytes: number) => `{"name":"Rex","categoryId":1,"x":"${'a'.repeat(bytes - 36)}"}`.padEnd(bytes);
+    const createBody = (bytes: number) => `{"name":"Rex","categoryId":1,"x":"${'a'.repeat(bytes - 36)}"}`.padEnd(bytes);
 
     it('accepts 65536 bytes and rejects 65537', async () => {
-      expect((await create(ofSize(65_536))).status).toBe(201);
-      const response = await create(ofSize(65_537));
+      expect((await create(createBody(65_536))).status).toBe(201);
+      const response = await create(createBody(65_537));
       expect([response.status, getCode(response)]).toEqual([413, 'body_too_large']);
     });
 

@@ -22,16 +22,16 @@ describe('The documentation', () => {
   afterAll(() => service.close());
 
   const get = async (path: string, headers: Record<string, string> = {}, method = 'GET') => {
-    // Not fetch, which decompresses what it gets.
+    // `fetch` would decompress the body.
     const response = await service.app.inject({ method: method as 'GET', url: path, headers });
     return { status: response.statusCode, headers: response.headers, body: response.rawPayload };
   };
-  const linksOf = (page: string, html: string) =>
+  const findLinks = (page: string, html: string) =>
     [...html.matchAll(/(?:href|src)="([^"]*)"/g)].map(([, link = '']) => new URL(link, `${origin}${page}`));
-  const anchorsOf = (html: string) => [...html.matchAll(/ id="([^"]+)"/g)].map(([, anchor]) => anchor);
+  const findAnchors = (html: string) => [...html.matchAll(/ id="([^"]+)"/g)].map(([, anchor]) => anchor);
 
-  it.each(PAGES)('%s leads to pages and sections that exist, and elsewhere to the repository', async (page) => {
-    const links = linksOf(page, (await service.get(page)).text);
+  it.each(PAGES)('(%s) links only to pages and sections that exist, and otherwise to the repository', async (page) => {
+    const links = findLinks(page, (await service.get(page)).text);
     expect(links.map(({ pathname }) => pathname)).toEqual(expect.arrayContaining(PAGES));
     const elsewhere = links.filter((link) => link.origin !== origin && link.origin !== new URL(repository.url).origin);
     expect(elsewhere.map(({ hostname }) => hostname).filter((name) => name.endsWith('.md'))).toEqual([]);
@@ -39,7 +39,7 @@ describe('The documentation', () => {
       const { status, text } = await service.get(pathname + search);
       expect([pathname, status]).toEqual([pathname, 200]);
       if (hash !== '') {
-        expect(anchorsOf(text)).toContain(hash.slice(1));
+        expect(findAnchors(text)).toContain(hash.slice(1));
       }
     }
     const files = links.filter(({ href }) => href.startsWith(repository.url)).map(({ pathname }) => pathname);
@@ -48,8 +48,8 @@ describe('The documentation', () => {
     }
   });
 
-  it('has an anchor for each error code, to which every error response leads', async () => {
-    const anchors = anchorsOf((await service.get('/docs/errors')).text);
+  it('has an anchor for each error code, and every error response links to it', async () => {
+    const anchors = findAnchors((await service.get('/docs/errors')).text);
     expect(anchors).toEqual(expect.arrayContaining([...ERROR_CATALOG.codes]));
     const key = await service.createKey();
     const errors = [
@@ -73,7 +73,7 @@ describe('The documentation', () => {
     expect((await service.get('/v1/pets', { key })).headers.link).toBeUndefined();
   });
 
-  it('is rendered from the Markdown in the repository, with examples as they stand', async () => {
+  it('is rendered from the Markdown in the repository, with unchanged examples', async () => {
     const { text } = await service.get('/docs/getting-started');
     expect(text).toContain('<h1 id="getting-started">Getting started');
     expect(text).toContain('curl -i http://127.0.0.1:3000/v1/pets -H &quot;Authorization: Bearer $KEY&quot;');
@@ -81,7 +81,7 @@ describe('The documentation', () => {
   });
 
   it.each(['/docs', '/docs/swagger-ui-bundle.js', '/docs/search.json', '/openapi.json'])(
-    '%s is compressed for who accepts it',
+    '(%s) is compressed for clients that accept it',
     async (path) => {
       const plain = await get(path);
       expect([plain.headers['content-encoding'], plain.headers.vary]).toEqual([undefined, 'Accept-Encoding']);
@@ -110,7 +110,7 @@ describe('The documentation', () => {
     },
   );
 
-  it('is what / leads to in development, and not elsewhere', async () => {
+  it('is where / redirects to, only in development', async () => {
     expect(await get('/')).toMatchObject({ status: 302, headers: { location: 'docs' } });
     const production = await TestService.start({ APP_ENV: 'production' });
     try {

@@ -30,14 +30,14 @@ export const errorCases: ErrorCases = (service, key) => {
   const get = (path: string) => service.get(path, { key });
   const post = (body: unknown, headers: Record<string, string> = {}) =>
     service.post('/v1/pets', { key, body, headers });
-  const raw = async (bytes: string) => (await service.raw(bytes)).split('\r\n\r\n')[1] ?? '';
+  const sendRaw = async (bytes: string) => (await service.raw(bytes)).split('\r\n\r\n')[1] ?? '';
   /** Repeats a request until its response has this code. */
   const sendUntil = async (code: ErrorCode, send: () => Promise<TestResponse>): Promise<TestResponse> => {
     const response = await send();
     return getCode(response) === code ? response : sendUntil(code, send);
   };
   const listWith = (allowed: string) => () => service.get('/v1/pets', { key: allowed });
-  /** No operation throws a Nest exception yet; this is what one would return. */
+  /** Returns what an operation would return for a Nest exception. No operation throws one yet. */
   const fromNest = (exception: HttpException) => () =>
     Promise.resolve(JSON.stringify(toErrorResponse(exception, '', ERROR_CATALOG)));
 
@@ -45,7 +45,7 @@ export const errorCases: ErrorCases = (service, key) => {
     invalid_parameter: () => get('/v1/pets?limit=101'),
     invalid_cursor: () => get('/v1/pets?cursor=AAAAAAAAAAKLLL5G'),
     malformed_url: () => get('/v1/pets/%zz'),
-    malformed_request: () => raw('GET /v1/pets HTTP/1.1\r\nHost: x\r\nno colon\r\n\r\n'),
+    malformed_request: () => sendRaw('GET /v1/pets HTTP/1.1\r\nHost: x\r\nno colon\r\n\r\n'),
     invalid_json: () => post('{"name":'),
     invalid_body: () => post({ name: 1, categoryId: '5', status: null }),
     invalid_idempotency_key: () => post(REX, { 'idempotency-key': 'with space' }),
@@ -69,7 +69,7 @@ export const errorCases: ErrorCases = (service, key) => {
     pet_not_found: () => get('/v1/pets/01'),
     route_not_found: () => get('/v1/pets/'),
     method_not_allowed: () => service.call('DELETE', '/v1/pets', { key }),
-    // Node itself gives up on a request only after minutes.
+    // Node.js itself times out a request only after minutes.
     request_timeout: () => {
       const error = protocolError(Object.assign(new Error(), { code: 'ERR_HTTP_REQUEST_TIMEOUT' }));
       return Promise.resolve(JSON.stringify(ERROR_CATALOG.toResponse(error)));
@@ -90,7 +90,7 @@ export const errorCases: ErrorCases = (service, key) => {
       sendUntil('too_many_auth_failures', () =>
         service.get('/v1/pets', { headers: { 'x-forwarded-for': '192.0.2.1' } }),
       ),
-    headers_too_large: () => raw(`GET /v1/pets HTTP/1.1\r\nHost: x\r\nX: ${'a'.repeat(20_000)}\r\n\r\n`),
+    headers_too_large: () => sendRaw(`GET /v1/pets HTTP/1.1\r\nHost: x\r\nX: ${'a'.repeat(20_000)}\r\n\r\n`),
     internal_error: () => service.withConstraint('pets', `name <> 'Rex'`, () => post(REX)),
     bad_request: fromNest(new BadRequestException('The dates are in the wrong order.')),
     unauthorized: fromNest(new UnauthorizedException('Sign in first.')),

@@ -44,7 +44,7 @@ describe('Outside /v1', () => {
     expect(document.security).toEqual([{ apiKey: [] }]);
   });
 
-  it('is the document in openapi.json, which `npm run openapi` writes', async () => {
+  it('the OpenAPI document equals openapi.json, which `npm run openapi` writes', async () => {
     const own = await TestService.start({
       PUBLIC_BASE_URL: 'https://api.petstore.example/v1',
       STAGING_BASE_URL: 'https://staging.petstore.example/v1',
@@ -56,7 +56,7 @@ describe('Outside /v1', () => {
     expect(committed).toContain('"maximum": 9223372036854775807');
   });
 
-  it('has no quote in the pattern of a parameter, because some generators copy it into a string of their code', async () => {
+  it('the OpenAPI document has no quotes in patterns of parameters, which some generators copy into strings', async () => {
     const { parameters = {} } = ((await service.get('/openapi.json')).body as OpenAPIObject).components ?? {};
     const patterns = Object.values(parameters).map((parameter) =>
       JSON.stringify('schema' in parameter && parameter.schema),
@@ -65,15 +65,15 @@ describe('Outside /v1', () => {
     expect(patterns.filter((schema) => schema.includes('\\"'))).toEqual([]);
   });
 
-  it('documents the statuses of each operation, with an example of every code', async () => {
+  it('the OpenAPI document has the statuses of each operation, with an example of every code', async () => {
     const { body, text } = await service.get('/openapi.json');
     const document = body as OpenAPIObject;
-    const statuses = (path: string, method: 'get' | 'post') =>
+    const listStatuses = (path: string, method: 'get' | 'post') =>
       Object.keys(document.paths[path]?.[method]?.responses ?? {});
     const every = ['400', '401', '408', '414', '429', '431', '500', '503'];
-    expect(statuses('/pets', 'get')).toEqual(['200', ...every].sort());
-    expect(statuses('/pets', 'post')).toEqual(['201', '403', '413', '415', ...every].sort());
-    expect(statuses('/pets/{petId}', 'get')).toEqual(['200', '404', ...every].sort());
+    expect(listStatuses('/pets', 'get')).toEqual(['200', ...every].sort());
+    expect(listStatuses('/pets', 'post')).toEqual(['201', '403', '413', '415', ...every].sort());
+    expect(listStatuses('/pets/{petId}', 'get')).toEqual(['200', '404', ...every].sort());
     for (const code of [
       'invalid_cursor',
       'expired_api_key',

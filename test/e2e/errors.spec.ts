@@ -1,5 +1,5 @@
 import { getCode, TestService } from '../support/service';
-import { documentedMethods } from '../support/documented-methods';
+import { findDocumentedMethods } from '../support/documented-methods';
 
 describe('Errors', () => {
   let service: TestService;
@@ -35,7 +35,7 @@ describe('Errors', () => {
     },
   );
 
-  const [ofList, ofOne] = [documentedMethods('/pets'), documentedMethods('/pets/{petId}')];
+  const [ofList, ofOne] = [findDocumentedMethods('/pets'), findDocumentedMethods('/pets/{petId}')];
 
   it.each(
     ['PUT', 'PATCH', 'DELETE', 'OPTIONS', 'TRACE', 'PROPFIND', 'SEARCH', 'PURGE', 'M-SEARCH'].filter(
@@ -66,22 +66,22 @@ describe('Errors', () => {
   });
 
   it('414 uri_too_long: a URL of more than 8000 characters', async () => {
-    const ofLength = (length: number) => '/v1/pets?x='.padEnd(length, 'a');
-    expect((await service.get(ofLength(8_000), { key })).status).toBe(200);
-    const response = await service.get(ofLength(8_001), { key });
+    const createUrl = (length: number) => '/v1/pets?x='.padEnd(length, 'a');
+    expect((await service.get(createUrl(8_000), { key })).status).toBe(200);
+    const response = await service.get(createUrl(8_001), { key });
     expect([response.status, getCode(response)]).toEqual([414, 'uri_too_long']);
   });
 
-  describe('input that never becomes a request gets an Error and the rate limit headers', () => {
+  describe('input that is not a valid HTTP request gets an Error and the rate limit headers', () => {
     it.each([
       [
-        'a URL longer than the HTTP layer reads',
+        'a URL that exceeds the limit of the HTTP layer',
         `GET /v1/pets?${'a'.repeat(20_000)} HTTP/1.1\r\nHost: x\r\n\r\n`,
         'uri_too_long',
         414,
       ],
       [
-        'headers longer than it reads',
+        'headers that exceed the limit of the HTTP layer',
         `GET /v1/pets HTTP/1.1\r\nHost: x\r\nX: ${'a'.repeat(20_000)}\r\n\r\n`,
         'headers_too_large',
         431,
@@ -89,7 +89,7 @@ describe('Errors', () => {
       ['an unknown method', 'NONSENSE /v1/pets HTTP/1.1\r\nHost: x\r\n\r\n', 'malformed_request', 400],
       ['a malformed header', 'GET /v1/pets HTTP/1.1\r\nHost: x\r\nbad header\r\n\r\n', 'malformed_request', 400],
       [
-        'two lengths',
+        'two Content-Length headers',
         'POST /v1/pets HTTP/1.1\r\nHost: x\r\nContent-Length: 3\r\nContent-Length: 4\r\n\r\nabc',
         'malformed_request',
         400,
@@ -128,7 +128,7 @@ describe('Errors', () => {
     it('CONNECT gets 405', async () => {
       const response = await service.raw('CONNECT api.example.com:443 HTTP/1.1\r\nHost: api.example.com\r\n\r\n');
       expect(response).toContain('HTTP/1.1 405 ');
-      expect(response).toContain(`\r\nallow: ${documentedMethods().join(', ')}\r\n`);
+      expect(response).toContain(`\r\nallow: ${findDocumentedMethods().join(', ')}\r\n`);
       expect(response).toContain('"code":"method_not_allowed"');
     });
 
@@ -138,14 +138,14 @@ describe('Errors', () => {
   });
 
   describe('on one connection', () => {
-    const add = (name: string) => {
+    const createRequest = (name: string) => {
       const body = JSON.stringify({ name, categoryId: 1 });
       const head = `POST /v1/pets HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${key}\r\nContent-Type: application/json\r\n`;
       return `${head}Content-Length: ${body.length}\r\n\r\n${body}`;
     };
-    const statuses = (response: string) =>
+    const parseStatuses = (response: string) =>
       [...response.matchAll(/HTTP\/1\.1 (\d{3})/g)].map(([, status]) => Number(status));
-    const created = (response: string) => [...response.matchAll(/"name":"([^"]+)"/g)].map(([, name]) => name);
+    const parseNames = (response: string) => [...response.matchAll(/"name":"([^"]+)"/g)].map(([, name]) => name);
 
     it.each([
       ['malformed bytes', 'NONSENSE\r\n\r\n', 400],
@@ -153,20 +153,22 @@ describe('Errors', () => {
       ['CONNECT', 'CONNECT x:443 HTTP/1.1\r\nHost: x\r\n\r\n', 405],
     ])('requests that arrive together with %s get their responses first, in order', async (_, rest, status) => {
       const names = Array.from({ length: 50 }, (_each, index) => `together-${index}`);
-      const response = await service.raw(names.map(add).join('') + rest);
-      expect(statuses(response)).toEqual([...names.map(() => 201), status]);
-      expect(created(response)).toEqual(names);
+      const response = await service.raw(names.map(createRequest).join('') + rest);
+      expect(parseStatuses(response)).toEqual([...names.map(() => 201), status]);
+      expect(parseNames(response)).toEqual(names);
     });
 
     it('a malformed body gets one 400, after the responses to earlier requests', async () => {
-      const chunked = add('never').replace(
+      const chunked = createRequest('never').replace(
         /Content-Length: \d+\r\n\r\n.*/,
         'Transfer-Encoding: chunked\r\n\r\nnonsense\r\n',
       );
-      expect(statuses(await service.raw(add('before') + chunked + add('after')))).toEqual([201, 400]);
+      expect(parseStatuses(await service.raw(createRequest('before') + chunked + createRequest('after')))).toEqual([
+        201, 400,
+      ]);
     });
 
-    it('a malformed request gets what it asks for, not what an earlier request asked for', async () => {
+    it('a malformed request gets the response to its own method, not to that of an earlier request', async () => {
       const get = 'GET /docs HTTP/1.1\r\nHost: x\r\n\r\n';
       const responses = (await service.raw(`${get}HEAD /v1/pets HTTP/1.1\r\nHost: x\r\nbad header\r\n\r\n`)).split(
         'HTTP/1.1 400 ',
@@ -177,14 +179,14 @@ describe('Errors', () => {
     });
 
     it('requests get their responses even if the client has closed its side', async () => {
-      const response = await service.raw(add('one') + add('two'), { halfClose: true });
-      expect(statuses(response)).toEqual([201, 201]);
-      expect(statuses(await service.raw('GET /v1/pets HTTP/1.1\r\nHo', { halfClose: true }))).toEqual([400]);
+      const response = await service.raw(createRequest('one') + createRequest('two'), { halfClose: true });
+      expect(parseStatuses(response)).toEqual([201, 201]);
+      expect(parseStatuses(await service.raw('GET /v1/pets HTTP/1.1\r\nHo', { halfClose: true }))).toEqual([400]);
     });
 
     it('input after a request that closes the connection is ignored', async () => {
       const last = `GET /v1/pets HTTP/1.1\r\nHost: x\r\nConnection: close\r\nAuthorization: Bearer ${key}\r\n\r\n`;
-      expect(statuses(await service.raw(`${last}NONSENSE\r\n\r\n`))).toEqual([200]);
+      expect(parseStatuses(await service.raw(`${last}NONSENSE\r\n\r\n`))).toEqual([200]);
     });
   });
 

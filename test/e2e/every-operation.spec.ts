@@ -2,22 +2,22 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { AccountsService, KeysService } from '../../src/auth';
 import { type Examples, loadExamples } from '../support/examples';
-import { type Operation, OPERATIONS, success } from '../support/operations';
-import { type TestResponse, getCode, rate, TestService } from '../support/service';
+import { type Operation, OPERATIONS, findSuccessStatus } from '../support/operations';
+import { type TestResponse, getCode, parseRateLimit, TestService } from '../support/service';
 
 const read = (path: string) => readFileSync(join(__dirname, '../..', path), 'utf8');
 
-/** Nothing here names an operation: whatever the document has is held to what the service promises of all. */
-const operations = (isOne: (operation: Operation) => boolean = () => true) =>
-  OPERATIONS.filter(isOne).map((operation) => [operation.operationId, operation] as const);
+/** Selects operations by their description in the document, never by name: the guarantees apply to new operations too. */
+const selectOperations = (predicate: (operation: Operation) => boolean = () => true) =>
+  OPERATIONS.filter(predicate).map((operation) => [operation.operationId, operation] as const);
 const hasBody = ({ body }: Operation) => body !== undefined;
 const isCreation = ({ responses }: Operation) => '201' in responses;
-/** Whether its document says that it may exceed the plan. */
+/** Checks whether the operation counts against the plan, by the 429 errors that it documents. */
 const isCounted = ({ responses }: Operation) => JSON.stringify(responses['429']).includes('rate_limit_exceeded');
 const isIdempotent = ({ parameters = [] }: Operation) =>
   parameters.some((parameter) => 'name' in parameter && parameter.name === 'Idempotency-Key');
 
-describe('Every operation of the document', () => {
+describe('Every operation in the OpenAPI document', () => {
   let service: TestService;
   let key: string;
   let accountId: string;
@@ -30,15 +30,15 @@ describe('Every operation of the document', () => {
     insertExamples = await loadExamples();
   });
   afterAll(() => service.close());
-  // The rows that a module's examples refer to are in its examples.ts.
+  // The examples.ts of each module inserts the rows that its examples refer to.
   beforeEach(() => insertExamples((sql) => service.administer(sql), accountId));
 
   const call = ({ method, path, body }: Operation, headers: Record<string, string> = {}, sent: unknown = body) =>
     service.call(method, path, { key, headers, body: sent });
-  const outcome = (response: TestResponse) => [response.status, getCode(response)];
+  const readOutcome = (response: TestResponse) => [response.status, getCode(response)];
 
-  it.each(operations(isCreation))(
-    '%s accepts its own example, and says where to find what it created',
+  it.each(selectOperations(isCreation))(
+    '(%s) accepts its own example, and returns the URL of what it created',
     async (_, operation) => {
       const response = await call(operation);
       expect(response.status).toBe(201);
@@ -47,42 +47,42 @@ describe('Every operation of the document', () => {
     },
   );
 
-  it.each(operations())('%s is closed without a key', async (_, { method, path }) => {
+  it.each(selectOperations())('(%s) rejects requests without a key', async (_, { method, path }) => {
     const closed = await service.call(method, path, { body: '{' });
-    expect(outcome(closed)).toEqual([401, 'missing_api_key']);
+    expect(readOutcome(closed)).toEqual([401, 'missing_api_key']);
     expect(closed.headers['www-authenticate']).toBe('Bearer realm="petstore"');
   });
 
-  it.each(operations(isCounted))('%s is held to the plan', async (_, { method, path }) => {
-    const small = await service.createKey('enterprise', { perMinute: 1, perDay: 10 });
-    const [first, second] = [
-      await service.call(method, path, { key: small, body: '{' }),
-      await service.call(method, path, { key: small, body: '{' }),
-    ];
-    expect([first.status === 429, rate(first).remaining]).toEqual([false, 0]);
-    expect(outcome(second)).toEqual([429, 'rate_limit_exceeded']);
-    expect(Number(second.headers['retry-after'])).toBeGreaterThan(0);
-  });
-
-  it.each(operations())(
-    '%s is open to a key that may only read, unless its document says 403',
-    async (_, operation) => {
-      const account = await service.app.get(AccountsService).create('Test', 'pro');
-      const { secret } = await service.app.get(KeysService).create(account.id, null, 'read');
-      const { method, path, body, responses } = operation;
-      const response = await service.call(method, path, { key: secret, body });
-      if ('403' in responses) {
-        expect(outcome(response)).toEqual([403, 'insufficient_scope']);
-        expect(response.headers['www-authenticate']).toBe('Bearer realm="petstore", error="insufficient_scope"');
-      } else {
-        expect(response.status).not.toBe(403);
-      }
-      // A rejection counts like any other response.
-      expect(rate(response).remaining).toBe(isCounted(operation) ? 299 : 300);
+  it.each(selectOperations(isCounted))(
+    '(%s) counts against the plan and enforces its limit',
+    async (_, { method, path }) => {
+      const small = await service.createKey('enterprise', { perMinute: 1, perDay: 10 });
+      const [first, second] = [
+        await service.call(method, path, { key: small, body: '{' }),
+        await service.call(method, path, { key: small, body: '{' }),
+      ];
+      expect([first.status === 429, parseRateLimit(first).remaining]).toEqual([false, 0]);
+      expect(readOutcome(second)).toEqual([429, 'rate_limit_exceeded']);
+      expect(Number(second.headers['retry-after'])).toBeGreaterThan(0);
     },
   );
 
-  it.each(operations())('%s has the headers of every response', async (_, operation) => {
+  it.each(selectOperations())('(%s) accepts a read-only key unless it documents 403', async (_, operation) => {
+    const account = await service.app.get(AccountsService).create('Test', 'pro');
+    const { secret } = await service.app.get(KeysService).create(account.id, null, 'read');
+    const { method, path, body, responses } = operation;
+    const response = await service.call(method, path, { key: secret, body });
+    if ('403' in responses) {
+      expect(readOutcome(response)).toEqual([403, 'insufficient_scope']);
+      expect(response.headers['www-authenticate']).toBe('Bearer realm="petstore", error="insufficient_scope"');
+    } else {
+      expect(response.status).not.toBe(403);
+    }
+    // A rejection counts like any other response.
+    expect(parseRateLimit(response).remaining).toBe(isCounted(operation) ? 299 : 300);
+  });
+
+  it.each(selectOperations())('(%s) returns the headers that every response has', async (_, operation) => {
     const { headers } = await call(operation, { 'x-request-id': 'r-1', origin: 'https://shop.example' });
     expect(headers).toMatchObject({
       'x-request-id': 'r-1',
@@ -96,21 +96,21 @@ describe('Every operation of the document', () => {
     expect((await service.call('OPTIONS', operation.path, { headers: preflight })).status).toBe(204);
   });
 
-  it.each(operations())('%s has one URL, and rejects every method but its own', async (_, operation) => {
-    expect(outcome(await service.get(`${operation.path}/`, { key }))).toEqual([404, 'route_not_found']);
-    expect(outcome(await service.get(operation.path.toUpperCase().replace('/V1', '/v1'), { key }))).toEqual([
+  it.each(selectOperations())('(%s) has exactly one URL, and rejects other methods', async (_, operation) => {
+    expect(readOutcome(await service.get(`${operation.path}/`, { key }))).toEqual([404, 'route_not_found']);
+    expect(readOutcome(await service.get(operation.path.toUpperCase().replace('/V1', '/v1'), { key }))).toEqual([
       404,
       'route_not_found',
     ]);
     const own = OPERATIONS.filter(({ path }) => path === operation.path).map(({ method }) => method);
     const other = ['DELETE', 'PATCH', 'PUT', 'POST'].find((method) => !own.includes(method)) ?? 'TRACE';
     const rejected = await service.call(other, operation.path, { key });
-    expect(outcome(rejected)).toEqual([405, 'method_not_allowed']);
+    expect(readOutcome(rejected)).toEqual([405, 'method_not_allowed']);
     expect(rejected.headers.allow?.split(', ')).toEqual(expect.arrayContaining(own));
   });
 
-  it.each(operations(({ method }) => method === 'GET'))(
-    '%s responds to HEAD as to GET, without the body',
+  it.each(selectOperations(({ method }) => method === 'GET'))(
+    '(%s) responds to HEAD like to GET, without the body',
     async (_, { path }) => {
       const [get, head] = [await service.get(path, { key }), await service.call('HEAD', path, { key })];
       expect([head.status, head.text]).toEqual([get.status, '']);
@@ -118,60 +118,58 @@ describe('Every operation of the document', () => {
     },
   );
 
-  it.each(operations(hasBody))(
-    '%s rejects a body that is not a JSON object, is too large or has another media type',
+  it.each(selectOperations(hasBody))(
+    '(%s) rejects a body that is not a JSON object, is too large or has another media type',
     async (_, operation) => {
-      expect(outcome(await call(operation, {}, '{'))).toEqual([400, 'invalid_json']);
-      expect(outcome(await call(operation, {}, '{}'))).toEqual([400, 'invalid_body']);
-      expect(outcome(await call(operation, {}, 'a'.repeat(65_537)))).toEqual([413, 'body_too_large']);
-      expect(outcome(await call(operation, { 'content-type': 'text/plain' }, '{}'))).toEqual([
+      expect(readOutcome(await call(operation, {}, '{'))).toEqual([400, 'invalid_json']);
+      expect(readOutcome(await call(operation, {}, '{}'))).toEqual([400, 'invalid_body']);
+      expect(readOutcome(await call(operation, {}, 'a'.repeat(65_537)))).toEqual([413, 'body_too_large']);
+      expect(readOutcome(await call(operation, { 'content-type': 'text/plain' }, '{}'))).toEqual([
         415,
         'unsupported_media_type',
       ]);
     },
   );
 
-  it('is idempotent where it creates something', () => {
-    expect(operations(isCreation).filter(([, operation]) => !isIdempotent(operation))).toEqual([]);
+  it('is idempotent if it creates something', () => {
+    expect(selectOperations(isCreation).filter(([, operation]) => !isIdempotent(operation))).toEqual([]);
   });
 
-  it.each(operations(isIdempotent))('%s is executed once for an Idempotency-Key', async (name, operation) => {
+  it.each(selectOperations(isIdempotent))('(%s) is executed once for an Idempotency-Key', async (name, operation) => {
     const headers = { 'idempotency-key': name };
     const [first, again] = [await call(operation, headers), await call(operation, headers)];
-    expect([first.status, first.headers['idempotent-replayed']]).toEqual([success(operation), undefined]);
+    expect([first.status, first.headers['idempotent-replayed']]).toEqual([findSuccessStatus(operation), undefined]);
     expect([again.status, again.text, again.headers.location]).toEqual([
       first.status,
       first.text,
       first.headers.location,
     ]);
     expect(again.headers['idempotent-replayed']).toBe('true');
-    expect(outcome(await call(operation, headers, { ...operation.body, more: 1 }))).toEqual([
+    expect(readOutcome(await call(operation, headers, { ...operation.body, more: 1 }))).toEqual([
       400,
       'idempotency_key_reused',
     ]);
   });
 
-  it.each(operations(isIdempotent))(
-    '%s keeps nothing of an execution that fails after all',
-    async (name, operation) => {
-      const headers = { 'idempotency-key': `${name}-fails` };
-      const failed = await service.withConstraint('idempotency_records', 'body IS NULL', () =>
-        call(operation, headers),
-      );
-      expect(outcome(failed)).toEqual([500, 'internal_error']);
-      const again = await call(operation, headers);
-      expect([again.status, again.headers['idempotent-replayed']]).toEqual([success(operation), undefined]);
+  it.each(selectOperations(isIdempotent))('(%s) stores nothing of an execution that fails', async (name, operation) => {
+    const headers = { 'idempotency-key': `${name}-fails` };
+    const failed = await service.withConstraint('idempotency_records', 'body IS NULL', () => call(operation, headers));
+    expect(readOutcome(failed)).toEqual([500, 'internal_error']);
+    const again = await call(operation, headers);
+    expect([again.status, again.headers['idempotent-replayed']]).toEqual([findSuccessStatus(operation), undefined]);
+  });
+
+  it.each(selectOperations())(
+    '(%s) has the same stability level in docs/versioning.md and in the document',
+    (name, operation) => {
+      const level = operation['x-stability'];
+      expect([undefined, 'beta', 'experimental']).toContain(level);
+      const listed = [...read('docs/versioning.md').matchAll(/^\| `(\w+)`, .* \| (beta|experimental) +\|$/gm)];
+      expect(listed.find(([, operationId]) => operationId === name)?.[2]).toBe(level);
     },
   );
 
-  it.each(operations())('%s says in docs/versioning.md, and in the document, how stable it is', (name, operation) => {
-    const level = operation['x-stability'];
-    expect([undefined, 'beta', 'experimental']).toContain(level);
-    const listed = [...read('docs/versioning.md').matchAll(/^\| `(\w+)`, .* \| (beta|experimental) +\|$/gm)];
-    expect(listed.find(([, operationId]) => operationId === name)?.[2]).toBe(level);
-  });
-
-  it.each(operations())('%s is in docs/api.md', (_, { method, path }) => {
+  it.each(selectOperations())('(%s) is in docs/api.md', (_, { method, path }) => {
     const listed = read('docs/api.md').replaceAll(/\{\w+\}/g, '1');
     expect(listed).toMatch(new RegExp(`^\\| \`${method} ${path.replace('/v1', '')}\` +\\|`, 'm'));
   });

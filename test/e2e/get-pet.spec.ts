@@ -28,7 +28,7 @@ describe('GET /v1/pets/{petId}', () => {
     expectDeprecation(response.headers);
   });
 
-  it('200: responds to HEAD as to GET, without the body', async () => {
+  it('200: responds to HEAD like to GET, without the body', async () => {
     const response = await service.call('HEAD', `/v1/pets/${pet.id}`, { key });
     expect([response.status, response.text]).toEqual([200, '']);
     expectDeprecation(response.headers);

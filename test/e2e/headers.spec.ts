@@ -36,7 +36,7 @@ describe('Headers', () => {
     ['PUT', '/v1/pets', 405],
     ['POST', '/v1/pets', 400],
   ])(
-    'keep the response to %s %s (%i) out of shared caches, and from being shown as a page',
+    'keep the response to %s %s (%i) out of shared caches, and from being rendered as a page',
     async (method, path, status) => {
       const response = await service.call(method, path, { key });
       expect(response.status).toBe(status);
@@ -124,7 +124,7 @@ describe('Headers', () => {
 });
 
 describe('The documentation', () => {
-  it('starts at /docs, to which /docs/ redirects, and serves no other file of its packages', async () => {
+  it('is at /docs, to which /docs/ redirects, and does not expose other files of its packages', async () => {
     const service = await TestService.start();
     try {
       const { status, headers } = await service.get('/docs/');
@@ -177,7 +177,7 @@ describe('The documentation', () => {
       }
       const key = await service.createKey();
       expect((await service.get('/v1/pets', { key })).status).toBe(200);
-      // No link leads to a page that is not served.
+      // Responses do not link to pages that are not served.
       expect((await service.get('/v1/pets/1', { key })).headers.link).toBe(
         '<https://api.example.com/v1/pets>; rel="successor-version"',
       );

@@ -1,7 +1,7 @@
 import { DataSource } from 'typeorm';
 import { IdempotencyRecords } from '../../src/idempotency/domain/idempotency-records';
 import { IdempotencyExpiry } from '../../src/idempotency/idempotency-expiry';
-import { type TestResponse, getCode, rate, TestService } from '../support/service';
+import { type TestResponse, getCode, parseRateLimit, TestService } from '../support/service';
 
 const REX = { name: 'Rex', categoryId: 3 };
 
@@ -16,7 +16,7 @@ describe('Idempotency-Key on POST /v1/pets', () => {
   });
   afterAll(() => service.close());
 
-  const unused = () => `key-${++count}`;
+  const createIdempotencyKey = () => `key-${++count}`;
   const create = (idempotencyKey: string | string[], body: unknown = REX, key = keys[0]): Promise<TestResponse> =>
     service.post('/v1/pets', { key, body, headers: { 'idempotency-key': idempotencyKey } });
   const sql = <T>(text: string, parameters: unknown[] = []): Promise<T> =>
@@ -27,7 +27,7 @@ describe('Idempotency-Key on POST /v1/pets', () => {
     sql(`UPDATE idempotency_records SET created_at = created_at - $2::interval WHERE key = $1`, [key, interval]);
 
   it('returns the first response again for the same request, and creates nothing', async () => {
-    const key = unused();
+    const key = createIdempotencyKey();
     const first = await create(key, '{"name":"Rex","categoryId":9223372036854775807}');
     const stored = await countRows('pets');
     const again = await create(key, '{"name":"Rex","categoryId":9223372036854775807}');
@@ -38,26 +38,26 @@ describe('Idempotency-Key on POST /v1/pets', () => {
   });
 
   it('counts a retry against the rate limit', async () => {
-    const key = unused();
+    const key = createIdempotencyKey();
     const first = await create(key);
-    expect(rate(await create(key)).remaining).toBe(rate(first).remaining - 1);
+    expect(parseRateLimit(await create(key)).remaining).toBe(parseRateLimit(first).remaining - 1);
   });
 
   it('returns the first response even after the animal has changed', async () => {
-    const key = unused();
+    const key = createIdempotencyKey();
     const first = await create(key);
     await sql(`UPDATE pets SET status = 'sold' WHERE id = $1`, [(first.body as { id: number }).id]);
     expect((await create(key)).text).toBe(first.text);
   });
 
-  it('is the same key quoted and bare', async () => {
-    const key = unused();
+  it('is the same key with and without quotes', async () => {
+    const key = createIdempotencyKey();
     const first = await create(key);
     expect((await create(`"${key}"`)).text).toBe(first.text);
   });
 
   it('ignores unknown query parameters and other headers', async () => {
-    const key = unused();
+    const key = createIdempotencyKey();
     const first = await create(key);
     const headers = { 'idempotency-key': key, 'x-attempt': '2' };
     const again = await service.post('/v1/pets?attempt=2', { key: keys[0], body: REX, headers });
@@ -65,7 +65,7 @@ describe('Idempotency-Key on POST /v1/pets', () => {
   });
 
   it('is shared by the keys of an account, and by no other account', async () => {
-    const key = unused();
+    const key = createIdempotencyKey();
     const first = await create(key);
     expect((await create(key, REX, keys[1])).text).toBe(first.text);
     const other = await create(key, REX, await service.createKey());
@@ -74,7 +74,7 @@ describe('Idempotency-Key on POST /v1/pets', () => {
   });
 
   it('returns 400 idempotency_key_reused for a different body, and creates nothing', async () => {
-    const key = unused();
+    const key = createIdempotencyKey();
     await create(key);
     const stored = await countRows('pets');
     for (const body of [
@@ -98,14 +98,14 @@ describe('Idempotency-Key on POST /v1/pets', () => {
   );
 
   it('does not store a rejected request: the corrected request is executed', async () => {
-    const key = unused();
+    const key = createIdempotencyKey();
     expect(getCode(await create(key, { name: 'Rex' }))).toBe('invalid_body');
     expect(getCode(await create(key, '{'))).toBe('invalid_json');
     expect((await create(key)).status).toBe(201);
   });
 
   it('is checked after the API key, the limits, and the media type', async () => {
-    const key = unused();
+    const key = createIdempotencyKey();
     expect(getCode(await create('a b', REX, 'nobody'))).toBe('invalid_api_key');
     const spent = await service.createKey('enterprise', { perMinute: 1, perDay: 10 });
     await service.get('/v1/pets', { key: spent });
@@ -118,7 +118,7 @@ describe('Idempotency-Key on POST /v1/pets', () => {
   });
 
   it('creates one animal when twenty identical requests arrive at once', async () => {
-    const key = unused();
+    const key = createIdempotencyKey();
     const stored = await countRows('pets');
     const responses = await Promise.all(Array.from({ length: 20 }, () => create(key)));
     expect(new Set(responses.map(({ status, text }) => `${status} ${text}`)).size).toBe(1);
@@ -127,13 +127,13 @@ describe('Idempotency-Key on POST /v1/pets', () => {
   });
 
   it('creates one animal when two different bodies arrive at once, and rejects the other', async () => {
-    const key = unused();
+    const key = createIdempotencyKey();
     const responses = await Promise.all([create(key), create(key, { ...REX, name: 'Mia' })]);
     expect(responses.map(({ status }) => status).sort()).toEqual([201, 400]);
   });
 
   it('stores the record and the animal, or neither', async () => {
-    const key = unused();
+    const key = createIdempotencyKey();
     const [pets, records] = [await countRows('pets'), await countRows('idempotency_records')];
     expect((await service.withConstraint('pets', `name <> 'Rex'`, () => create(key))).status).toBe(500);
     expect([await countRows('pets'), await countRows('idempotency_records')]).toEqual([pets, records]);
@@ -148,8 +148,8 @@ describe('Idempotency-Key on POST /v1/pets', () => {
     expect(await countRows('idempotency_records')).toBe(records);
   });
 
-  it('is remembered for 24 hours, then can be used again', async () => {
-    const key = unused();
+  it('is remembered for 24 hours and can then be reused', async () => {
+    const key = createIdempotencyKey();
     const first = await create(key);
     await age(key, '23 hours 59 minutes');
     expect((await create(key)).text).toBe(first.text);
@@ -159,8 +159,8 @@ describe('Idempotency-Key on POST /v1/pets', () => {
     expect((await create(key, { ...REX, name: 'Mia' })).text).toBe(later.text);
   });
 
-  it('has only its expired records deleted, in batches', async () => {
-    const kept = [unused(), unused()];
+  it('expires: expired records, and only those, are deleted in batches', async () => {
+    const kept = [createIdempotencyKey(), createIdempotencyKey()];
     for (const key of kept) {
       await create(key);
     }

@@ -1,7 +1,7 @@
 import pg from 'pg';
 import { DataSource } from 'typeorm';
 import { AccountsService, KeysService } from '../../src/auth';
-import { rate, TestService } from '../support/service';
+import { parseRateLimit, TestService } from '../support/service';
 
 describe('A change of an account or a key', () => {
   let service: TestService;
@@ -11,20 +11,20 @@ describe('A change of an account or a key', () => {
   });
   afterAll(() => service.close());
 
-  it('gives an account the limits of its new plan within a second, even if the clock is set back; its usage remains', async () => {
+  it('gives an account the limits of its new plan within a second and keeps its usage, even if the clock is set back', async () => {
     const account = await service.app.get(AccountsService).create('Test', 'free');
     const { secret: key } = await service.app.get(KeysService).create(account.id);
-    expect(rate(await service.get('/v1/pets', { key }))).toMatchObject({ limit: 60, remaining: 59 });
+    expect(parseRateLimit(await service.get('/v1/pets', { key }))).toMatchObject({ limit: 60, remaining: 59 });
     await service.app.get(AccountsService).setPlan(account.id, 'enterprise', { perMinute: 5, perDay: 1_000 });
     service.clock.advance(1_000);
-    expect(rate(await service.get('/v1/pets', { key }))).toMatchObject({ limit: 5, remaining: 3 });
+    expect(parseRateLimit(await service.get('/v1/pets', { key }))).toMatchObject({ limit: 5, remaining: 3 });
     await service.app.get(AccountsService).setPlan(account.id, 'pro');
     service.clock.advance(1_000);
-    expect(rate(await service.get('/v1/pets', { key }))).toMatchObject({ limit: 300, remaining: 297 });
+    expect(parseRateLimit(await service.get('/v1/pets', { key }))).toMatchObject({ limit: 300, remaining: 297 });
     await service.app.get(AccountsService).setPlan(account.id, 'free');
     service.clock.set(service.clock.now() - 3_600_000);
     service.clock.advance(1_000);
-    expect(rate(await service.get('/v1/pets', { key }))).toMatchObject({ limit: 60 });
+    expect(parseRateLimit(await service.get('/v1/pets', { key }))).toMatchObject({ limit: 60 });
     service.clock.set(service.clock.now() + 3_600_000);
   });
 
@@ -35,7 +35,7 @@ describe('A change of an account or a key', () => {
       return service.app.get(KeysService).create(id, expiresAt);
     };
     const rotate = (keyId: bigint, graceMs: number) => service.app.get(KeysService).rotate(keyId, graceMs);
-    const response = async (key: string) => {
+    const sendRequest = async (key: string) => {
       const { status, body } = await service.get('/v1/pets', { key });
       return [status, (body as { code?: string }).code];
     };
@@ -48,26 +48,26 @@ describe('A change of an account or a key', () => {
       const old = await createKey();
       const { secret } = await rotate(old.key.id, 10_500);
       service.clock.advance(10_499);
-      expect([await response(old.secret), await response(secret)]).toEqual([OK, OK]);
+      expect([await sendRequest(old.secret), await sendRequest(secret)]).toEqual([OK, OK]);
       service.clock.advance(1);
-      expect([await response(old.secret), await response(secret)]).toEqual([EXPIRED, OK]);
+      expect([await sendRequest(old.secret), await sendRequest(secret)]).toEqual([EXPIRED, OK]);
     });
 
     it('never extends a key beyond its own expiry', async () => {
       const old = await createKey(1_500);
       await rotate(old.key.id, 10_000);
       service.clock.advance(1_499);
-      expect(await response(old.secret)).toEqual(OK);
+      expect(await sendRequest(old.secret)).toEqual(OK);
       service.clock.advance(1);
-      expect(await response(old.secret)).toEqual(EXPIRED);
+      expect(await sendRequest(old.secret)).toEqual(EXPIRED);
     });
 
-    it('without a grace period ends a key within a second', async () => {
+    it('ends the old key within a second without a grace period', async () => {
       const old = await createKey();
-      expect(await response(old.secret)).toEqual(OK);
+      expect(await sendRequest(old.secret)).toEqual(OK);
       const { secret } = await rotate(old.key.id, 0);
       service.clock.advance(1_000);
-      expect([await response(old.secret), await response(secret)]).toEqual([EXPIRED, OK]);
+      expect([await sendRequest(old.secret), await sendRequest(secret)]).toEqual([EXPIRED, OK]);
     });
 
     it('happens once when it is requested twice at the same time', async () => {

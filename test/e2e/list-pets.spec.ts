@@ -16,19 +16,19 @@ describe('GET /v1/pets', () => {
   afterAll(() => service.close());
 
   const list = (query = '') => service.get(`/v1/pets${query}`, { key });
-  const ids = (body: unknown) => (body as { id: number }[]).map(({ id }) => id);
-  const range = (from: number, to: number) => Array.from({ length: to - from + 1 }, (_, index) => from + index);
+  const getIds = (body: unknown) => (body as { id: number }[]).map(({ id }) => id);
+  const createRange = (from: number, to: number) => Array.from({ length: to - from + 1 }, (_, index) => from + index);
 
   describe('200', () => {
     it('lists the first 20 animals by ascending id if limit is omitted', async () => {
       const response = await list();
       expect(response.status).toBe(200);
-      expect(ids(response.body)).toEqual(range(1, 20));
+      expect(getIds(response.body)).toEqual(createRange(1, 20));
       expect((response.body as unknown[])[0]).toEqual({ id: 1, name: 'Pet 1', categoryId: 1, status: 'pending' });
     });
 
     it.each([1, 7, 99, 100])('lists at most limit=%d animals', async (limit) => {
-      expect(ids((await list(`?limit=${limit}`)).body)).toEqual(range(1, limit));
+      expect(getIds((await list(`?limit=${limit}`)).body)).toEqual(createRange(1, limit));
     });
 
     it.each(['available', 'pending', 'sold'])('lists only animals with the status %s', async (status) => {
@@ -51,14 +51,14 @@ describe('GET /v1/pets', () => {
     it.each(['', '&status=sold'])(
       'lists every animal exactly once by following Link, while animals are added (filter "%s")',
       async (filter) => {
-        const expected = ids((await list(`?limit=100${filter}`)).body);
+        const expected = getIds((await list(`?limit=100${filter}`)).body);
         const seen: number[] = [];
         let next: string | undefined = `/v1/pets?limit=7${filter}`;
         while (next !== undefined) {
           const response = await service.get(next, { key });
-          seen.push(...ids(response.body));
+          seen.push(...getIds(response.body));
           await service.post('/v1/pets', { key, body: { name: 'Late', categoryId: 1, status: 'sold' } });
-          next = seen.length > 400 ? undefined : nextPath(response.headers.link);
+          next = seen.length > 400 ? undefined : parseNextPath(response.headers.link);
         }
         expect(new Set(seen).size).toBe(seen.length);
         expect(seen.slice(0, expected.length)).toEqual(expected);
@@ -69,7 +69,7 @@ describe('GET /v1/pets', () => {
       expect((await list('?limit=2&offset=50&page=9')).body).toHaveLength(2);
     });
 
-    it('responds to HEAD as to GET, without the body', async () => {
+    it('responds to HEAD like to GET, without the body', async () => {
       const get = await list('?limit=3');
       const head = await service.call('HEAD', '/v1/pets?limit=3', { key });
       expect(head.status).toBe(200);
@@ -132,7 +132,7 @@ describe('GET /v1/pets', () => {
     });
   });
 
-  function nextPath(link: string | undefined): string | undefined {
+  function parseNextPath(link: string | undefined): string | undefined {
     return link && /<([^>]+)>; rel="next"/.exec(link)?.[1]?.replace(BASE_URL, '/v1');
   }
 });

@@ -19,17 +19,17 @@ describe('The log', () => {
     key = await service.createKey('free');
     lines.length = 0;
   };
-  const logged = () => lines.map((line) => JSON.parse(line) as Record<string, unknown>);
-  const eventsOf = (action: string) => logged().filter((line) => line['event.action'] === action);
-  const requests = () => eventsOf('request');
+  const parseLines = () => lines.map((line) => JSON.parse(line) as Record<string, unknown>);
+  const findEvents = (action: string) => parseLines().filter((line) => line['event.action'] === action);
+  const findRequests = () => findEvents('request');
 
   afterEach(() => service.close());
 
-  it('has one JSON line for each request, with all that is needed to investigate it', async () => {
+  it('has one JSON line for each request, with the fields needed to investigate it', async () => {
     await start({});
     await service.get('/v1/pets/9?limit=3', { key, headers: { 'x-request-id': 'abc' } });
     expect(lines).toHaveLength(1);
-    expect(logged()).toEqual([
+    expect(parseLines()).toEqual([
       {
         'log.level': 'info',
         '@timestamp': expect.stringMatching(/^\d{4}-\d\d-\d\dT[\d:.]+Z$/) as string,
@@ -49,11 +49,11 @@ describe('The log', () => {
         message: 'GET /v1/pets/:petId 404',
       },
     ]);
-    // In nanoseconds.
-    expect(logged()[0]?.['event.duration']).toBeGreaterThan(100_000);
+    // The duration is in nanoseconds.
+    expect(parseLines()[0]?.['event.duration']).toBeGreaterThan(100_000);
   });
 
-  it('gives the reason of a rejected request, and the request ID that the client got', async () => {
+  it('has the reason why a request was rejected, and the request ID that the client received', async () => {
     await start({ AUTH_FAILURES_PER_MINUTE: '1' });
     const responses = [];
     for (const path of ['/v1/pets', '/v1/pets']) {
@@ -62,16 +62,16 @@ describe('The log', () => {
     for (let request = 0; request <= 60; request++) {
       responses.push(await service.get('/v1/nowhere', { key }));
     }
-    expect(requests().map((line) => [line['http.request.id'], line['http.response.status_code']])).toEqual(
+    expect(findRequests().map((line) => [line['http.request.id'], line['http.response.status_code']])).toEqual(
       responses.map(({ headers, status }) => [headers['x-request-id'], status]),
     );
-    expect(requests().map(({ petstore }) => (petstore as { rate: string }).rate)).toEqual([
+    expect(findRequests().map(({ petstore }) => (petstore as { rate: string }).rate)).toEqual([
       'unauthenticated',
       'too_many_auth_failures',
       ...Array<string>(60).fill('admitted'),
       'rate_limit_exceeded',
     ]);
-    expect(requests().at(-1)).toMatchObject({
+    expect(findRequests().at(-1)).toMatchObject({
       'http.route': 'unmatched',
       'http.response.status_code': 429,
       petstore: { accountId: 1 },
@@ -85,17 +85,17 @@ describe('The log', () => {
       expect((await service.get(path)).status).toBe(200);
     }
     await service.call('HEAD', '/readyz');
-    expect(requests()).toEqual([]);
+    expect(findRequests()).toEqual([]);
     jest.spyOn(service.app.get(Readiness), 'check').mockRejectedValue(new ServiceUnavailableError());
     await service.get('/readyz');
-    expect(requests()).toMatchObject([{ 'log.level': 'info', message: 'GET /readyz 503' }]);
+    expect(findRequests()).toMatchObject([{ 'log.level': 'info', message: 'GET /readyz 503' }]);
   });
 
-  it('has a line for input that never became a request', async () => {
+  it('has a line for input that is not a valid HTTP request', async () => {
     await start({});
     const response = await service.raw('NONSENSE\r\n\r\n');
     await service.get('/docs/%zz');
-    expect(requests()).toMatchObject([
+    expect(findRequests()).toMatchObject([
       { 'http.request.id': /x-request-id: (\S+)/.exec(response)?.[1], message: 'other unmatched 400' },
       { message: 'GET unmatched 400' },
     ]);
@@ -117,8 +117,8 @@ describe('The log', () => {
       request.write('{');
     });
     await disconnected;
-    await eventually(5_000, () => requests().length > 0);
-    expect(requests()).toMatchObject([{ message: 'POST /v1/pets 499' }]);
+    await eventually(5_000, () => findRequests().length > 0);
+    expect(findRequests()).toMatchObject([{ message: 'POST /v1/pets 499' }]);
   });
 
   it('reports a ban once, with the key and the end of the ban', async () => {
@@ -129,14 +129,14 @@ describe('The log', () => {
     }
     expect(codes.filter((code) => code === 'key_temporarily_banned')).toHaveLength(5);
     const bannedUntil = new Date(service.clock.now() + 900_000).toISOString();
-    expect(eventsOf('key_banned')).toMatchObject([
+    expect(findEvents('key_banned')).toMatchObject([
       { 'log.level': 'warn', petstore: { keyId: 1, accountId: 1, key: expect.any(String) as string, bannedUntil } },
     ]);
   });
 
   it('never contains a key, a query or a body, wherever a client puts them', async () => {
     await start({ LOG_LEVEL: 'trace' });
-    const secret = 'what-nobody-may-read';
+    const secret = 'private-data';
     const headers = { 'x-request-id': key, traceparent: key, 'user-agent': secret, cookie: secret, origin: secret };
     await service.post(`/v1/pets?access_token=${key}`, { key, headers, body: { name: secret, categoryId: 1 } });
     await service.post('/v1/pets', { key, headers, body: `{"name":"${secret}` });
@@ -144,12 +144,12 @@ describe('The log', () => {
     await service.get(`/v1/${secret}/${key}`, { headers: { authorization: `Basic ${key}` } });
     await service.get(`/${key}%zz`);
     await service.raw(`GET /${key} HTTP/9\r\nAuthorization: ${key}\r\n\r\n`);
-    expect(requests()).toHaveLength(6);
+    expect(findRequests()).toHaveLength(6);
     expect(lines.join('')).not.toContain(key.slice(10, 20));
     expect(lines.join('')).not.toContain(secret);
   });
 
-  it('gives the reason of 503 responses: the first immediately, further ones of the same second as a number', async () => {
+  it('has the reason of the first 503 response immediately, and a count of further ones in the same second', async () => {
     await start({});
     await service.get('/v1/pets', { key });
     lines.length = 0;
@@ -160,10 +160,10 @@ describe('The log', () => {
     const responses = await Promise.all([1, 2, 3].map(() => service.get('/v1/pets', { key })));
     query.mockRestore();
     expect(responses.map(({ status }) => status)).toEqual([503, 503, 503]);
-    const reasons = () => eventsOf('service_unavailable');
-    await eventually(5_000, () => reasons().length > 1);
+    const findReasons = () => findEvents('service_unavailable');
+    await eventually(5_000, () => findReasons().length > 1);
     const [reason, code] = [failure.message, failure.code];
-    expect(reasons()).toMatchObject([
+    expect(findReasons()).toMatchObject([
       { 'log.level': 'warn', 'http.request.id': expect.any(String) as string, petstore: { reason, code } },
       { 'log.level': 'warn', petstore: { reason, unlogged: 2 } },
     ]);

@@ -8,7 +8,7 @@ describe('/metrics', () => {
   const start = async (env: Record<string, string> = {}) => {
     service = await TestService.start(env);
   };
-  const samples = async () => {
+  const readSamples = async () => {
     const { status, text } = await service.get('/metrics');
     expect(status).toBe(200);
     return new Map(
@@ -27,10 +27,10 @@ describe('/metrics', () => {
     await service.get('/v1/pets', { key });
     await service.get('/v1/pets?limit=2', { key });
     await service.get('/v1/pets?limit=x', { key });
-    const found = await samples();
-    const requests = (labels: string) => found.get(`petstore_http_request_duration_seconds_count{${labels}}`);
-    expect(requests('method="GET",route="/v1/pets",status="200"')).toBe(2);
-    expect(requests('method="GET",route="/v1/pets",status="400"')).toBe(1);
+    const found = await readSamples();
+    const countRequests = (labels: string) => found.get(`petstore_http_request_duration_seconds_count{${labels}}`);
+    expect(countRequests('method="GET",route="/v1/pets",status="200"')).toBe(2);
+    expect(countRequests('method="GET",route="/v1/pets",status="400"')).toBe(1);
     const bucket =
       'petstore_http_request_duration_seconds_bucket{le="+Inf",method="GET",route="/v1/pets",status="200"}';
     expect(found.get(bucket)).toBe(2);
@@ -46,13 +46,13 @@ describe('/metrics', () => {
     for (let request = 0; request < 123; request++) {
       await service.get('/v1/pets', { key });
     }
-    const found = await samples();
-    const decisions = (plan: string, outcome: string) =>
+    const found = await readSamples();
+    const countDecisions = (plan: string, outcome: string) =>
       found.get(`petstore_rate_decisions_total{plan="${plan}",outcome="${outcome}"}`);
-    expect(decisions('free', 'admitted')).toBe(60);
-    expect(decisions('free', 'rate_limit_exceeded')).toBe(60);
-    expect(decisions('free', 'key_temporarily_banned')).toBe(3);
-    expect(decisions('none', 'unauthenticated')).toBe(1);
+    expect(countDecisions('free', 'admitted')).toBe(60);
+    expect(countDecisions('free', 'rate_limit_exceeded')).toBe(60);
+    expect(countDecisions('free', 'key_temporarily_banned')).toBe(3);
+    expect(countDecisions('none', 'unauthenticated')).toBe(1);
     expect(found.get('petstore_bans_total')).toBe(1);
   });
 
@@ -62,22 +62,22 @@ describe('/metrics', () => {
     await service.get('/v1/pets/1', { key });
     await service.get('/v1/pets/1', { key });
     await service.get('/v1/pets', { key });
-    const calls = async () =>
-      [...(await samples())].filter(([name]) => name.startsWith('petstore_deprecated_calls_total'));
-    const of = (account: string) =>
+    const readDeprecatedCalls = async () =>
+      [...(await readSamples())].filter(([name]) => name.startsWith('petstore_deprecated_calls_total'));
+    const createName = (account: string) =>
       `petstore_deprecated_calls_total{method="GET",route="/v1/pets/:petId",account="${account}"}`;
-    expect(await calls()).toEqual([[of('1'), 2]]);
+    expect(await readDeprecatedCalls()).toEqual([[createName('1'), 2]]);
     for (let account = 2n; account <= 1_002n; account++) {
       service.app.get(Metrics).recordDeprecatedCall('GET', '/v1/pets/:petId', account);
     }
-    const all = new Map(await calls());
+    const all = new Map(await readDeprecatedCalls());
     expect(all.size).toBe(1_001);
-    expect([all.get(of('1')), all.get(of('1000')), all.get(of('other'))]).toEqual([2, 1, 2]);
+    expect([all.get(createName('1')), all.get(createName('1000')), all.get(createName('other'))]).toEqual([2, 1, 2]);
   });
 
   it('has the default metrics of prom-client, which dashboards for Node.js expect', async () => {
     await start();
-    const found = await samples();
+    const found = await readSamples();
     for (const name of ['process_cpu_seconds_total', 'process_resident_memory_bytes', 'process_start_time_seconds']) {
       expect([name, found.get(name)]).toEqual([name, expect.any(Number)]);
     }
@@ -86,7 +86,7 @@ describe('/metrics', () => {
 
   it('reports readiness, the database pool, Redis, the event loop and the build', async () => {
     await start();
-    const found = await samples();
+    const found = await readSamples();
     expect(found.get('petstore_database_connections{state="idle"}')).toBeGreaterThan(0);
     expect(found.get('petstore_database_waiting')).toBe(0);
     expect(found.get('petstore_database_read_endpoint')).toBe(0);
@@ -99,17 +99,17 @@ describe('/metrics', () => {
   it('gets no new label values from client input', async () => {
     await start();
     const key = await service.createKey();
-    const strange = async (word: string) => {
+    const sendUnknownInput = async (word: string) => {
       await service.get(`/v1/${word}`, { key });
       await service.get(`/v1/pets/${word}?${word}=${word}`, { key });
       await service.get(`/${word}`, { headers: { 'x-request-id': word } });
       await service.call('PROPFIND', `/v1/${word}`, { key });
       await service.get('/v1/pets', { key: word });
     };
-    await strange('one');
-    const before = await samples();
-    await strange('two');
-    const after = await samples();
+    await sendUnknownInput('one');
+    const before = await readSamples();
+    await sendUnknownInput('two');
+    const after = await readSamples();
     // Node.js itself defines the labels of its own metrics.
     const isNew = (name: string) =>
       name.startsWith('petstore_') && !before.has(name) && !name.includes('route="/metrics"');

@@ -43,7 +43,7 @@ describe('The alert rules and the dashboard', () => {
       ...[...expr.matchAll(/[{,] *(\w+)=/g)].map(([, label = '']) => label),
     ]);
     const known = [...text.matchAll(/[{,](\w+)="/g)].map(([, label]) => label);
-    // Added by Prometheus itself.
+    // Prometheus adds these labels itself.
     expect([...known, 'job', 'instance']).toEqual(expect.arrayContaining(labels));
   });
 
@@ -63,7 +63,7 @@ describe('The alert rules and the dashboard', () => {
     expect(rule?.expr).toContain(`> ${Date.parse(sunset) / 1_000} - 90 * 86400`);
   });
 
-  it('are documented in docs/operating.md, each alert with what to do, to which its runbook leads', () => {
+  it('are documented in docs/operating.md, and each alert links to its runbook there', () => {
     const headings = [...read('docs/operating.md').matchAll(/^#### (Petstore\w+)$/gm)].map(([, name]) => name);
     expect(headings).toEqual(rules.map(({ alert }) => alert));
     const anchors = headings.map((name = '') => `docs/operating.md#${name.toLowerCase()}`);

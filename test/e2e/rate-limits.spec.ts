@@ -1,4 +1,4 @@
-import { type TestResponse, getCode, rate, TestService } from '../support/service';
+import { type TestResponse, getCode, parseRateLimit, TestService } from '../support/service';
 
 const MINUTE = 60_000;
 
@@ -11,7 +11,7 @@ describe('Rate limits', () => {
   afterEach(() => service.close());
 
   const list = (key: string) => service.get('/v1/pets', { key });
-  const many = (count: number, key: string) => Promise.all(Array.from({ length: count }, () => list(key)));
+  const listRepeatedly = (count: number, key: string) => Promise.all(Array.from({ length: count }, () => list(key)));
 
   it.each([
     ['free', 60],
@@ -20,28 +20,28 @@ describe('Rate limits', () => {
   ] as const)('plan %s shows its %d requests a minute, and how many are left', async (plan, perMinute) => {
     const key = await service.createKey(plan);
     const now = service.clock.now() / 1_000;
-    expect(rate(await list(key))).toEqual({ limit: perMinute, remaining: perMinute - 1, reset: now + 60 });
-    expect(rate(await list(key))).toEqual({ limit: perMinute, remaining: perMinute - 2, reset: now + 60 });
+    expect(parseRateLimit(await list(key))).toEqual({ limit: perMinute, remaining: perMinute - 1, reset: now + 60 });
+    expect(parseRateLimit(await list(key))).toEqual({ limit: perMinute, remaining: perMinute - 2, reset: now + 60 });
   });
 
   it('plan enterprise has the limits of its account', async () => {
     const key = await service.createKey('enterprise', { perMinute: 3, perDay: 50 });
-    expect((await many(5, key)).map(({ status }) => status).sort()).toEqual([200, 200, 200, 429, 429]);
+    expect((await listRepeatedly(5, key)).map(({ status }) => status).sort()).toEqual([200, 200, 200, 429, 429]);
   });
 
-  it('of 200 concurrent requests with a free key exactly 60 pass, with 59 to 0 left, once each', async () => {
+  it('exactly 60 of 200 concurrent requests with a free key pass, with each remaining value from 59 to 0 once', async () => {
     const key = await service.createKey('free');
-    const responses = await many(200, key);
+    const responses = await listRepeatedly(200, key);
     const passed = responses.filter(({ status }) => status === 200);
-    expect(passed.map((response) => rate(response).remaining).sort((a, b) => b - a)).toEqual(
+    expect(passed.map((response) => parseRateLimit(response).remaining).sort((a, b) => b - a)).toEqual(
       Array.from({ length: 60 }, (_, index) => 59 - index),
     );
     expect(responses.filter(({ status }) => status === 429)).toHaveLength(140);
   });
 
-  it('429 says when to retry, and the request then passes', async () => {
+  it('429 returns when to retry, and the request then passes', async () => {
     const key = await service.createKey('free');
-    await many(60, key);
+    await listRepeatedly(60, key);
     service.clock.advance(20_500);
     const rejected = await list(key);
     expect([rejected.status, getCode(rejected), rejected.headers['retry-after']]).toEqual([
@@ -49,25 +49,25 @@ describe('Rate limits', () => {
       'rate_limit_exceeded',
       '40',
     ]);
-    expect(rate(rejected)).toEqual({ limit: 60, remaining: 0, reset: service.clock.now() / 1_000 + 39.5 });
+    expect(parseRateLimit(rejected)).toEqual({ limit: 60, remaining: 0, reset: service.clock.now() / 1_000 + 39.5 });
     service.clock.advance(40_000);
     expect((await list(key)).status).toBe(200);
   });
 
   it('all keys of an account share its limits', async () => {
     const [first = '', second = ''] = await service.createKeys(2, 'free');
-    await many(59, first);
-    expect(rate(await list(second)).remaining).toBe(0);
+    await listRepeatedly(59, first);
+    expect(parseRateLimit(await list(second)).remaining).toBe(0);
     expect((await list(first)).status).toBe(429);
   });
 
   it('accounts do not affect each other', async () => {
     const [busy, quiet] = [await service.createKey('free'), await service.createKey('free')];
-    await many(80, busy);
+    await listRepeatedly(80, busy);
     expect((await list(quiet)).status).toBe(200);
   });
 
-  it('every response but 429 counts, whatever its status', async () => {
+  it('every request counts unless its response is 429', async () => {
     const key = await service.createKey('free');
     const responses: TestResponse[] = [
       await service.get('/v1/pets', { key }),
@@ -83,65 +83,71 @@ describe('Rate limits', () => {
       await service.get(`/v1/pets?${'a'.repeat(9_000)}`, { key }),
     ];
     expect(responses.map(({ status }) => status)).toEqual([200, 400, 404, 404, 404, 405, 400, 413, 415, 400, 414]);
-    expect(responses.map((response) => rate(response).remaining)).toEqual([59, 58, 57, 56, 55, 54, 53, 52, 51, 50, 49]);
+    expect(responses.map((response) => parseRateLimit(response).remaining)).toEqual([
+      59, 58, 57, 56, 55, 54, 53, 52, 51, 50, 49,
+    ]);
   });
 
-  it('the headers show the window with the fewest requests left, on a tie the one that ends later', async () => {
+  it('the headers show the window with the fewest requests left, and on a tie the one that ends later', async () => {
     const key = await service.createKey('enterprise', { perMinute: 10, perDay: 12 });
     const endOfDay = Date.UTC(2026, 10, 22) / 1_000;
-    expect(rate(await list(key)).limit).toBe(10);
+    expect(parseRateLimit(await list(key)).limit).toBe(10);
     service.clock.advance(MINUTE);
-    // 9 left in the minute, 10 in the day.
-    expect(rate(await list(key))).toEqual({ limit: 10, remaining: 9, reset: service.clock.now() / 1_000 + 60 });
+    // 9 requests are left in the minute, 10 in the day.
+    expect(parseRateLimit(await list(key))).toEqual({
+      limit: 10,
+      remaining: 9,
+      reset: service.clock.now() / 1_000 + 60,
+    });
     service.clock.advance(MINUTE);
-    // 9 left in each.
-    expect(rate(await list(key))).toEqual({ limit: 12, remaining: 9, reset: endOfDay });
+    // 9 requests are left in each window.
+    expect(parseRateLimit(await list(key))).toEqual({ limit: 12, remaining: 9, reset: endOfDay });
   });
 
   it('an exhausted day is 429 daily_quota_exceeded until midnight UTC, and costs nothing in the minute', async () => {
     const key = await service.createKey('enterprise', { perMinute: 10, perDay: 5 });
-    await many(5, key);
+    await listRepeatedly(5, key);
     const rejected = await list(key);
     expect([rejected.status, getCode(rejected)]).toEqual([429, 'daily_quota_exceeded']);
-    expect(rate(rejected)).toEqual({ limit: 5, remaining: 0, reset: Date.UTC(2026, 10, 22) / 1_000 });
+    expect(parseRateLimit(rejected)).toEqual({ limit: 5, remaining: 0, reset: Date.UTC(2026, 10, 22) / 1_000 });
     expect(rejected.headers['retry-after']).toBe(`${12 * 3_600}`);
     service.clock.set(Date.UTC(2026, 10, 22));
-    expect(rate(await list(key))).toMatchObject({ limit: 5, remaining: 4 });
+    expect(parseRateLimit(await list(key))).toMatchObject({ limit: 5, remaining: 4 });
   });
 
   it('on 429 the headers show the exhausted window that ends last', async () => {
     const key = await service.createKey('enterprise', { perMinute: 2, perDay: 2 });
     service.clock.set(Date.UTC(2026, 10, 21, 23, 59, 30));
-    await many(2, key);
+    await listRepeatedly(2, key);
     const rejected = await list(key);
     expect(getCode(rejected)).toBe('rate_limit_exceeded');
-    expect(rate(rejected).reset).toBe(Date.UTC(2026, 10, 22, 0, 0, 30) / 1_000);
+    expect(parseRateLimit(rejected).reset).toBe(Date.UTC(2026, 10, 22, 0, 0, 30) / 1_000);
   });
 
   it('a key that keeps sending after 429 is banned for 15 minutes, then 1 hour, then 24 hours', async () => {
     const [key = '', other = ''] = await service.createKeys(2, 'enterprise', { perMinute: 3, perDay: 1_000 });
     for (const seconds of [900, 3_600, 86_400, 86_400]) {
-      await many(3, key);
-      expect((await many(3, key)).map(getCode)).toEqual(Array(3).fill('rate_limit_exceeded'));
+      await listRepeatedly(3, key);
+      expect((await listRepeatedly(3, key)).map(getCode)).toEqual(Array(3).fill('rate_limit_exceeded'));
       const banned = await list(key);
       const end = service.clock.now() / 1_000 + seconds;
       expect([banned.status, getCode(banned)]).toEqual([429, 'key_temporarily_banned']);
-      expect(rate(banned)).toEqual({ limit: 3, remaining: 0, reset: end });
+      expect(parseRateLimit(banned)).toEqual({ limit: 3, remaining: 0, reset: end });
       expect(banned.headers['retry-after']).toBe(`${seconds}`);
 
       service.clock.advance(seconds * 1_000 - 1);
       const stillBanned = await list(key);
-      expect([getCode(stillBanned), rate(stillBanned).reset]).toEqual(['key_temporarily_banned', end]);
+      expect([getCode(stillBanned), parseRateLimit(stillBanned).reset]).toEqual(['key_temporarily_banned', end]);
       expect((await list(other)).status).toBe(200);
       service.clock.advance(MINUTE + 1);
     }
     service.clock.advance(86_400_000);
-    await many(6, key);
+    await listRepeatedly(6, key);
     expect((await list(key)).headers['retry-after']).toBe('900');
   });
 
   describe('GET /v1/rate-limit', () => {
-    const usage = (key: string) => service.get('/v1/rate-limit', { key });
+    const getUsage = (key: string) => service.get('/v1/rate-limit', { key });
 
     it('shows both windows, and is counted in neither', async () => {
       const key = await service.createKey('free');
@@ -150,45 +156,45 @@ describe('Rate limits', () => {
         minute: { limit: 60, remaining: 60, reset: now + 60 },
         day: { limit: 1_000, remaining: 1_000, reset: endOfDay },
       };
-      expect((await usage(key)).body).toEqual(unused);
-      expect((await usage(key)).body).toEqual(unused);
-      await many(3, key);
+      expect((await getUsage(key)).body).toEqual(unused);
+      expect((await getUsage(key)).body).toEqual(unused);
+      await listRepeatedly(3, key);
       service.clock.advance(20_500);
-      const answer = await usage(key);
-      expect([answer.status, answer.body]).toEqual([
+      const response = await getUsage(key);
+      expect([response.status, response.body]).toEqual([
         200,
         {
           minute: { limit: 60, remaining: 57, reset: now + 60 },
           day: { limit: 1_000, remaining: 997, reset: endOfDay },
         },
       ]);
-      // The headers show the tighter one.
-      expect(rate(answer)).toEqual({ limit: 60, remaining: 57, reset: now + 60 });
+      // The headers show the window with fewer requests left.
+      expect(parseRateLimit(response)).toEqual({ limit: 60, remaining: 57, reset: now + 60 });
     });
 
-    it('responds while the minute is exhausted, and brings no ban nearer', async () => {
+    it('responds while the minute is exhausted, and does not count towards a ban', async () => {
       const key = await service.createKey('enterprise', { perMinute: 2, perDay: 50 });
-      await many(2, key);
-      const answers = await Promise.all(Array.from({ length: 20 }, () => usage(key)));
-      expect(answers.map(({ status }) => status)).toEqual(Array(20).fill(200));
-      expect(answers[0]?.headers['retry-after']).toBeUndefined();
-      expect((await many(2, key)).map(getCode)).toEqual(Array(2).fill('rate_limit_exceeded'));
+      await listRepeatedly(2, key);
+      const responses = await Promise.all(Array.from({ length: 20 }, () => getUsage(key)));
+      expect(responses.map(({ status }) => status)).toEqual(Array(20).fill(200));
+      expect(responses[0]?.headers['retry-after']).toBeUndefined();
+      expect((await listRepeatedly(2, key)).map(getCode)).toEqual(Array(2).fill('rate_limit_exceeded'));
     });
 
     it('shows a ban of the key, which other keys of the account do not have', async () => {
       const [key = '', other = ''] = await service.createKeys(2, 'enterprise', { perMinute: 1, perDay: 50 });
-      await many(3, key);
+      await listRepeatedly(3, key);
       const end = service.clock.now() / 1_000 + 900;
       service.clock.advance(MINUTE);
-      const banned = await usage(key);
+      const banned = await getUsage(key);
       const minute = { limit: 1, remaining: 1, reset: service.clock.now() / 1_000 + 60 };
       expect([banned.status, banned.body]).toMatchObject([
         200,
         { minute, day: { remaining: 49 }, ban: { reset: end } },
       ]);
-      expect(rate(banned)).toEqual({ limit: 1, remaining: 0, reset: end });
-      expect((await usage(other)).body).toMatchObject({ minute });
-      expect((await usage(other)).body).not.toHaveProperty('ban');
+      expect(parseRateLimit(banned)).toEqual({ limit: 1, remaining: 0, reset: end });
+      expect((await getUsage(other)).body).toMatchObject({ minute });
+      expect((await getUsage(other)).body).not.toHaveProperty('ban');
     });
   });
 });

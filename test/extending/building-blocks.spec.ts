@@ -29,7 +29,7 @@ describe('A module added by a team', () => {
   });
   afterAll(() => store.close());
 
-  const make = async (more: object = {}, petId?: bigint) =>
+  const createVisit = async (more: object = {}, petId?: bigint) =>
     store.call('POST', '/v1/visits', {
       petId: Number(petId ?? (await store.addPet())),
       startsAt: '2027-01-31T18:00:00+02:00',
@@ -41,21 +41,23 @@ describe('A module added by a team', () => {
 
   describe('declares fields with decorators:', () => {
     it('a date-time in the body is a Date, and no other value is accepted as one', async () => {
-      expect((await make()).body).toMatchObject({
+      expect((await createVisit()).body).toMatchObject({
         startsAt: '2027-01-31T16:00:00.000Z',
         endsAt: '2027-01-31T17:00:00.000Z',
       });
       for (const endsAt of ['2027-01-31', '2027-02-30T00:00:00Z', 1_801_411_200_000, null, ['2027-01-31T17:00:00Z']]) {
-        const response = await make({ endsAt });
+        const response = await createVisit({ endsAt });
         expect([getCode(response), getMessage(response)]).toEqual(['invalid_body', `endsAt ${DATE_TIME}.`]);
       }
-      expect(getMessage(await make({ endsAt: undefined }))).toBe('endsAt is required.');
+      expect(getMessage(await createVisit({ endsAt: undefined }))).toBe('endsAt is required.');
     });
 
-    it('a date-time in the query is a Date, and a filter whose cursor does not depend on its spelling', async () => {
+    it('a date-time in the query is a Date, and its cursors accept other spellings of the same time', async () => {
       const made = [];
       for (const day of ['01', '02', '03']) {
-        made.push(getId(await make({ startsAt: `2028-05-${day}T09:00:00Z`, endsAt: `2028-05-${day}T10:00:00Z` })));
+        made.push(
+          getId(await createVisit({ startsAt: `2028-05-${day}T09:00:00Z`, endsAt: `2028-05-${day}T10:00:00Z` })),
+        );
       }
       const list = (query: string) => store.call('GET', `/v1/visits?${query}`);
       const getIds = ({ body }: { body: unknown }) => (body as { id: number }[]).map(({ id }) => id);
@@ -67,7 +69,7 @@ describe('A module added by a team', () => {
       const cursor = /cursor=.+$/.exec(next?.[1] ?? '')?.[0] ?? '';
       expect(getIds(await list(`from=2028-05-02T09:00:00Z&to=2029-01-01T00:00:00Z&${cursor}`))).toEqual([made[2]]);
       expect(getCode(await list(`from=2028-05-02T09:00:01Z&to=2029-01-01T00:00:00Z&${cursor}`))).toBe('invalid_cursor');
-      // An unencoded plus is a space.
+      // In a query, an unencoded plus is a space.
       for (const from of ['2028-05-02', '2028-05-02T11:00:00+02:00', '', 'null', '2028-05-02T09:00:00Z&from=']) {
         const response = await list(`from=${from}`);
         expect([getCode(response), getMessage(response)]).toEqual(['invalid_parameter', `from ${DATE_TIME}.`]);
@@ -75,14 +77,14 @@ describe('A module added by a team', () => {
     });
 
     it('an optional field must not be null', async () => {
-      expect((await make()).status).toBe(201);
-      const response = await make({ note: null });
+      expect((await createVisit()).status).toBe(201);
+      const response = await createVisit({ note: null });
       expect([getCode(response), getMessage(response)]).toEqual(['invalid_body', 'note must be a string.']);
     });
 
-    it('free text is measured in characters, stored as sent, and always storable', async () => {
+    it('free text is measured in characters and stored as sent; text that cannot be stored is rejected', async () => {
       const note = ` ${'🐕'.repeat(18)} `;
-      expect((await make({ note })).body).toMatchObject({ note });
+      expect((await createVisit({ note })).body).toMatchObject({ note });
       for (const [text, problem] of [
         ['🐕'.repeat(21), 'must be 1 to 20 characters long'],
         ['', 'must be 1 to 20 characters long'],
@@ -90,12 +92,12 @@ describe('A module added by a team', () => {
         ['a\0', 'must not contain NUL or a lone surrogate'],
         ['\ud83d', 'must not contain NUL or a lone surrogate'],
       ]) {
-        expect(getMessage(await make({ note: text }))).toBe(`note ${problem}.`);
+        expect(getMessage(await createVisit({ note: text }))).toBe(`note ${problem}.`);
       }
     });
 
-    it('a change has at least one of its fields', async () => {
-      const url = `/v1/visits/${getId(await make({ note: 'Vaccination' }))}`;
+    it('a change must have at least one of its fields', async () => {
+      const url = `/v1/visits/${getId(await createVisit({ note: 'Vaccination' }))}`;
       expect((await store.call('PATCH', url, { note: 'Check-up' })).body).toMatchObject({ note: 'Check-up' });
       expect((await store.call('PATCH', url, { endsAt: '2027-01-31T16:30:00Z' })).body).toMatchObject({
         endsAt: '2027-01-31T16:30:00.000Z',
@@ -111,7 +113,7 @@ describe('A module added by a team', () => {
       expect(getMessage(await store.call('PATCH', url, { note: null }))).toBe('note must be a string.');
     });
 
-    it('which the OpenAPI document also says', async () => {
+    it('the OpenAPI document describes all of this', async () => {
       const { schemas } = ((await store.call('GET', '/openapi.json')).body as OpenAPIObject).components ?? {};
       expect(schemas).toMatchObject({
         CreateVisitDto: {
@@ -132,16 +134,16 @@ describe('A module added by a team', () => {
   describe('keeps its rules in the database:', () => {
     const conflict = 'The animal has a visit at that time.';
 
-    it('a constraint violation is an error of its own', async () => {
+    it('a constraint violation returns the error that the module declares for it', async () => {
       const petId = await store.addPet();
-      expect((await make({}, petId)).status).toBe(201);
-      const response = await make({ startsAt: '2027-01-31T16:59:59Z', endsAt: '2027-01-31T18:00:00Z' }, petId);
+      expect((await createVisit({}, petId)).status).toBe(201);
+      const response = await createVisit({ startsAt: '2027-01-31T16:59:59Z', endsAt: '2027-01-31T18:00:00Z' }, petId);
       expect([response.status, getCode(response), getMessage(response)]).toEqual([409, 'conflict', conflict]);
-      expect((await make({ startsAt: '2027-01-31T17:00:00Z', endsAt: '2027-01-31T18:00:00Z' }, petId)).status).toBe(
-        201,
-      );
-      expect(getMessage(await make({ endsAt: '2027-01-31T16:00:00Z' }))).toBe('A visit ends after it starts.');
-      const earlier = await make({ startsAt: '2027-01-31T15:00:00Z', endsAt: '2027-01-31T16:00:00Z' }, petId);
+      expect(
+        (await createVisit({ startsAt: '2027-01-31T17:00:00Z', endsAt: '2027-01-31T18:00:00Z' }, petId)).status,
+      ).toBe(201);
+      expect(getMessage(await createVisit({ endsAt: '2027-01-31T16:00:00Z' }))).toBe('A visit ends after it starts.');
+      const earlier = await createVisit({ startsAt: '2027-01-31T15:00:00Z', endsAt: '2027-01-31T16:00:00Z' }, petId);
       const url = `/v1/visits/${getId(earlier)}`;
       expect(getCode(await store.call('PATCH', url, { endsAt: '2027-01-31T16:00:01Z' }))).toBe('conflict');
       const visits = store.app.get(VisitsService);
@@ -150,15 +152,15 @@ describe('A module added by a team', () => {
       );
     });
 
-    it('so is a violation of a constraint that only the module of another table knows', async () => {
+    it('so does a violation of a constraint that the module of another table declares', async () => {
       const petId = await store.addPet();
-      expect((await make({}, petId)).status).toBe(201);
+      expect((await createVisit({}, petId)).status).toBe(201);
       const remove = () => store.app.get(DataSource).query('DELETE FROM pets WHERE id = $1', [petId.toString()]);
       const errors = { foreign_key_violation: () => new ConflictException('The animal is in use.') };
       await expect(onViolation(remove, errors)).rejects.toThrow('The animal is in use.');
     });
 
-    it('however the statement is sent, and even if the commit checks the constraint', async () => {
+    it('so does a violation in any kind of statement, or at the commit', async () => {
       const [statements, unitOfWork] = [store.app.get(PreparedStatements), store.app.get(UnitOfWork)];
       await store.app
         .get(DataSource)
@@ -177,10 +179,10 @@ describe('A module added by a team', () => {
       await store.app.get(DataSource).query('DROP TABLE rooms');
     });
 
-    it('the violation of a constraint that it does not declare is an error in the code', async () => {
+    it('the violation of a constraint that no module declares is a 500', async () => {
       const sql = (text: string) => store.app.get(DataSource).query(text);
       await sql(`ALTER TABLE visits ADD CONSTRAINT no_bath CHECK (note <> 'Bath')`);
-      const response = await make({ note: 'Bath' });
+      const response = await createVisit({ note: 'Bath' });
       expect([response.status, getCode(response)]).toEqual([500, 'internal_error']);
     });
 
@@ -199,7 +201,7 @@ describe('A module added by a team', () => {
       expect(await unitOfWork.run(() => pets.findForChange(2n ** 62n))).toBeNull();
     });
 
-    it('a lock outside a unit of work, where it would end immediately, is an error in the code', async () => {
+    it('a lock outside a unit of work, where it would end immediately, throws an error', async () => {
       await expect(store.app.get(PetsService).findForChange(await store.addPet())).rejects.toThrow('transaction');
     });
   });
@@ -208,29 +210,29 @@ describe('A module added by a team', () => {
     const count = async () =>
       Number(/^petstore_visits_total (\d+)$/m.exec((await store.app.inject('/metrics')).body)?.[1]);
     const before = await count();
-    await make();
+    await createVisit();
     expect(await count()).toBe(before + 1);
   });
 
   it('adds fields to the log lines of its requests', async () => {
     lines.length = 0;
     const petId = await store.addPet();
-    const visitId = getId(await make({}, petId));
+    const visitId = getId(await createVisit({}, petId));
     await store.call('GET', '/v1/pets');
     expect(lines.join('')).toContain(` visitId=${visitId} petId=${petId} `);
     expect(lines.filter((line) => line.includes('visitId='))).toHaveLength(1);
   });
 
   it('sends headers that the document lists and browsers may read', async () => {
-    const { headers } = await make();
+    const { headers } = await createVisit();
     expect(headers['x-room']).toBe('A');
-    // Whatever their names: requests are sent without cookies (Fetch standard, CORS protocol).
+    // The wildcard covers all headers because requests have no credentials (Fetch standard, CORS protocol).
     expect(headers['access-control-expose-headers']?.split(', ')).toContain('*');
     expect(headers['access-control-allow-credentials']).toBeUndefined();
   });
 
   it('has its own settings, which are validated with all others', async () => {
-    expect(getMessage(await make({ endsAt: '2027-01-31T19:00:01Z' }))).toBe('A visit takes at most 3 hours.');
+    expect(getMessage(await createVisit({ endsAt: '2027-01-31T19:00:01Z' }))).toBe('A visit takes at most 3 hours.');
     const wrong = () => loadSettings({ PORT: 'x', VISIT_MAX_HOURS: '25' });
     expect(wrong).toThrow(InvalidSettingsError);
     expect(wrong).toThrow(/^PORT must .+\nVISIT_MAX_HOURS must be a whole number from 1 to 24\.$/);

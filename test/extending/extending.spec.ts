@@ -85,7 +85,7 @@ class ExceptionsController {
   }
 }
 
-/** The application with the team's own parts, otherwise built like `createApp` does. */
+/** Starts the application with the team's own parts, and otherwise like `createApp`. */
 async function start(module: TestingModule, settings: Settings): Promise<NestFastifyApplication> {
   const app = module.createNestApplication<NestFastifyApplication>(createHttpAdapter(settings), { logger: false });
   return configureApp(app, settings, createLog(settings)).init();
@@ -137,7 +137,7 @@ describe('A team that extends the service', () => {
     expect(await call('GET')).toMatchObject({ status: 429, code: 'daily_quota_exceeded' });
   });
 
-  it('can exempt an operation from the limits with @SkipThrottle(), and it still needs a key', async () => {
+  it('can exempt an operation from the limits with @SkipThrottle(); it still needs a key', async () => {
     const url = '/v1/opening-hours';
     expect(await call('GET', 'Bearer wrong', url)).toMatchObject({ status: 401 });
     for (let request = 0; request < 5; request++) {
@@ -146,7 +146,7 @@ describe('A team that extends the service', () => {
   });
 
   it.each(Object.entries(EXCEPTIONS))(
-    'can throw an exception of Nest, which keeps its status, with the code %s',
+    'can throw an exception of Nest: the response has its status and the code %s',
     async (code, exception) => {
       const status = exception.getStatus();
       const { statusCode, headers, body } = await app.inject({
@@ -183,7 +183,7 @@ describe('A team that extends the service', () => {
       await migration.down(runner);
       await expect(add('team')).rejects.toThrow('accounts_plan_check');
     } finally {
-      // Plans that the migration does not know may have been added.
+      // Restore the original constraint, which may have plans that the migration does not know.
       await runner.query(
         `DELETE FROM accounts WHERE plan = 'team';
          ALTER TABLE accounts
@@ -195,7 +195,7 @@ describe('A team that extends the service', () => {
   });
 });
 
-describe("A team's own controller", () => {
+describe('A controller of a team', () => {
   let app: NestFastifyApplication;
   let settings: Settings;
   let key: string;
@@ -232,7 +232,7 @@ describe("A team's own controller", () => {
     });
   });
 
-  it('has its bodies checked after the key, by media type, syntax and the rules of class-validator', async () => {
+  it('gets bodies only after the key, the media type, the syntax and the rules of class-validator were checked', async () => {
     expect(await post('{', { authorization: 'Bearer wrong' })).toMatchObject({ status: 401 });
     expect(await post('{', { authorization: `Bearer ${key}`, 'content-type': 'text/plain' })).toMatchObject({
       status: 415,
@@ -292,13 +292,13 @@ describe("A team's own controller", () => {
     });
   });
 
-  it('has its query validated too', async () => {
+  it('gets validated queries too', async () => {
     const list = async (url: string) => JSON.parse((await app.inject({ method: 'GET', url })).body) as unknown;
     expect(await list('/v1/notes?more=1')).toEqual({ year: '2026' });
     expect(await list('/v1/notes?year=x')).toMatchObject({ code: 'invalid_parameter' });
   });
 
-  it('never spends time on unknown fields, however many there are', async () => {
+  it('is not slowed down by unknown fields: they are never read', async () => {
     const pipe = new RequestValidationPipe(new TestClock());
     const query = { year: '2027' };
     Object.defineProperty(query, 'more', {
@@ -312,7 +312,7 @@ describe("A team's own controller", () => {
     });
   });
 
-  it('has each query validated at most a second ago, because its rules may depend on the time', async () => {
+  it('gets queries that were validated at most a second ago, because rules may depend on the time', async () => {
     const clock = new TestClock();
     class ReportsQueryDto {
       @MinDate(() => new Date(clock.now()), { message: 'until must not have passed' })
@@ -327,7 +327,7 @@ describe("A team's own controller", () => {
     await expect(validate()).rejects.toMatchObject({ code: 'invalid_parameter' });
   });
 
-  it('is documented as deprecated and as idempotent by those decorators, whatever its headers are called', () => {
+  it('is documented as deprecated and idempotent because of those decorators, not of header names', () => {
     const { paths } = dereference(createOpenApiDocument(app, settings));
     const once = paths['/notes/once']?.post;
     const tagged = paths['/notes/tagged']?.post;
@@ -356,7 +356,7 @@ describe('docs/extending.md', () => {
         .map((line) => line.trim());
     const lines = getLines(read(path));
     const parts = code.split(/^\s*\/\/ …\n/m);
-    // Each part is there unchanged, and after the previous one.
+    // Each part must occur unchanged after the previous one.
     let from = 0;
     for (const part of parts.map(getLines)) {
       const at = lines.findIndex((_, index) => index >= from && part.every((line, n) => lines[index + n] === line));
@@ -365,7 +365,7 @@ describe('docs/extending.md', () => {
     }
   });
 
-  it('shows no code that is in no file', () => {
+  it('shows only code that is in a file', () => {
     expect([...guide.matchAll(/^```(ts|js)\n/gm)]).toHaveLength(shown.length);
     expect(shown.length).toBeGreaterThan(10);
   });

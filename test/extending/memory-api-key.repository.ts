@@ -9,7 +9,7 @@ import {
   type KeyUse,
 } from '../../src/auth/domain/api-key.repository';
 
-/** Stores the keys in memory; the accounts stay in the database. */
+/** Stores the keys in memory. The accounts remain in the database. */
 @Injectable()
 export class MemoryApiKeyRepository extends ApiKeyRepository {
   private readonly keys = new Map<bigint, ApiKey>();

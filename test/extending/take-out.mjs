@@ -1,5 +1,5 @@
-// Takes each module of operations in turn out of a copy of the project, with its tests and the lines by which it is plugged
-// in, and checks that the rest compiles and keeps its boundaries: node test/extending/take-out.mjs [module…]
+// For each module of operations: removes it from a copy of the project, with its tests and the lines that register it, and checks
+// that the rest compiles and follows the boundary rules. Usage: node test/extending/take-out.mjs [module…]
 import { spawnSync } from 'node:child_process';
 import { cpSync, mkdtempSync, readdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -13,17 +13,17 @@ const PROJECT = [
 const LISTS = ['src/app.module.ts', 'src/error-catalog.ts', 'src/typeorm.config.ts'];
 
 const named = process.argv.slice(2);
-for (const module of named.length > 0 ? named : operationModules()) {
-  const importers = importersOf(module);
+for (const module of named.length > 0 ? named : findOperationModules()) {
+  const importers = findImporters(module);
   if (importers.length === 0) {
-    takeOut(module);
+    checkWithout(module);
   } else {
-    process.stdout.write(`src/${module} stays: ${importers.join(', ')} imports it.\n`);
+    process.stdout.write(`Skipped src/${module}: ${importers.join(', ')} imports it.\n`);
   }
 }
 
-/** The directories of the modules in the list OPERATIONS. */
-function operationModules() {
+/** Finds the directories of the modules in the list OPERATIONS. */
+function findOperationModules() {
   const text = readFileSync('src/app.module.ts', 'utf8');
   const [, list = ''] = /^const OPERATIONS = \[\n([^\]]*)\];$/m.exec(text) ?? [];
   const names = [...list.matchAll(/^ {2}(\w+),$/gm)].map(([, name]) => name);
@@ -35,8 +35,8 @@ function operationModules() {
   return found.map(([, , module]) => module);
 }
 
-/** The other modules that import something of the module. */
-function importersOf(module) {
+/** Finds the other modules that import the module. */
+function findImporters(module) {
   const importing = new RegExp(` from '(\\.\\./)+${module}';$`, 'm');
   const files = readdirSync('src', { recursive: true, encoding: 'utf8' }).filter((file) => file.endsWith('.ts'));
   const importers = files.filter(
@@ -45,16 +45,16 @@ function importersOf(module) {
   return [...new Set(importers.map((file) => `src/${file.split('/')[0]}`))];
 }
 
-function takeOut(module) {
-  const ofModule = new RegExp(`^(src|test/[^/]+)/${module}(\\.|/|$)`);
+function checkWithout(module) {
+  const belongsToModule = new RegExp(`^(src|test/[^/]+)/${module}(\\.|/|$)`);
   const copy = mkdtempSync(join(tmpdir(), 'petstore-without-'));
   try {
     PROJECT.forEach((path) => {
-      cpSync(path, join(copy, path), { recursive: true, filter: (source) => !ofModule.test(source) });
+      cpSync(path, join(copy, path), { recursive: true, filter: (source) => !belongsToModule.test(source) });
     });
     symlinkSync(resolve('node_modules'), join(copy, 'node_modules'));
-    const taken = LISTS.reduce((sum, path) => sum + takeLines(copy, path, module), 0);
-    process.stdout.write(`Without src/${module}, its tests and ${taken} lines elsewhere:\n`);
+    const removed = LISTS.reduce((sum, path) => sum + removeLines(copy, path, module), 0);
+    process.stdout.write(`Without src/${module}, its tests and ${removed} lines elsewhere:\n`);
     run(copy, 'tsc', '--noEmit', '--incremental', 'false');
     run(copy, 'depcruise', '-T', 'err-long', 'src', 'ormconfig.ts');
   } finally {
@@ -63,16 +63,16 @@ function takeOut(module) {
 }
 
 /**
- * Takes out the lines with the name of something that is imported from the module.
- * @returns how many lines there were
+ * Removes the lines that use an import from the module.
+ * @returns the number of removed lines
  */
-function takeLines(copy, path, module) {
+function removeLines(copy, path, module) {
   const text = readFileSync(path, 'utf8');
   const imports = text.matchAll(new RegExp(`^import \\{ (.+) \\} from '.*/${module}(/.*)?';$`, 'gm'));
   const names = [...imports].flatMap(([, imported]) => imported.split(', '));
-  const plugsIn = new RegExp(`\\b(${names.join('|')})\\b`);
+  const usesImport = new RegExp(`\\b(${names.join('|')})\\b`);
   const lines = text.split('\n');
-  const kept = names.length === 0 ? lines : lines.filter((line) => !plugsIn.test(line));
+  const kept = names.length === 0 ? lines : lines.filter((line) => !usesImport.test(line));
   writeFileSync(join(copy, path), kept.join('\n'));
   return lines.length - kept.length;
 }

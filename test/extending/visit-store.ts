@@ -17,7 +17,7 @@ import { VisitsModule, CREATE_VISITS } from './visits.module';
 
 const DROP = 'DROP TABLE IF EXISTS visits';
 
-/** The service with a team's module; every response is checked against the OpenAPI document. */
+/** The service with a team's module. It checks every response against the OpenAPI document. */
 export class VisitStore {
   private constructor(
     readonly app: NestFastifyApplication,

@@ -20,8 +20,8 @@ interface Service {
   readonly deploy?: { readonly replicas: number };
 }
 
-/** The services as Compose understands them with these variables. @throws where one is required and not set */
-function compose(variables: Readonly<Record<string, string>>): Readonly<Record<string, Service>> {
+/** Reads the services with variables replaced, like Compose. @throws if a required variable is not set */
+function readServices(variables: Readonly<Record<string, string>>): Readonly<Record<string, Service>> {
   const insert = (_: string, name: string, operator?: string, alternative = '') => {
     const value = variables[name] ?? '';
     if (value === '' && operator === '?') {
@@ -38,12 +38,12 @@ function compose(variables: Readonly<Record<string, string>>): Readonly<Record<s
   return file.services;
 }
 
-const services = compose({ POSTGRES_PASSWORD: 'secret' });
+const services = readServices({ POSTGRES_PASSWORD: 'secret' });
 const entries = Object.entries(services);
 
 describe('compose.yaml', () => {
   it('is valid by the Compose Specification', () => {
-    // The order here tells what depends on what; and the linter does not see an interface in a variable.
+    // The file is ordered by dependency, and the linter does not recognise an interface in a variable.
     const rules = [
       'no-unbound-port-interfaces',
       'service-keys-order',
@@ -81,7 +81,7 @@ describe('compose.yaml', () => {
       ['prometheus', '127.0.0.1:9090:9090'],
       ['grafana', '127.0.0.1:3001:3000'],
     ]);
-    expect(compose({ POSTGRES_PASSWORD: 'secret', GATEWAY_ADDRESS: '443' }).gateway?.ports).toEqual(['443:8080']);
+    expect(readServices({ POSTGRES_PASSWORD: 'secret', GATEWAY_ADDRESS: '443' }).gateway?.ports).toEqual(['443:8080']);
   });
 
   it('lets the gateway reach the replicas, and only the replicas reach the databases', () => {
@@ -95,7 +95,7 @@ describe('compose.yaml', () => {
     ]);
   });
 
-  it.each(entries)('lets %s write nowhere but where it must, and gives it no privileges', (_name, service) => {
+  it.each(entries)('lets %s write only where it must, and gives it no privileges', (_name, service) => {
     expect(service).toMatchObject({
       read_only: true,
       cap_drop: ['ALL'],
@@ -104,13 +104,16 @@ describe('compose.yaml', () => {
     });
   });
 
-  it.each(entries)('checks the health of %s, and starts nothing before what it needs is healthy', (_name, service) => {
-    expect(service.healthcheck?.test[0]).toBe('CMD');
-    Object.entries(service.depends_on ?? {}).forEach(([needed, { condition }]) => {
-      expect(services).toHaveProperty(needed);
-      expect(condition).toBe('service_healthy');
-    });
-  });
+  it.each(entries)(
+    'checks the health of %s, and starts it only when its dependencies are healthy',
+    (_name, service) => {
+      expect(service.healthcheck?.test[0]).toBe('CMD');
+      Object.entries(service.depends_on ?? {}).forEach(([needed, { condition }]) => {
+        expect(services).toHaveProperty(needed);
+        expect(condition).toBe('service_healthy');
+      });
+    },
+  );
 
   it('sets only valid settings of the service', () => {
     const environment = services.petstore?.environment ?? {};
@@ -130,7 +133,7 @@ describe('compose.yaml', () => {
   });
 
   it('explains what to do when the password is missing', () => {
-    expect(() => compose({})).toThrow(/put POSTGRES_PASSWORD=.* into docker\/\.env/);
+    expect(() => readServices({})).toThrow(/put POSTGRES_PASSWORD=.* into docker\/\.env/);
   });
 
   it('only refers to existing files', () => {

@@ -6,10 +6,10 @@ import ignore from '@balena/dockerignore';
 
 const run = promisify(execFile);
 
-/** What a stage of a Dockerfile makes, in a directory in place of the root of a file system. */
+/** The result of a stage of a Dockerfile, with a directory as the root of its file system. */
 export interface Image {
   readonly root: string;
-  /** The image it begins with. */
+  /** The image in FROM. */
   readonly base: string;
   readonly workdir: string;
   readonly env: Readonly<Record<string, string>>;
@@ -20,19 +20,19 @@ export interface Image {
 }
 
 /**
- * Carries out the steps of a Dockerfile without Docker, with this machine's programs in place of the base images. It
- * knows what the project's Dockerfile uses, and throws at anything else.
+ * Executes a Dockerfile without Docker, with the programs of this machine instead of a base image. It supports what the project's
+ * Dockerfile uses, and throws an error for anything else.
  */
 export async function buildImage(dockerfile: string, context: string, directory: string): Promise<Image> {
-  const builder = new Builder(context, await filesSent(context), directory);
-  for (const [name = '', text = ''] of instructions(await readFile(dockerfile, 'utf8'))) {
-    await builder.carryOut(name, text);
+  const builder = new Builder(context, await listContext(context), directory);
+  for (const [name = '', text = ''] of parseInstructions(await readFile(dockerfile, 'utf8'))) {
+    await builder.execute(name, text);
   }
   return builder.image;
 }
 
-/** Without comments, and with continued lines joined. */
-function instructions(dockerfile: string): string[][] {
+/** Splits a Dockerfile into instructions. Comments are removed and continued lines joined. */
+function parseInstructions(dockerfile: string): string[][] {
   const lines = dockerfile
     .replace(/^\s*#.*\n/gm, '')
     .replace(/\\\n\s*/g, '')
@@ -40,8 +40,8 @@ function instructions(dockerfile: string): string[][] {
   return lines.flatMap((line) => [...line.matchAll(/^(\S+) +(.+)$/g)].map(([, name = '', text = '']) => [name, text]));
 }
 
-/** Paths of the files in the context that .dockerignore lets through. */
-async function filesSent(context: string): Promise<string[]> {
+/** Lists the files of the context that .dockerignore does not exclude. */
+async function listContext(context: string): Promise<string[]> {
   const rules = ignore().add(await readFile(join(context, '.dockerignore'), 'utf8'));
   const entries = await readdir(context, { recursive: true, withFileTypes: true });
   const files = entries.filter((entry) => !entry.isDirectory());
@@ -54,7 +54,7 @@ class Builder {
 
   constructor(
     private readonly context: string,
-    private readonly sent: readonly string[],
+    private readonly files: readonly string[],
     private readonly directory: string,
   ) {}
 
@@ -65,14 +65,14 @@ class Builder {
     return this.current;
   }
 
-  async carryOut(name: string, text: string): Promise<void> {
+  async execute(name: string, text: string): Promise<void> {
     switch (name) {
       case 'FROM': {
         const [base, stage] = match(text, /^(\S+:\S+) AS (\S+)$/);
         const root = join(this.directory, stage);
         await mkdir(root);
         this.current = { root, base, workdir: '/', env: {}, labels: {}, user: 'root', command: [], healthcheck: [] };
-        // What RUN finds in the base image.
+        // The base image has this directory.
         await mkdir(join(root, 'usr/local/bin'), { recursive: true });
         this.stages.set(stage, this.current);
         return;
@@ -82,10 +82,10 @@ class Builder {
         this.change({ workdir: text });
         return;
       case 'ENV':
-        this.change({ env: { ...this.image.env, ...environment(text) } });
+        this.change({ env: { ...this.image.env, ...parseEnvironment(text) } });
         return;
       case 'LABEL':
-        this.change({ labels: labels(text) });
+        this.change({ labels: parseLabels(text) });
         return;
       case 'USER':
         this.change({ user: text });
@@ -93,10 +93,10 @@ class Builder {
       case 'EXPOSE':
         return;
       case 'CMD':
-        this.change({ command: execForm(text) });
+        this.change({ command: parseExecForm(text) });
         return;
       case 'HEALTHCHECK':
-        this.change({ healthcheck: execForm(match(text, /^(?:--\S+ +)*CMD (.+)$/)[0]) });
+        this.change({ healthcheck: parseExecForm(match(text, /^(?:--\S+ +)*CMD (.+)$/)[0]) });
         return;
       case 'RUN':
         await this.runInside(text);
@@ -105,7 +105,7 @@ class Builder {
         await this.copy(text);
         return;
       default:
-        throw new Error(`The instruction ${name} is not known here.`);
+        throw new Error(`The instruction ${name} is not supported.`);
     }
   }
 
@@ -115,57 +115,59 @@ class Builder {
 
   private async runInside(command: string): Promise<void> {
     if (/(^|[\s=])~/.test(command)) {
-      throw new Error(`This would not stay in the directory of the image: RUN ${command}`);
+      throw new Error(`This would write outside the directory of the image: RUN ${command}`);
     }
     const { root, workdir, env } = this.image;
     const inRoot = command.replace(/(^|[\s=])\//g, `$1${root}/`);
-    await run('sh', ['-c', inRoot], { cwd: join(root, workdir), env: { ...buildEnvironment(), ...env } });
+    await run('sh', ['-c', inRoot], { cwd: join(root, workdir), env: { ...createBuildEnvironment(), ...env } });
   }
 
   private async copy(text: string): Promise<void> {
     const [from, sources, target] = match(text, /^(--from=\S+ )?([^-].*) (\.\S*)$/);
     const place = join(this.image.root, this.image.workdir, target);
     for (const source of sources.split(' ')) {
-      await (from === '' ? this.copySent(source, place) : this.copyBuilt(match(from, /=(\S+)/)[0], source, place));
+      await (from === ''
+        ? this.copyFromContext(source, place)
+        : this.copyFromStage(match(from, /=(\S+)/)[0], source, place));
     }
   }
 
-  private async copySent(source: string, target: string): Promise<void> {
-    const below = this.sent.filter((path) => source === '.' || path === source || path.startsWith(`${source}/`));
+  private async copyFromContext(source: string, target: string): Promise<void> {
+    const below = this.files.filter((path) => source === '.' || path === source || path.startsWith(`${source}/`));
     if (below.length === 0) {
-      throw new Error(`The context has no ${source} that .dockerignore lets through.`);
+      throw new Error(`The context has no ${source}, or .dockerignore excludes it.`);
     }
     const isDirectory = (await stat(join(this.context, source))).isDirectory();
     for (const path of below) {
-      const place = isDirectory ? join(target, relative(source, path)) : inPlace(target, path);
+      const place = isDirectory ? join(target, relative(source, path)) : resolveTarget(target, path);
       await mkdir(dirname(place), { recursive: true });
       await cp(join(this.context, path), place);
     }
   }
 
-  private async copyBuilt(stage: string, source: string, target: string): Promise<void> {
+  private async copyFromStage(stage: string, source: string, target: string): Promise<void> {
     const built = this.stages.get(stage);
     if (built === undefined) {
-      throw new Error(`No stage ${stage} stands before this: COPY --from=${stage}`);
+      throw new Error(`There is no earlier stage ${stage}: COPY --from=${stage}`);
     }
     const path = join(built.root, source);
     const isDirectory = (await stat(path)).isDirectory();
-    await mkdir(isDirectory ? target : dirname(inPlace(target, path)), { recursive: true });
-    // By hard links, which is faster: the stage that is copied from is finished.
-    await run('cp', ['-al', isDirectory ? `${path}/.` : path, isDirectory ? target : inPlace(target, path)]);
+    await mkdir(isDirectory ? target : dirname(resolveTarget(target, path)), { recursive: true });
+    // Hard links are faster, and safe because the earlier stage no longer changes.
+    await run('cp', ['-al', isDirectory ? `${path}/.` : path, isDirectory ? target : resolveTarget(target, path)]);
   }
 }
 
-/** The groups of the pattern, empty ones as an empty text. @throws where the text is not of this form */
+/** Returns the groups of the pattern, or '' for missing ones. @throws if the text does not match */
 function match(text: string, pattern: RegExp): [string, string, string] {
   const groups = pattern.exec(text);
   if (groups === null) {
-    throw new Error(`This form is not known here: ${text}`);
+    throw new Error(`This syntax is not supported: ${text}`);
   }
   return [groups[1] ?? '', groups[2] ?? '', groups[3] ?? ''];
 }
 
-function environment(text: string): Record<string, string> {
+function parseEnvironment(text: string): Record<string, string> {
   return Object.fromEntries(
     text.split(' ').map((pair) => {
       const [name, value] = match(pair, /^(\w+)=([^"'$]*)$/);
@@ -174,7 +176,7 @@ function environment(text: string): Record<string, string> {
   );
 }
 
-function labels(text: string): Record<string, string> {
+function parseLabels(text: string): Record<string, string> {
   return Object.fromEntries(
     text.split(/ +(?=[\w.]+=")/).map((pair) => {
       const [name, value] = match(pair, /^([\w.]+)="([^"$]*)"$/);
@@ -183,21 +185,21 @@ function labels(text: string): Record<string, string> {
   );
 }
 
-function execForm(text: string): string[] {
+function parseExecForm(text: string): string[] {
   if (!text.startsWith('[')) {
-    throw new Error(`A shell would stand between the program and its signals: ${text}`);
+    throw new Error(`Use the exec form, because a shell would not forward signals: ${text}`);
   }
   return JSON.parse(text) as string[];
 }
 
-/** The user's settings of npm, but nothing that npm or Jest has set for this process, nor the project's own programs. */
-function buildEnvironment(): Record<string, string | undefined> {
+/** Creates an environment with the npm settings of the user, but without variables of npm or Jest and programs of the project. */
+function createBuildEnvironment(): Record<string, string | undefined> {
   const { HOME, PATH = '' } = process.env;
   const path = PATH.split(delimiter).filter((part) => !part.includes('node_modules'));
   return { HOME, PATH: path.join(delimiter), npm_config_prefer_offline: 'true' };
 }
 
-/** `COPY a b/` makes `b/a`, and `COPY a b` makes `b`. */
-function inPlace(target: string, path: string): string {
+/** `COPY a b/` creates `b/a`, and `COPY a b` creates `b`. */
+function resolveTarget(target: string, path: string): string {
   return target.endsWith('/') ? join(target, basename(path)) : target;
 }

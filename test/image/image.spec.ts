@@ -12,8 +12,8 @@ import { eventually } from '../cluster/support/replica';
 import { Server } from '../cluster/support/servers';
 
 const PROJECT = join(__dirname, '../..');
-const LEFT_OUT = ['.git', 'coverage', 'dist', 'node_modules'];
-/** What may lie in a working copy, and must not get into an image. */
+const EXCLUDED = ['.git', 'coverage', 'dist', 'node_modules'];
+/** Files that a working copy may have and an image must not contain. */
 const SECRETS = ['.env', '.git/config', '.npmrc', '.data/demo-key', 'docker/.env', 'node_modules/a/b.js', 'tls.pem'];
 
 const run = promisify(execFile);
@@ -30,7 +30,7 @@ describe('The image', () => {
     const context = join(directory, 'context');
     await cp(PROJECT, context, {
       recursive: true,
-      filter: (path) => dirname(path) !== PROJECT || !LEFT_OUT.includes(basename(path)),
+      filter: (path) => dirname(path) !== PROJECT || !EXCLUDED.includes(basename(path)),
     });
     for (const path of SECRETS) {
       await mkdir(dirname(join(context, path)), { recursive: true });
@@ -45,7 +45,7 @@ describe('The image', () => {
       PORT: await freePort(),
       DATABASE_URL: `${database.url}/postgres`,
     };
-    // Another user than the one that built it runs it, or the same one without the right to write.
+    // Run the image as another user than the one that built it, or at least without write permission.
     await chmod(directory, 0o755);
     await run('chmod', ['-R', 'a-w', image.root]);
   }, 300_000);
@@ -87,7 +87,7 @@ describe('The image', () => {
     });
   });
 
-  it('installs without development dependencies: npm then has nothing to build', async () => {
+  it('has a prepare script that does nothing without development dependencies', async () => {
     await expect(run('npm', ['run', 'prepare'], { cwd: app })).resolves.toBeDefined();
   });
 
@@ -125,17 +125,17 @@ describe('The image', () => {
   it('contains only the built service and its dependencies', async () => {
     expect((await readdir(app)).sort()).toEqual(['dist', 'node_modules', 'package.json', 'sbom.cdx.json']);
     expect((await readdir(image.root)).sort()).toEqual(['app', 'usr']);
-    const installed = (names: readonly string[]) =>
+    const filterInstalled = (names: readonly string[]) =>
       names.filter((name) => existsSync(join(app, 'node_modules', name, 'package.json')));
-    expect(installed(Object.keys(dependencies))).toEqual(Object.keys(dependencies));
-    expect(installed(Object.keys(optionalDependencies))).toEqual([]);
-    expect(installed(['@nestjs/cli', '@swc/core', 'eslint', 'jest', 'prettier', 'typescript'])).toEqual([]);
+    expect(filterInstalled(Object.keys(dependencies))).toEqual(Object.keys(dependencies));
+    expect(filterInstalled(Object.keys(optionalDependencies))).toEqual([]);
+    expect(filterInstalled(['@nestjs/cli', '@swc/core', 'eslint', 'jest', 'prettier', 'typescript'])).toEqual([]);
     const files = await readdir(join(app, 'dist'), { recursive: true });
     expect(files.filter((path) => path.includes('.spec.') || path.includes('embedded-template/'))).toEqual([]);
   });
 
   it('contains no secret from the working copy', async () => {
-    // The directories of all stages are searched. grep ends with 1 when it finds nothing.
+    // This searches all stages. grep exits with 1 if it finds nothing.
     const search = run('grep', ['-rl', '--exclude-dir=context', 'planted-secret', directory]);
     await expect(search).rejects.toMatchObject({ code: 1, stdout: '' });
   });
@@ -151,11 +151,11 @@ describe('The image', () => {
     await readOutput(['petstore', 'accounts', 'create', '--name', 'Acme', '--plan', 'pro']);
     const issued = await readOutput(['petstore', 'keys', 'create', '1', '--json']);
     const { key } = JSON.parse(issued) as { key: string };
-    const answer = await fetch(`http://127.0.0.1:${env.PORT ?? ''}/v1/pets`, {
+    const response = await fetch(`http://127.0.0.1:${env.PORT ?? ''}/v1/pets`, {
       headers: { authorization: `Bearer ${key}` },
     });
     expect(key).toMatch(/^pets_live_/);
-    expect([answer.status, await answer.text()]).toEqual([200, '[]']);
+    expect([response.status, await response.text()]).toEqual([200, '[]']);
     server.kill('SIGTERM');
     expect(await ended).toEqual([0, null]);
   });

@@ -6,7 +6,7 @@ import { version } from '../../package.json';
 import { render, type Resource, validate } from './manifests';
 
 const ALERTS = join(__dirname, '../../docker/monitoring/alerts.yml');
-/** What a replica may need after the drain, `STOP_LIMIT_MS` and `LOG_LIMIT_MS` of src/main.ts. */
+/** The time a replica may need after the drain: `STOP_LIMIT_MS` and `LOG_LIMIT_MS` of src/main.ts. */
 const STOP_SECONDS = 7;
 
 interface Container {
@@ -32,7 +32,7 @@ interface Selecting {
   readonly selector: { readonly matchLabels: Record<string, string> };
 }
 
-/** @throws when there is not exactly one */
+/** @throws unless there is exactly one */
 function findIn(resources: readonly Resource[], kind: string): Resource {
   const [found, another] = resources.filter((resource) => resource.kind === kind);
   if (found === undefined || another !== undefined) {
@@ -72,7 +72,7 @@ describe.each(['staging', 'production'])('The manifests of %s', (environment) =>
     ).toEqual(new Set([`petstore-${environment}`]));
   });
 
-  it.each(pods)('give pods no privileges, and nothing to write to', ({ spec }) => {
+  it.each(pods)('give pods no privileges and no writable file system', ({ spec }) => {
     expect(find('Namespace').metadata.labels).toMatchObject({ 'pod-security.kubernetes.io/enforce': 'restricted' });
     expect(spec).toMatchObject({
       automountServiceAccountToken: false,
@@ -89,7 +89,7 @@ describe.each(['staging', 'production'])('The manifests of %s', (environment) =>
     });
   });
 
-  it.each(pods)('give pods settings that the service knows and accepts, and the secrets as files', ({ spec }) => {
+  it.each(pods)('give pods valid settings, and secrets as files', ({ spec }) => {
     const settings = readEnv(spec.containers[0]);
     const files = Object.entries(settings).filter(([name]) => name.endsWith('_FILE'));
     const mounted = spec.volumes[0].secret.items.map(({ path }) => `/etc/petstore/${path}`);
@@ -104,7 +104,7 @@ describe.each(['staging', 'production'])('The manifests of %s', (environment) =>
     expect(spec.containers[0].envFrom).toEqual([{ configMapRef: { name: find('ConfigMap').metadata.name } }]);
   });
 
-  it('probe the health of a replica on its port, and let it finish its requests', () => {
+  it('probe the health of a replica on its port, and give it time to finish its requests', () => {
     const settings = readEnv(server);
     expect(server.ports).toEqual([
       { name: 'http', containerPort: 3000 },

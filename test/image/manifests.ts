@@ -13,13 +13,13 @@ export interface Resource {
   readonly [field: string]: unknown;
 }
 
-/** The resources that `kubectl apply -k` creates. */
+/** Renders the resources that `kubectl apply -k` creates. */
 export function render(overlay: string): Resource[] {
-  const output = kubectl('kustomize', join(DIRECTORY, 'overlays', overlay));
+  const output = runKubectl('kustomize', join(DIRECTORY, 'overlays', overlay));
   return parseAllDocuments(output).map((document) => document.toJS() as Resource);
 }
 
-function kubectl(...args: readonly string[]): string {
+function runKubectl(...args: readonly string[]): string {
   try {
     return execFileSync('kubectl', args, { encoding: 'utf8' });
   } catch (error) {
@@ -29,15 +29,15 @@ function kubectl(...args: readonly string[]): string {
 }
 
 /**
- * Compares resources with the types and the schemas that Kubernetes, the Gateway API and the Prometheus operator publish:
- * the types know which fields there are, and the schemas which values they take.
- * @returns what is wrong, in words
+ * Validates resources against the published types and schemas of Kubernetes, the Gateway API and the Prometheus operator. The types
+ * define the fields, and the schemas their values.
+ * @returns error messages
  */
 export function validate(resources: readonly Resource[]): string[] {
-  return [...typeErrors(resources), ...schemaErrors(resources)];
+  return [...findTypeErrors(resources), ...findSchemaErrors(resources)];
 }
 
-/** The package with the types and schemas of a kind. */
+/** Returns the package with the types and schemas of a resource. */
 function getApiGroup({ apiVersion }: Resource): string {
   const [group = ''] = apiVersion.split('/');
   const crds = group.startsWith('gateway.') ? 'gateway-api' : 'prometheus-operator';
@@ -45,7 +45,7 @@ function getApiGroup({ apiVersion }: Resource): string {
   return `${isCrd ? `@kubernetes-models/${crds}` : 'kubernetes-models'}/${apiVersion}`;
 }
 
-function typeErrors(resources: readonly Resource[]): string[] {
+function findTypeErrors(resources: readonly Resource[]): string[] {
   const file = join(PROJECT, 'manifests.ts');
   const lines = resources.map((resource, index) => {
     const type = `import('${getApiGroup(resource)}', { with: { 'resolution-mode': 'import' } }).I${resource.kind}`;
@@ -72,8 +72,8 @@ function typeErrors(resources: readonly Resource[]): string[] {
   });
 }
 
-/** In a process of its own, as the packages are modules that Jest cannot load. */
-function schemaErrors(resources: readonly Resource[]): string[] {
+/** Runs in its own process, because the packages are modules that Jest cannot load. */
+function findSchemaErrors(resources: readonly Resource[]): string[] {
   const script = `
     const errors = [];
     for (const { from, resource, name } of JSON.parse(process.argv[1])) {

@@ -1,3 +1,3 @@
 import type { OpenAPIObject } from '@nestjs/swagger';
 
-export function breakingChanges(released: OpenAPIObject, current: OpenAPIObject): string[];
+export function findBreakingChanges(released: OpenAPIObject, current: OpenAPIObject): string[];

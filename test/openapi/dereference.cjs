@@ -1,4 +1,4 @@
-/** The document with what `components` shares put in the place of each reference to it; references to schemas stay. */
+/** Replaces each reference in a document by the shared component. References to schemas are kept. */
 function dereference(document) {
   const resolve = (value) => {
     if (typeof value !== 'object' || value === null) {

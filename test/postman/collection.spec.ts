@@ -2,8 +2,8 @@ import { execFile } from 'node:child_process';
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
-import { OPERATIONS, success } from '../support/operations';
-import { freePort, type Program, startServer, temporaryDirectory } from '../support/process';
+import { OPERATIONS, findSuccessStatus } from '../support/operations';
+import { freePort, type Program, startServer, createTemporaryDirectory } from '../support/process';
 
 const ROOT = join(__dirname, '../..');
 const POSTMAN = join(ROOT, 'clients/postman');
@@ -18,12 +18,12 @@ interface Execution {
 }
 
 describe('The Postman collection', () => {
-  let directory: Awaited<ReturnType<typeof temporaryDirectory>>;
+  let directory: Awaited<ReturnType<typeof createTemporaryDirectory>>;
   let server: Program & { key: string };
   let baseUrl: string;
 
   beforeAll(async () => {
-    directory = await temporaryDirectory();
+    directory = await createTemporaryDirectory();
     const env = { DATA_DIR: join(directory.path, 'data'), PORT: await freePort() };
     baseUrl = `http://127.0.0.1:${env.PORT}/v1`;
     server = await startServer(env);
@@ -33,7 +33,7 @@ describe('The Postman collection', () => {
     await directory.remove();
   });
 
-  const newman = (apiKey: string, ...options: string[]) => {
+  const runNewman = (apiKey: string, ...options: string[]) => {
     const variables = ['--env-var', `baseUrl=${baseUrl}`, '--env-var', `apiKey=${apiKey}`];
     return run(process.execPath, [
       join(POSTMAN, 'node_modules/newman/bin/newman.js'),
@@ -44,16 +44,16 @@ describe('The Postman collection', () => {
     ]);
   };
 
-  it('is what `npm run client:postman` generates from openapi.json', async () => {
+  it('equals what `npm run client:postman` generates from openapi.json', async () => {
     const command = `"${process.execPath}" "${join(POSTMAN, 'generate.mjs')}" < "${join(ROOT, 'openapi.json')}"`;
     expect((await run('sh', ['-c', command])).stdout).toBe(await readFile(COLLECTION, 'utf8'));
   });
 
-  it('runs with Newman: every operation returns its documented success, the first time and again', async () => {
-    const documented = OPERATIONS.map((operation) => `${operation.summary}: ${success(operation)}`);
+  it('runs repeatedly with Newman: every operation returns its documented success status', async () => {
+    const documented = OPERATIONS.map((operation) => `${operation.summary}: ${findSuccessStatus(operation)}`);
     const file = join(directory.path, 'run.json');
     for (let repeat = 0; repeat < 2; repeat += 1) {
-      await newman(server.key, '--reporters', 'json', '--reporter-json-export', file);
+      await runNewman(server.key, '--reporters', 'json', '--reporter-json-export', file);
       const { executions } = (JSON.parse(await readFile(file, 'utf8')) as { run: { executions: Execution[] } }).run;
       expect(executions.map(({ item, response }) => `${item.name}: ${response.code}`).sort()).toEqual(
         documented.sort(),
@@ -65,7 +65,7 @@ describe('The Postman collection', () => {
   });
 
   it('fails if a request does not succeed', async () => {
-    await expect(newman('wrong')).rejects.toMatchObject({
+    await expect(runNewman('wrong')).rejects.toMatchObject({
       code: 1,
       stdout: expect.stringContaining('expected response to have status code 200 but got 401') as string,
     });

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { promisify } from 'node:util';
 
 describe('The embedded database', () => {
-  it('has the PostgreSQL extensions that it is given, for migrations to create', async () => {
+  it('lets migrations create the PostgreSQL extensions that it is opened with', async () => {
     const dataDir = await mkdtemp(join(tmpdir(), 'petstore-extensions-'));
     try {
       const script = join(__dirname, '../support/overlapping-appointments.cjs');

@@ -3,8 +3,8 @@ import { petstore } from '../../src/cli/petstore';
 import type { Exit } from './process';
 import { ADMIN_DATABASE_URL } from './worker-database';
 
-/** The command line in the test's own process, on the database of this worker. */
-export async function command(line: string, env: Readonly<Record<string, string>> = {}): Promise<Exit> {
+/** Runs a command in the test's own process, on the database of this worker. */
+export async function runCommand(line: string, env: Readonly<Record<string, string>> = {}): Promise<Exit> {
   let [stdout, stderr] = ['', ''];
   const code = await petstore(
     line.split(' '),
@@ -14,9 +14,9 @@ export async function command(line: string, env: Readonly<Record<string, string>
   return { code, stdout, stderr };
 }
 
-/** The JSON that a successful command prints. */
-export async function json<T>(line: string, env?: Readonly<Record<string, string>>): Promise<T> {
-  const { code, stdout, stderr } = await command(`${line} --json`, env);
+/** Runs a command that must succeed. @returns the JSON that it prints */
+export async function readJson<T>(line: string, env?: Readonly<Record<string, string>>): Promise<T> {
+  const { code, stdout, stderr } = await runCommand(`${line} --json`, env);
   expect([code, stderr]).toEqual([0, '']);
   return JSON.parse(stdout) as T;
 }

@@ -26,8 +26,8 @@ const GENERAL_HEADERS = new RegExp(
 );
 
 /**
- * Checks requests and responses against the OpenAPI document: no undocumented status, header or field, none missing that is
- * documented, no value that is not allowed, and no accepted request that the document forbids.
+ * Checks requests and responses against the OpenAPI document: a response has only documented statuses, headers, fields and values,
+ * and all required ones; and a request that the document forbids is not accepted.
  */
 export class Conformance {
   private readonly ajv = addFormats(new Ajv2020({ strict: false, allErrors: true }), ['int64', 'int32', 'date-time']);
@@ -35,9 +35,9 @@ export class Conformance {
   private readonly paths: { readonly pattern: RegExp; readonly operations: Record<string, OperationObject> }[];
 
   constructor(document: OpenAPIObject) {
-    // Validators use doubles. Clients must accept unknown fields; the tests do not.
+    // The validator reads integers as doubles. Clients must accept unknown fields, but these tests reject them.
     const plain = dereference(JSON.parse(stringifyJson(document)) as OpenAPIObject);
-    const requests = requestSchemas(plain);
+    const requests = findRequestSchemas(plain);
     for (const [name, schema] of Object.entries((plain.components?.schemas ?? {}) as Record<string, SchemaObject>)) {
       if (schema.type === 'object' && !requests.has(name)) {
         schema.additionalProperties = false;
@@ -150,8 +150,8 @@ export class Conformance {
   }
 }
 
-/** The names of the schemas that operations take as their body. */
-function requestSchemas({ paths }: OpenAPIObject): ReadonlySet<string> {
+/** Finds the names of the schemas of request bodies. */
+function findRequestSchemas({ paths }: OpenAPIObject): ReadonlySet<string> {
   const operations = Object.values(paths).flatMap((item) => Object.values(item) as OperationObject[]);
   const bodies = operations.flatMap(({ requestBody }) =>
     Object.values((requestBody as RequestBodyObject | undefined)?.content ?? {}),

@@ -12,14 +12,14 @@ const TEMPLATE = join(__dirname, '../../dist/src/shared/persistence/embedded/emb
 
 /** A migrated database for the tests of one worker. */
 export interface TestDatabase {
-  /** The URL with which the service connects. */
+  /** The URL that the service uses. */
   readonly url: string;
   readonly adminUrl: string;
   remove(): Promise<void>;
 }
 
-/** A separate database on a real PostgreSQL server, with the roles of docs/sql/roles.sql: any superuser may assume them. */
-export async function serverDatabase(serverUrl: string, name: string): Promise<TestDatabase> {
+/** Creates a database on a PostgreSQL server, with the roles of docs/sql/roles.sql, which any superuser may assume. */
+export async function createServerDatabase(serverUrl: string, name: string): Promise<TestDatabase> {
   const run = async (sql: string, connectionString = serverUrl) => {
     const client = new Client({ connectionString });
     await client.connect();
@@ -45,8 +45,8 @@ export async function serverDatabase(serverUrl: string, name: string): Promise<T
   return { url: createUrl('petstore_app'), adminUrl, remove: () => run(drop) };
 }
 
-/** The embedded database, which cannot run inside a test: it runs in Jest's main process. */
-export async function embeddedDatabase(): Promise<TestDatabase> {
+/** The embedded database. It runs in Jest's main process, because it cannot run inside a test. */
+export async function createEmbeddedDatabase(): Promise<TestDatabase> {
   const dataDir = await mkdtemp(join(tmpdir(), 'petstore-test-'));
   await cp(TEMPLATE, join(dataDir, 'postgres'), { recursive: true });
   const database = await EmbeddedDatabase.open(dataDir);

@@ -2,8 +2,8 @@ import type { ErrorCode } from '../../src/shared/domain/error-codes';
 import type { TestResponse, TestService } from './service';
 
 /**
- * For each code, a request that returns it, as its response or its body. Each `documented-errors.ts` below `test/e2e`
- * exports one: a module brings its own.
+ * Returns, for each error code, a function that sends a request with that error and returns the response or its body. Every module
+ * exports its own from a `documented-errors.ts` in `test/e2e`.
  *
  * @param key of an account that reaches no limit
  */

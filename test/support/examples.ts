@@ -1,10 +1,10 @@
 import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
 
-/** Inserts the rows that the examples of a module's operations refer to, for an account, and resets existing ones. */
+/** Inserts or resets the rows of an account that the examples of a module's operations refer to. */
 export type Examples = (query: (sql: string) => Promise<unknown>, accountId: string) => Promise<unknown>;
 
-/** The examples of every `examples.ts` below `test/e2e`, outer directories first. */
+/** Loads every `examples.ts` below `test/e2e`, outer directories first. */
 export async function loadExamples(): Promise<Examples> {
   const root = join(__dirname, '../e2e');
   const files = readdirSync(root, { recursive: true })

@@ -1,5 +1,5 @@
 import type { Config } from 'jest';
-import { embeddedDatabase, serverDatabase, type TestDatabase } from './databases';
+import { createEmbeddedDatabase, createServerDatabase, type TestDatabase } from './databases';
 
 declare global {
   var testDatabases: TestDatabase[];
@@ -10,7 +10,9 @@ export default async function globalSetup({ maxWorkers }: Pick<Required<Config>,
   const serverUrl = process.env.TEST_DATABASE_URL;
   globalThis.testDatabases = [];
   for (let worker = 1; worker <= Number(maxWorkers); worker++) {
-    const database = await (serverUrl ? serverDatabase(serverUrl, `petstore_test_${worker}`) : embeddedDatabase());
+    const database = await (serverUrl
+      ? createServerDatabase(serverUrl, `petstore_test_${worker}`)
+      : createEmbeddedDatabase());
     process.env[`WORKER_${worker}_DATABASE_URL`] = database.url;
     process.env[`WORKER_${worker}_ADMIN_DATABASE_URL`] = database.adminUrl;
     globalThis.testDatabases.push(database);

@@ -1,4 +1,4 @@
-// Tries to lock the directory each time it is told to, and says whether it holds it.
+// On each message, tries to lock the directory and reports whether it holds the lock.
 const { createServer } = require('node:net');
 const { join } = require('node:path');
 const { rmSync } = require('node:fs');

@@ -1,4 +1,4 @@
-/** What a statement does that a migration of a running service must not do, by the rule that forbids it. */
+/** Patterns of statements that a migration of a running service must not contain, by the rule that forbids them. */
 const FORBIDDEN: readonly (readonly [rule: string, pattern: RegExp])[] = [
   ['drops or renames what old replicas use', /^DROP (TABLE|VIEW|COLUMN)\b|^(RENAME|SET SCHEMA)\b/],
   ['drops or renames what old replicas use', /^DROP (?!(COLUMN|CONSTRAINT|INDEX|TRIGGER|FUNCTION|NOT NULL|DEFAULT)\b)/],
@@ -23,18 +23,18 @@ const FORBIDDEN: readonly (readonly [rule: string, pattern: RegExp])[] = [
   ['overrides the lock timeout', /^SET\b.*\b(lock_timeout|statement_timeout)\b/],
 ];
 
-/** @returns the rules that the statements of one migration break; tables that it creates itself may be changed at will */
-export function brokenRules(statements: readonly string[]): string[] {
+/** Finds the rules that the statements of a migration break. Changes of tables that it creates itself break none. */
+export function findBrokenRules(statements: readonly string[]): string[] {
   const parts = statements.flatMap(splitStatements);
   const created = parts.flatMap((part) => /^CREATE TABLE (?:IF NOT EXISTS )?(\S+)/.exec(part)?.[1] ?? []);
   const broken = parts
-    .filter((part) => !created.includes(tableOf(part)))
-    .flatMap(actionsOf)
+    .filter((part) => !created.includes(parseTable(part)))
+    .flatMap(splitActions)
     .flatMap((action) => FORBIDDEN.filter(([, pattern]) => pattern.test(action)).map(([rule]) => rule));
   return [...new Set(broken)];
 }
 
-/** Without comments, and with the bodies of functions and other texts left out. */
+/** Splits SQL into statements. Comments, strings and function bodies are removed. */
 function splitStatements(sql: string): string[] {
   return sql
     .replace(/\$(\w*)\$[\s\S]*?\$\1\$/g, "''")
@@ -45,8 +45,8 @@ function splitStatements(sql: string): string[] {
     .filter(Boolean);
 }
 
-/** The table that is changed, or has its index created. */
-function tableOf(statement: string): string {
+/** Parses the name of the table that a statement changes or indexes. */
+function parseTable(statement: string): string {
   return (
     /^(?:ALTER TABLE (?:IF EXISTS |ONLY )*|(?:CREATE (?:UNIQUE )?INDEX|CREATE TRIGGER|COMMENT ON).*? ON )(\S+)/.exec(
       statement,
@@ -54,8 +54,8 @@ function tableOf(statement: string): string {
   );
 }
 
-/** What ALTER TABLE does, one action after the other; any other statement as it is. */
-function actionsOf(statement: string): string[] {
+/** Splits ALTER TABLE into its actions. Other statements are returned unchanged. */
+function splitActions(statement: string): string[] {
   const list = /^ALTER TABLE (?:IF EXISTS |ONLY )*\S+ (.*)$/.exec(statement)?.[1];
   if (list === undefined) {
     return [statement];

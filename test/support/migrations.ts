@@ -5,10 +5,10 @@ import { typeOrmConfig } from '../../src/typeorm.config';
 type MigrationClass = new () => MigrationInterface;
 
 /** The migrations of this version, in the order they run. */
-export function migrationClasses(): MigrationClass[] {
+export function getMigrationClasses(): MigrationClass[] {
   return [...((typeOrmConfig(loadSettings({})).migrations ?? []) as MigrationClass[])];
 }
 
-export function migrations(): string[] {
-  return migrationClasses().map(({ name }) => name);
+export function getMigrationNames(): string[] {
+  return getMigrationClasses().map(({ name }) => name);
 }

@@ -5,17 +5,17 @@ import { dereference } from '../openapi/dereference.cjs';
 
 const DOCUMENT = dereference(JSON.parse(readFileSync(join(__dirname, '../../openapi.json'), 'utf8')) as OpenAPIObject);
 
-/** An operation of the document. */
+/** An operation of the OpenAPI document, with a request that succeeds. */
 export interface Operation extends OperationObject {
   readonly operationId: string;
   readonly method: string;
-  /** With the examples of the document for its parameters. */
+  /** The path with example values for its parameters. */
   readonly path: string;
   readonly body: object | undefined;
   readonly 'x-stability'?: string;
 }
 
-/** All operations of the document, with what a successful request needs. */
+/** All operations of the OpenAPI document. */
 export const OPERATIONS = Object.entries(DOCUMENT.paths).flatMap(([path, item]) =>
   Object.entries(item as Record<string, OperationObject>).map(
     ([method, operation]) =>
@@ -29,7 +29,7 @@ export const OPERATIONS = Object.entries(DOCUMENT.paths).flatMap(([path, item]) 
   ),
 );
 
-/** The status of a successful response. */
-export function success({ responses }: Operation): number {
+/** Finds the status of a successful response. */
+export function findSuccessStatus({ responses }: Operation): number {
   return Number(Object.keys(responses).find((status) => status.startsWith('2')));
 }

@@ -1,4 +1,5 @@
-// Opens an embedded database with an extension, and books an animal twice for one time. PGlite does not run within Jest.
+// Opens an embedded database with an extension, and books the same animal twice for the same time. This is a separate program
+// because PGlite does not run in Jest.
 const { btree_gist } = require('@electric-sql/pglite/contrib/btree_gist');
 const { Client } = require('pg');
 const {

@@ -12,14 +12,14 @@ export interface Exit {
   readonly stderr: string;
 }
 
-/** A built program of the project in its own process, with only PATH from this environment. */
+/** A built program of the project in its own process. It inherits only PATH from this environment. */
 export class Program {
   stdout = '';
   stderr = '';
   readonly exit: Promise<Exit>;
   private readonly child: ChildProcess;
 
-  /** @param directory of the built version, which is this one unless another is given */
+  /** @param directory the directory of the built version; this version by default */
   constructor(
     script: 'main.js' | 'cli/main.js',
     args: readonly string[],
@@ -44,15 +44,15 @@ export class Program {
   }
 
   /** Waits until the program has printed the text. */
-  async prints(text: string): Promise<void> {
+  async waitForOutput(text: string): Promise<void> {
     await new Promise<void>((resolve, reject) => {
-      const look = () => {
+      const check = () => {
         if (this.stdout.includes(text)) {
           resolve();
         }
       };
-      this.child.stdout?.on('data', look);
-      look();
+      this.child.stdout?.on('data', check);
+      check();
       void this.exit.then(({ code, stderr }) => {
         reject(new Error(`exited with ${code} before it printed "${text}": ${stderr}`));
       });
@@ -72,7 +72,7 @@ export function petstore(args: readonly string[], env: Readonly<Record<string, s
 /** Starts the server and waits until it accepts requests. */
 export async function startServer(env: Readonly<Record<string, string>>): Promise<Program & { key: string }> {
   const server = new Program('main.js', [], env);
-  await server.prints('curl');
+  await server.waitForOutput('curl');
   return Object.assign(server, { key: /Demo key\s+(\S+)/.exec(server.stdout)?.[1] ?? '' });
 }
 
@@ -84,8 +84,8 @@ export async function freePort(): Promise<string> {
   return String(typeof address === 'object' && address !== null ? address.port : 0);
 }
 
-/** A new empty directory, and a function that removes it. */
-export async function temporaryDirectory(): Promise<{ path: string; remove: () => Promise<void> }> {
+/** Creates an empty directory. @returns its path and a function that removes it */
+export async function createTemporaryDirectory(): Promise<{ path: string; remove: () => Promise<void> }> {
   const path = await mkdtemp(join(tmpdir(), 'petstore-test-'));
   return { path, remove: () => rm(path, { recursive: true, force: true }) };
 }

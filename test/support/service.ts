@@ -32,8 +32,7 @@ export interface Call {
 }
 
 /**
- * The service as in production, on a port and a database of the test; every response is checked against the OpenAPI
- * document.
+ * The service as in production, on a port and a database of the test. It checks every response against the OpenAPI document.
  */
 export class TestService {
   private isMadeToFail = false;
@@ -139,7 +138,7 @@ export class TestService {
     return this.call('POST', path, call);
   }
 
-  /** Runs a statement that the service itself may not run. */
+  /** Runs a statement for which the role of the service lacks the privileges. */
   async administer(sql: string, parameters?: unknown[]): Promise<void> {
     const client = new Client(ADMIN_DATABASE_URL);
     await client.connect();
@@ -150,19 +149,19 @@ export class TestService {
     }
   }
 
-  /** While `work` runs, the table rejects new rows that violate the condition; the cause of a 500 is not printed. */
+  /** Adds a constraint to a table while `work` runs, so that inserts fail. The cause of a 500 is not printed. */
   async withConstraint<T>(table: string, condition: string, work: () => Promise<T>): Promise<T> {
-    await this.administer(`ALTER TABLE ${table} ADD CONSTRAINT of_test CHECK (${condition}) NOT VALID`);
+    await this.administer(`ALTER TABLE ${table} ADD CONSTRAINT test_failure CHECK (${condition}) NOT VALID`);
     this.isMadeToFail = true;
     try {
       return await work();
     } finally {
       this.isMadeToFail = false;
-      await this.administer(`ALTER TABLE ${table} DROP CONSTRAINT of_test`);
+      await this.administer(`ALTER TABLE ${table} DROP CONSTRAINT test_failure`);
     }
   }
 
-  /** Sends bytes that no HTTP client would send, and returns everything received until the connection ends. */
+  /** Sends bytes that no HTTP client would send. @returns everything received until the connection closes */
   raw(bytes: string, { halfClose = false } = {}): Promise<string> {
     return new Promise((resolve, reject) => {
       let response = '';
@@ -182,8 +181,8 @@ export class TestService {
   }
 }
 
-/** The rate limit headers of a response, as numbers. */
-export function rate({ headers }: TestResponse): { limit: number; remaining: number; reset: number } {
+/** Parses the rate limit headers of a response. */
+export function parseRateLimit({ headers }: TestResponse): { limit: number; remaining: number; reset: number } {
   return {
     limit: Number(headers['x-ratelimit-limit']),
     remaining: Number(headers['x-ratelimit-remaining']),

@@ -9,7 +9,7 @@ export interface SmallDisk {
   remove(): void;
 }
 
-/** A separate in-memory file system with a capacity of so many MiB; undefined if this user may not mount one. */
+/** Mounts an in-memory file system of the given size. @returns undefined if this user may not mount file systems */
 export function mountSmallDisk(mebibytes: number): SmallDisk | undefined {
   const path = mkdtempSync(join(tmpdir(), 'petstore-disk-'));
   try {

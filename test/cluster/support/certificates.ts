@@ -12,7 +12,7 @@ export interface Certificate {
   readonly key: string;
 }
 
-/** A certificate authority of one test. */
+/** A certificate authority for one test. */
 export class CertificateAuthority {
   private constructor(
     private readonly directory: string,
@@ -24,7 +24,7 @@ export class CertificateAuthority {
     return new CertificateAuthority(directory, makeCertificate(directory, 'root', []));
   }
 
-  /** The file of its own certificate. */
+  /** The path of the root certificate. */
   get file(): string {
     return this.root.certFile;
   }
@@ -33,7 +33,7 @@ export class CertificateAuthority {
     return this.root.cert;
   }
 
-  /** @param names what the certificate is for, such as `DNS:localhost` */
+  /** @param names the subject alternative names, such as `DNS:localhost` */
   issue(commonName: string, names: readonly string[] = []): Certificate {
     const alternatives = names.length === 0 ? [] : ['-addext', `subjectAltName=${names.join(',')}`];
     const signer = ['-CA', this.root.certFile, '-CAkey', this.root.keyFile];

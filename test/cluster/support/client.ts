@@ -1,6 +1,6 @@
 import { Agent, request } from 'node:http';
 
-/** An answer, and how long it took. */
+/** A response, with the port it came from and the time it took. */
 export interface Reply {
   readonly status: number;
   readonly headers: Readonly<Record<string, string | undefined>>;
@@ -16,13 +16,13 @@ export interface Call {
   readonly body?: object;
 }
 
-/** One customer's HTTP client, with connections of its own that it keeps open. */
+/** An HTTP client with its own API key and its own keep-alive connections. */
 export class Client {
   private readonly agent = new Agent({ keepAlive: true });
 
   constructor(private readonly key: string) {}
 
-  /** @throws when the connection breaks */
+  /** @throws if the connection breaks */
   call(port: number, { method = 'GET', path = '/v1/pets', headers = {}, body }: Call = {}): Promise<Reply> {
     const startedAt = performance.now();
     const payload = body === undefined ? undefined : JSON.stringify(body);
@@ -73,7 +73,7 @@ export class Client {
   }
 }
 
-/** Does a task `times` times, `workers` of them at a time. */
+/** Runs a task `times` times, with up to `workers` runs in parallel. */
 export async function concurrently<T>(
   workers: number,
   times: number,
@@ -90,7 +90,7 @@ export async function concurrently<T>(
   return results;
 }
 
-/** The 99th percentile of the answers' times, in ms. */
+/** The 99th percentile of the response times, in ms. */
 export function p99(replies: readonly Reply[]): number {
   const times = replies.map(({ ms }) => ms).sort((a, b) => a - b);
   return times[Math.ceil(times.length * 0.99) - 1] ?? 0;

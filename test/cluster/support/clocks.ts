@@ -1,17 +1,17 @@
 import { existsSync, readdirSync } from 'node:fs';
 
-/** The environment in which a program takes another time for the present: an offset such as `+45s` (libfaketime). */
-export function clockAt(offset: string): Record<string, string> {
-  // Timers go on as they are; only the date is another one.
-  return { ...fakeTime(offset), FAKETIME_DONT_FAKE_MONOTONIC: '1', DONT_FAKE_MONOTONIC: '1' };
+/** Environment variables that shift the date of a program by an offset such as `+45s` (libfaketime). */
+export function withClockOffset(offset: string): Record<string, string> {
+  // Only the date changes: timers are not affected.
+  return { ...createFakeTimeEnv(offset), FAKETIME_DONT_FAKE_MONOTONIC: '1', DONT_FAKE_MONOTONIC: '1' };
 }
 
-/** The environment in which all clocks and timers of a program run so many times as fast. */
-export function clockSpeed(factor: number): Record<string, string> {
-  return fakeTime(`+0 x${factor}`);
+/** Environment variables that make all clocks and timers of a program run `factor` times as fast. */
+export function withClockSpeed(factor: number): Record<string, string> {
+  return createFakeTimeEnv(`+0 x${factor}`);
 }
 
-function fakeTime(specification: string): Record<string, string> {
+function createFakeTimeEnv(specification: string): Record<string, string> {
   const library = readdirSync('/usr/lib')
     .map((directory) => `/usr/lib/${directory}/faketime/libfaketimeMT.so.1`)
     .find(existsSync);

@@ -14,7 +14,7 @@ interface Export {
   readonly resourceSpans: readonly { readonly scopeSpans: readonly { readonly spans: readonly Span[] }[] }[];
 }
 
-/** An OTLP collector of the test's own, and what it gets. */
+/** An OTLP collector that records the spans it receives. */
 export class Collector {
   readonly spans: Span[] = [];
   received = '';

@@ -6,16 +6,16 @@ import { Server } from './servers';
 
 const CONFIGURATION = join(__dirname, '../../../docker/gateway/nginx.conf');
 
-/** nginx with the gateway's own configuration, in front of what listens on the ports; its files are in the directory. */
+/** Starts nginx with the gateway's own configuration in front of the given ports. Its logs are in the directory. */
 export async function startGateway(ports: readonly number[], directory?: string): Promise<Server> {
   const [home, port, configuration] = await Promise.all([
     directory ?? mkdtemp(join(tmpdir(), 'petstore-gateway-')),
     freePort(),
     readFile(CONFIGURATION, 'utf8'),
   ]);
-  // Where nginx starts as root, its workers run as another user.
+  // When nginx starts as root, its workers run as another user.
   await chmod(home, 0o755);
-  // Only what cannot be the same outside a container. Older versions of nginx cannot look a server up again.
+  // Outside a container, only these lines must differ. Older versions of nginx do not support `resolve`.
   const replacements = [
     ['listen 8080;', `listen 127.0.0.1:${port};`],
     [/server petstore:3000 resolve (.*;)/, ports.map((replica) => `server 127.0.0.1:${replica} $1`).join('\n    ')],
@@ -25,7 +25,7 @@ export async function startGateway(ports: readonly number[], directory?: string)
   ] as const;
   const adapted = replacements.reduce((text, [original, replacement]) => {
     if (text.search(original) === -1) {
-      throw new Error(`${CONFIGURATION} has no ${String(original)} any more: correct its replacement here.`);
+      throw new Error(`${CONFIGURATION} no longer contains ${String(original)}: update its replacement here.`);
     }
     return text.replace(original, replacement);
   }, configuration);
@@ -34,7 +34,7 @@ export async function startGateway(ports: readonly number[], directory?: string)
   return Server.nginx(port, home, file);
 }
 
-/** HAProxy, which repeats no request; it asks for readiness, or else is told by a socket where to send none. */
+/** Starts HAProxy without retries. It checks readiness, unless an admin socket is given to set the state of each replica. */
 export async function startHaproxy(ports: readonly number[], socket?: string): Promise<Server> {
   const port = await freePort();
   const servers = ports.map((replica) => `server replica-${replica} 127.0.0.1:${replica}`);
@@ -60,7 +60,7 @@ backend replicas
   );
 }
 
-/** Caddy, which repeats no request and asks for readiness. */
+/** Starts Caddy, which checks readiness and does not retry requests. */
 export async function startCaddy(ports: readonly number[]): Promise<Server> {
   const port = await freePort();
   return Server.caddy(

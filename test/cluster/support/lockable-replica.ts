@@ -4,22 +4,22 @@ import { Replica } from './replica';
 import { Server } from './servers';
 import { Store } from './store';
 
-/** A replica on a PostgreSQL server of its own, with a client, and another session there that can take locks. */
+/** Starts a replica with its own PostgreSQL server, a client, and another database session that can take locks. */
 export async function startLockableReplica() {
   const postgres = await Server.postgres();
   const store = await Store.open(postgres.url);
-  const another = new pg.Client(postgres.url);
-  await another.connect();
+  const otherSession = new pg.Client(postgres.url);
+  await otherSession.connect();
   const replica = await Replica.start({ DATABASE_URL: postgres.url });
   const client = new Client(await store.createUnlimitedKey());
   const remove = async () => {
     client.close();
     await replica.program.kill('SIGKILL');
-    await another.end();
+    await otherSession.end();
     await store.close();
     await postgres.remove();
   };
-  return { postgres, store, another, replica, client, remove };
+  return { postgres, store, otherSession, replica, client, remove };
 }
 
 export type LockableReplica = Awaited<ReturnType<typeof startLockableReplica>>;

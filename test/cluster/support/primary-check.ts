@@ -2,7 +2,7 @@ import { createServer, type Server as HttpServer } from 'node:http';
 import pg from 'pg';
 import { freePort } from '../../support/process';
 
-/** The check beside a PostgreSQL server that a proxy asks: 200 while it is the primary, 503 while it is a standby or down. */
+/** A health check for a proxy: 200 while the PostgreSQL server is the primary, 503 while it is a standby or down. */
 export class PrimaryCheck {
   private constructor(
     private readonly server: HttpServer,

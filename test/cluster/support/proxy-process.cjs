@@ -1,11 +1,11 @@
-/** The network path of proxy.ts, in a process of its own, so that a busy test does not slow it down. */
+/** The process behind proxy.ts. It is separate so that a busy test does not slow it down. */
 const { connect, createServer } = require('node:net');
 
 const sockets = new Set();
 let target = Number(process.argv[2]);
 let delayMs = 0;
 
-function join(from, to) {
+function pipe(from, to) {
   sockets.add(from);
   from.on('data', (data) => {
     if (delayMs === 0) {
@@ -23,8 +23,8 @@ function join(from, to) {
 
 const server = createServer((client) => {
   const upstream = connect(target, '127.0.0.1');
-  join(client, upstream);
-  join(upstream, client);
+  pipe(client, upstream);
+  pipe(upstream, client);
 });
 process.on('message', (message) => {
   if (message === 'lose') {

@@ -2,7 +2,7 @@ import { type ChildProcess, fork, type Serializable } from 'node:child_process';
 import { once } from 'node:events';
 import { join } from 'node:path';
 
-/** A network path to a server, which can be made slow, lose what is sent on it, be cut, or lead elsewhere. */
+/** A TCP proxy that can delay data, drop it, close connections, or switch to another server. */
 export class Proxy {
   private constructor(
     private readonly child: ChildProcess,
@@ -15,31 +15,31 @@ export class Proxy {
     return new Proxy(child, port);
   }
 
-  /** From now on, each piece of data takes this long. */
+  /** Delays all data by this time from now on. */
   delay(ms: number): Promise<void> {
-    return this.tell(ms);
+    return this.send(ms);
   }
 
-  /** What the connections that are open now carry is lost without a word, as when the machine behind them is gone. */
-  loseConnections(): Promise<void> {
-    return this.tell('lose');
+  /** Silently drops all data on the open connections, as if the machine behind them had disappeared. */
+  dropData(): Promise<void> {
+    return this.send('lose');
   }
 
-  /** Ends the connections that are open now, from both sides. */
-  cut(by: 'RST' | 'FIN'): Promise<void> {
-    return this.tell(by);
+  /** Closes the open connections on both sides. */
+  closeConnections(by: 'RST' | 'FIN'): Promise<void> {
+    return this.send(by);
   }
 
-  /** New connections lead to another server, as when a name points elsewhere. */
-  leadTo(target: number): Promise<void> {
-    return this.tell({ target });
+  /** Connects new connections to another server, as after a DNS change. */
+  switchTo(target: number): Promise<void> {
+    return this.send({ target });
   }
 
   close(): void {
     this.child.kill('SIGKILL');
   }
 
-  private async tell(message: Serializable): Promise<void> {
+  private async send(message: Serializable): Promise<void> {
     const done = once(this.child, 'message');
     this.child.send(message);
     await done;

@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { freePort, Program } from '../../support/process';
 
-/** The built server as a process of its own, as it runs in production. */
+/** The built server in its own process, as in production. */
 export class Replica {
   private constructor(
     readonly port: number,
@@ -10,22 +10,22 @@ export class Replica {
   ) {}
 
   /**
-   * Starts it and waits until it listens.
-   * @param directory of the built version, which is this one unless another is given
+   * Starts a replica and waits until it listens.
+   * @param directory the directory of the built version; this version by default
    */
   static async start(env: Readonly<Record<string, string>>, directory?: string): Promise<Replica> {
     const all = { APP_ENV: 'production', PORT: await freePort(), ...env };
     const program = new Program('main.js', [], all, directory);
-    await program.prints('Listening');
+    await program.waitForOutput('Listening');
     return new Replica(Number(all.PORT), program, all);
   }
 
-  /** Several at the same time. */
+  /** Starts several replicas concurrently. */
   static startAll(count: number, env: Readonly<Record<string, string>>): Promise<Replica[]> {
     return Promise.all(Array.from({ length: count }, () => Replica.start(env)));
   }
 
-  /** Another process in the place of this one, once it has ended. */
+  /** Starts a new process with the same environment, after this one has ended. */
   startAgain(directory?: string): Promise<Replica> {
     return Replica.start(this.env, directory);
   }
@@ -39,12 +39,16 @@ export class Replica {
   }
 }
 
-/** Asks again and again until it holds. @throws when it does not within the time */
-export async function eventually(withinMs: number, holds: () => Promise<boolean> | boolean): Promise<number> {
+/**
+ * Polls a condition until it holds.
+ * @returns how long that took, in ms
+ * @throws if it does not hold within `withinMs`
+ */
+export async function eventually(withinMs: number, condition: () => Promise<boolean> | boolean): Promise<number> {
   const startedAt = performance.now();
-  while (!(await holds())) {
+  while (!(await condition())) {
     if (performance.now() - startedAt > withinMs) {
-      throw new Error(`It did not come true within ${withinMs} ms.`);
+      throw new Error(`The condition did not hold within ${withinMs} ms.`);
     }
     await sleep(20);
   }

@@ -1,5 +1,5 @@
-// Says, as the process ends, how many files of OpenTelemetry it has loaded. prom-client always loads the API, which does
-// nothing without the rest.
+// Prints how many OpenTelemetry files the process loaded when it exits. It ignores the API package: prom-client always loads it,
+// and it does nothing without the SDK.
 process.on('exit', () => {
   const loaded = Object.keys(require.cache).filter((path) => /@opentelemetry.(?!api.)/.test(path));
   process.stderr.write(`OpenTelemetry: ${loaded.length} files\n`);

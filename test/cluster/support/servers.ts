@@ -9,18 +9,18 @@ import pg from 'pg';
 import { freePort } from '../../support/process';
 
 const START_LIMIT_MS = 10_000;
-/** The SQLSTATE of a PostgreSQL server that starts up. */
+/** The SQLSTATE of a PostgreSQL server that is starting up. */
 const CANNOT_CONNECT_NOW = '57P03';
 
 interface PostgresOptions {
-  /** Whether a commit waits for the disk. */
+  /** Whether a commit waits for the disk (fsync). */
   readonly isDurable?: boolean;
   readonly settings?: Readonly<Record<string, string | number>>;
-  /** Files of its data directory, by their names. */
+  /** Files for the data directory: their contents by name. */
   readonly files?: Readonly<Record<string, string>>;
 }
 
-/** A server of the distribution's packages, started for a test on a port of its own. */
+/** An installed server program, started for a test on its own port. */
 export class Server {
   readonly port: number;
   readonly url: string;
@@ -38,18 +38,18 @@ export class Server {
   }
 
   static async redis(...options: string[]): Promise<Server> {
-    const binary = find('redis-server', [], 'redis-server');
-    const [directory, port] = await Promise.all([temporary(), freePort()]);
+    const binary = findProgram('redis-server', [], 'redis-server');
+    const [directory, port] = await Promise.all([createDirectory(), freePort()]);
     const args = ['--port', port, '--bind', '127.0.0.1', '--save', '', '--dir', directory, ...options];
     const server = new Server(() => spawn(binary, args, { stdio: 'ignore' }), port, 'redis://', directory, 'SIGKILL');
     await server.start();
     return server;
   }
 
-  /** A sentinel that watches a Redis server as `mymaster`, with two more to agree with. */
+  /** Starts a sentinel that monitors a Redis server as `mymaster`, with a quorum of two. */
   static async sentinel({ port: primary }: Server, ...directives: string[]): Promise<Server> {
-    const binary = find('redis-server', [], 'redis-server');
-    const [directory, port] = await Promise.all([temporary(), freePort()]);
+    const binary = findProgram('redis-server', [], 'redis-server');
+    const [directory, port] = await Promise.all([createDirectory(), freePort()]);
     const file = join(directory, 'sentinel.conf');
     const monitor = `sentinel monitor mymaster 127.0.0.1 ${primary} 2`;
     await writeFile(file, [`port ${port}`, 'bind 127.0.0.1', `dir ${directory}`, monitor, ...directives].join('\n'));
@@ -60,16 +60,16 @@ export class Server {
   }
 
   static async postgres(options?: PostgresOptions): Promise<Server> {
-    const initdb = postgresProgram('initdb');
+    const initdb = findPostgresProgram('initdb');
     const makeData = (data: string) => [initdb, '-D', data, '-U', 'postgres', '-A', 'trust', '--no-sync'];
     return Server.postgresOn(makeData, options);
   }
 
-  /** A hot standby of this PostgreSQL server. */
-  standby(): Promise<Server> {
+  /** Starts a hot standby of this PostgreSQL server. */
+  startStandby(): Promise<Server> {
     const source = ['-h', '127.0.0.1', '-p', `${this.port}`, '-U', 'postgres'];
     return Server.postgresOn((data) => {
-      return [postgresProgram('pg_basebackup'), '-D', data, ...source, '-R', '-c', 'fast', '--no-sync'];
+      return [findPostgresProgram('pg_basebackup'), '-D', data, ...source, '-R', '-c', 'fast', '--no-sync'];
     });
   }
 
@@ -77,9 +77,9 @@ export class Server {
     makeData: (data: string) => string[],
     { isDurable = false, settings = {}, files = {} }: PostgresOptions = {},
   ): Promise<Server> {
-    const postgres = postgresProgram('postgres');
-    const [directory, port] = await Promise.all([temporary(), freePort()]);
-    const user = serverUser('postgres', directory);
+    const postgres = findPostgresProgram('postgres');
+    const [directory, port] = await Promise.all([createDirectory(), freePort()]);
+    const user = prepareServerUser('postgres', directory);
     const data = join(directory, 'data');
     const [make = '', ...makeArgs] = makeData(data);
     execFileSync(make, makeArgs, { ...user, cwd: directory, stdio: 'ignore' });
@@ -98,7 +98,7 @@ export class Server {
       'SIGQUIT',
     );
     await server.start();
-    // It listens before it takes connections.
+    // The server listens before it accepts sessions.
     while (await isStartingUp(server.url)) {
       await sleep(20);
     }
@@ -106,17 +106,17 @@ export class Server {
   }
 
   /**
-   * PgBouncer in front of a PostgreSQL server, for the roles `postgres` and `app`.
-   * @param poolSize how many connections of the server it uses at most
+   * Starts PgBouncer in front of a PostgreSQL server, for the roles `postgres` and `app`.
+   * @param poolSize the maximum number of server connections
    */
   static async pgbouncer(
     { port: target }: Server,
     poolMode: 'session' | 'transaction' = 'transaction',
     poolSize = 20,
   ): Promise<Server> {
-    const binary = find('pgbouncer', ['/usr/sbin'], 'pgbouncer');
-    const [directory, port] = await Promise.all([temporary(), freePort()]);
-    const user = serverUser('postgres', directory);
+    const binary = findProgram('pgbouncer', ['/usr/sbin'], 'pgbouncer');
+    const [directory, port] = await Promise.all([createDirectory(), freePort()]);
+    const user = prepareServerUser('postgres', directory);
     const configuration = join(directory, 'pgbouncer.ini');
     await writeFile(join(directory, 'users.txt'), '"postgres" ""\n"app" ""\n');
     await writeFile(
@@ -144,10 +144,10 @@ default_pool_size = ${poolSize}
     return server;
   }
 
-  /** Starts HAProxy, which listens on the port by its configuration. */
+  /** Starts HAProxy with a configuration that listens on the port. */
   static async haproxy(port: string, configuration: string): Promise<Server> {
-    const binary = find('haproxy', ['/usr/sbin'], 'haproxy');
-    const directory = await temporary();
+    const binary = findProgram('haproxy', ['/usr/sbin'], 'haproxy');
+    const directory = await createDirectory();
     const file = join(directory, 'haproxy.cfg');
     await writeFile(file, configuration);
     const launch = () => spawn(binary, ['-db', '-f', file], { stdio: 'ignore' });
@@ -156,10 +156,10 @@ default_pool_size = ${poolSize}
     return server;
   }
 
-  /** Starts Caddy, which listens on the port by its configuration. */
+  /** Starts Caddy with a configuration that listens on the port. */
   static async caddy(port: string, configuration: string): Promise<Server> {
-    const binary = find('caddy', [], 'caddy');
-    const directory = await temporary();
+    const binary = findProgram('caddy', [], 'caddy');
+    const directory = await createDirectory();
     const file = join(directory, 'Caddyfile');
     await writeFile(file, configuration);
     const env = { HOME: directory };
@@ -169,9 +169,9 @@ default_pool_size = ${poolSize}
     return server;
   }
 
-  /** Starts nginx with a configuration that keeps it in the foreground and listens on the port. */
+  /** Starts nginx in the foreground with a configuration that listens on the port. */
   static async nginx(port: string, directory: string, configuration: string): Promise<Server> {
-    const binary = find('nginx', ['/usr/sbin'], 'nginx-light');
+    const binary = findProgram('nginx', ['/usr/sbin'], 'nginx-light');
     const args = ['-e', 'stderr', '-p', directory, '-c', configuration, '-g', 'daemon off;'];
     const server = new Server(
       () => spawn(binary, args, { stdio: ['ignore', 'ignore', 'inherit'] }),
@@ -192,7 +192,7 @@ default_pool_size = ${poolSize}
       `--storage.tsdb.path=${join(directory, 'data')}`,
       `--web.listen-address=127.0.0.1:${port}`,
     ];
-    const launch = () => spawn(prometheusProgram('prometheus'), args, { stdio: 'ignore' });
+    const launch = () => spawn(findPrometheusProgram('prometheus'), args, { stdio: 'ignore' });
     const server = new Server(launch, port, 'http://', directory, 'SIGKILL');
     await server.start();
     return server;
@@ -201,17 +201,17 @@ default_pool_size = ${poolSize}
   async start(): Promise<void> {
     const child = this.launch();
     this.child = child;
-    const patience = AbortSignal.timeout(START_LIMIT_MS);
-    while (!(await accepts(this.port))) {
-      if (patience.aborted || child.exitCode !== null || child.signalCode !== null) {
+    const deadline = AbortSignal.timeout(START_LIMIT_MS);
+    while (!(await isListening(this.port))) {
+      if (deadline.aborted || child.exitCode !== null || child.signalCode !== null) {
         child.kill('SIGKILL');
-        throw new Error(`It does not listen on port ${this.port}: ${child.spawnargs.join(' ')}`);
+        throw new Error(`Nothing listens on port ${this.port}: ${child.spawnargs.join(' ')}`);
       }
       await sleep(20);
     }
   }
 
-  /** Stops all its processes where they are, as a machine does that hangs: connections stay open, nothing answers. */
+  /** Suspends all its processes, like a machine that hangs: connections stay open, but nothing responds. */
   freeze(): void {
     this.signalAll('SIGSTOP');
   }
@@ -220,7 +220,7 @@ default_pool_size = ${poolSize}
     this.signalAll('SIGCONT');
   }
 
-  /** Ends it at once, with all connections. `start` brings it back. */
+  /** Stops the server immediately and closes its connections. `start` starts it again. */
   async stop(): Promise<void> {
     const { child } = this;
     if (child?.exitCode === null && child.signalCode === null) {
@@ -239,12 +239,12 @@ default_pool_size = ${poolSize}
   private signalAll(signal: NodeJS.Signals): void {
     const pid = this.child?.pid ?? 0;
     const children = readFileSync(`/proc/${pid}/task/${pid}/children`, 'utf8').trim().split(' ').filter(Boolean);
-    // The parent first, so that it starts no new ones.
+    // Signal the parent first, so that it starts no more children.
     [pid, ...children.map(Number)].forEach((each) => {
       try {
         process.kill(each, signal);
       } catch (error) {
-        // A backend may end in between.
+        // A child may have ended in the meantime.
         if ((error as NodeJS.ErrnoException).code !== 'ESRCH') {
           throw error;
         }
@@ -253,27 +253,28 @@ default_pool_size = ${poolSize}
   }
 }
 
-/** Where a program of the PostgreSQL packages is; those for clients are in the path as well, of any version. */
-export function postgresProgram(name: string): string {
+/**
+ * Finds a program of the PostgreSQL packages. The directory of the server comes first, because client programs on the PATH can be
+ * of any version.
+ */
+export function findPostgresProgram(name: string): string {
   const versions = existsSync('/usr/lib/postgresql') ? readdirSync('/usr/lib/postgresql') : [];
-  return find(
+  return findProgram(
     name,
     versions.map((version) => `/usr/lib/postgresql/${version}/bin`),
     'postgresql',
   );
 }
 
-/** Where a program of the Prometheus package is. */
-export function prometheusProgram(name: string): string {
-  return find(name, [], 'prometheus');
+export function findPrometheusProgram(name: string): string {
+  return findProgram(name, [], 'prometheus');
 }
 
-/** The first line of `pgbouncer --version`. */
-export function pgbouncerVersion(): string {
-  return execFileSync(find('pgbouncer', ['/usr/sbin'], 'pgbouncer'), ['--version'], { encoding: 'utf8' });
+export function readPgbouncerVersion(): string {
+  return execFileSync(findProgram('pgbouncer', ['/usr/sbin'], 'pgbouncer'), ['--version'], { encoding: 'utf8' });
 }
 
-function find(name: string, directories: readonly string[], debianPackage: string): string {
+function findProgram(name: string, directories: readonly string[], debianPackage: string): string {
   const found = [...directories, ...(process.env.PATH ?? '').split(delimiter)]
     .map((directory) => join(directory, name))
     .find(existsSync);
@@ -283,8 +284,8 @@ function find(name: string, directories: readonly string[], debianPackage: strin
   return found;
 }
 
-/** Some servers reject to run as root: then they run as the user that their package has made. */
-function serverUser(name: string, directory: string): { uid?: number; gid?: number } {
+/** Some servers do not run as root. They run as the user that their package created. */
+function prepareServerUser(name: string, directory: string): { uid?: number; gid?: number } {
   if (process.getuid?.() !== 0) {
     return {};
   }
@@ -293,7 +294,7 @@ function serverUser(name: string, directory: string): { uid?: number; gid?: numb
   return { uid, gid };
 }
 
-function temporary(): Promise<string> {
+function createDirectory(): Promise<string> {
   return mkdtemp(join(tmpdir(), 'petstore-cluster-'));
 }
 
@@ -308,8 +309,7 @@ async function isStartingUp(url: string): Promise<boolean> {
   }
 }
 
-/** Whether something listens on the port. */
-function accepts(port: number): Promise<boolean> {
+function isListening(port: number): Promise<boolean> {
   return new Promise((resolve) => {
     const socket = connect(port, '127.0.0.1', () => {
       socket.destroy();

@@ -8,14 +8,14 @@ import { IdempotencyRecords } from '../../../src/idempotency/domain/idempotency-
 import type { Allowance } from '../../../src/shared/domain/allowance';
 import { migrate } from '../../../src/shared/persistence/migrate';
 
-/** The operator's view of the database that the replicas share. */
+/** The database that the replicas share, and the services that an operator uses on it. */
 export class Store {
   private constructor(
     private readonly app: NestFastifyApplication,
     private readonly dataSource: DataSource,
   ) {}
 
-  /** Opens the database, with its schema up to date. */
+  /** Opens the database and migrates it. */
   static async open(databaseUrl: string): Promise<Store> {
     const app = await createApp(loadSettings({ APP_ENV: 'production', DATABASE_URL: databaseUrl }));
     const dataSource = app.get(DataSource);
@@ -24,29 +24,29 @@ export class Store {
     return new Store(app, dataSource);
   }
 
-  /** A service of the application, on this database. */
+  /** Returns a service of the application that uses this database. */
   get<T>(service: Abstract<T>): T {
     return this.app.get(service);
   }
 
-  /** A key of a new account. */
+  /** Creates a key of a new account. */
   async createKey(plan: Plan, allowance?: Allowance): Promise<string> {
     const account = await this.app.get(AccountsService).create('Test', plan, allowance);
     return (await this.app.get(KeysService).create(account.id)).secret;
   }
 
-  /** A key of a new account that meets no limit. */
+  /** Creates a key whose limits no test reaches. */
   createUnlimitedKey(): Promise<string> {
     return this.createKey('enterprise', { perMinute: 1_000_000, perDay: 10_000_000 });
   }
 
-  /** What each replica does once a minute. @returns how many records it removed */
+  /** Does the cleanup that each replica does once a minute. @returns the number of removed records */
   removeExpiredRecords(): Promise<number> {
     return this.app.get(IdempotencyRecords).removeExpired(1_000);
   }
 
-  /** Ends all connections of replicas to the database, from the server's side. */
-  async terminateReplicas(): Promise<void> {
+  /** Terminates the database connections of all replicas on the server. */
+  async terminateConnections(): Promise<void> {
     await this.query(
       `SELECT pg_terminate_backend(pid) FROM pg_stat_activity
        WHERE application_name = 'petstore' AND pid <> pg_backend_pid()`,

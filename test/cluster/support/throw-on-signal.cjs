@@ -1,4 +1,4 @@
-// Throws where nothing catches it, or rejects what nothing awaits, as an unknown mistake in the code would.
+// Throws an error that nothing catches on SIGUSR2, like a bug in the code.
 process.on('SIGUSR2', () => {
   throw new Error('unexpected');
 });

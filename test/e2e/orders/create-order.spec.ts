@@ -9,7 +9,7 @@ describe('POST /v1/store/orders', () => {
 
   beforeAll(async () => {
     service = await TestService.start();
-    customer = await Customer.of(service);
+    customer = await Customer.create(service);
   });
   afterAll(() => service.close());
 
@@ -138,7 +138,7 @@ describe('POST /v1/store/orders', () => {
   });
 
   describe('409', () => {
-    it.each(['pending', 'sold'])('pet_not_available: an animal that is %s stays so', async (status) => {
+    it.each(['pending', 'sold'])('pet_not_available: an animal that is %s cannot be ordered', async (status) => {
       const petId = await customer.addPet(status);
       const response = await customer.place({ petId });
       expect([response.status, getCode(response)]).toEqual([409, 'pet_not_available']);
@@ -146,9 +146,9 @@ describe('POST /v1/store/orders', () => {
       expect(getIds(await customer.list(`?petId=${petId}`))).toEqual([]);
     });
 
-    it('pet_not_available: an animal that was already ordered, by any account', async () => {
+    it('pet_not_available: an animal that any account has already ordered', async () => {
       const { petId } = await customer.placeOne();
-      for (const other of [customer, await Customer.of(service)]) {
+      for (const other of [customer, await Customer.create(service)]) {
         expect(getCode(await other.place({ petId }))).toBe('pet_not_available');
       }
     });

@@ -9,9 +9,9 @@ describe('GET /v1/store/orders', () => {
 
   beforeAll(async () => {
     service = await TestService.start();
-    customer = await Customer.of(service);
+    customer = await Customer.create(service);
     // Every second order belongs to another account.
-    await Customer.of(service);
+    await Customer.create(service);
     await service.app.get(DataSource).query(
       `INSERT INTO pets (name, category_id, status) SELECT 'Pet ' || n, n, 'pending' FROM generate_series(1, 10) AS n;
        INSERT INTO orders (account_id, pet_id, quantity, status, placed_at)
@@ -22,14 +22,15 @@ describe('GET /v1/store/orders', () => {
   afterAll(() => service.close());
 
   const OWN = Array.from({ length: 250 }, (_, index) => 2 * (index + 1));
-  const nextPath = (link: string | undefined) => link && /<([^>]+)>; rel="next"/.exec(link)?.[1]?.replace(BASE_URL, '');
-  const walk = async (query: string) => {
+  const parseNextPath = (link: string | undefined) =>
+    link && /<([^>]+)>; rel="next"/.exec(link)?.[1]?.replace(BASE_URL, '');
+  const listAllPages = async (query: string) => {
     const seen: number[] = [];
     for (let next: string | undefined = query; next !== undefined && seen.length <= 500;) {
       const response = await customer.list(next);
       expect(response.status).toBe(200);
       seen.push(...getIds(response));
-      next = nextPath(response.headers.link)?.replace('/store/orders', '');
+      next = parseNextPath(response.headers.link)?.replace('/store/orders', '');
     }
     return seen;
   };
@@ -47,7 +48,7 @@ describe('GET /v1/store/orders', () => {
     ['&petId=2', []],
     ['&petId=9223372036854775807', []],
   ])('lists every order of the filter "%s" exactly once by following Link', async (filter, expected) => {
-    expect(await walk(`?limit=7${filter}`)).toEqual(expected);
+    expect(await listAllPages(`?limit=7${filter}`)).toEqual(expected);
   });
 
   it('has the URL of the next page in Link with the current filters, and none on the last page', async () => {
@@ -111,17 +112,17 @@ describe('GET /v1/store/orders', () => {
       );
     }
     await dataSource.query('ANALYZE orders');
-    const plan = async (filter: string) =>
+    const explain = async (filter: string) =>
       JSON.stringify(
         await dataSource.query(
           `EXPLAIN SELECT * FROM orders WHERE account_id = 1 AND id > 100 ${filter} ORDER BY id LIMIT 21`,
         ),
       );
-    expect(await plan('')).toContain('Index Scan');
-    expect(await plan(`AND status = 'delivered'`)).toContain('Index Scan using orders_account_id_status');
-    expect(await plan('AND pet_id = 3')).toContain('Index Scan');
+    expect(await explain('')).toContain('Index Scan');
+    expect(await explain(`AND status = 'delivered'`)).toContain('Index Scan using orders_account_id_status');
+    expect(await explain('AND pet_id = 3')).toContain('Index Scan');
     for (const filter of ['', `AND status = 'delivered'`, 'AND pet_id = 3']) {
-      expect(await plan(filter)).not.toContain('Seq Scan');
+      expect(await explain(filter)).not.toContain('Seq Scan');
     }
   });
 
@@ -129,7 +130,7 @@ describe('GET /v1/store/orders', () => {
     const lines: string[] = [];
     const broken = await TestService.start({ LOG_LEVEL: 'error' }, { write: (line) => lines.push(line) });
     broken.app.get(DataSource).entityMetadatasMap.delete(OrderEntity);
-    const response = await (await Customer.of(broken)).list();
+    const response = await (await Customer.create(broken)).list();
     await broken.close();
     expect([response.status, getCode(response)]).toEqual([500, 'internal_error']);
     expect(lines.join('')).toContain('EntityMetadataNotFoundError');

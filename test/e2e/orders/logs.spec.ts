@@ -8,7 +8,7 @@ describe('The log', () => {
       { APP_ENV: 'production', DRAIN_SECONDS: '0', LOG_LEVEL: 'info' },
       { write: (line) => lines.push(line) },
     );
-    const { id } = await (await Customer.of(service)).placeOne();
+    const { id } = await (await Customer.create(service)).placeOne();
     await service.close();
     const requests = lines.map((line) => JSON.parse(line) as { 'http.route'?: string });
     expect(requests.filter((line) => line['http.route'] === '/v1/store/orders')).toMatchObject([

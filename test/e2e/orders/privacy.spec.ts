@@ -9,15 +9,15 @@ describe('The orders of another account', () => {
 
   beforeAll(async () => {
     service = await TestService.start();
-    [owner, attacker] = [await Customer.of(service), await Customer.of(service)];
+    [owner, attacker] = [await Customer.create(service), await Customer.create(service)];
     for (let count = 0; count < 5; count++) {
       order = await owner.placeOne();
     }
   });
   afterAll(() => service.close());
 
-  /** Everything in a response that does not differ for each request. */
-  const essence = ({ status, headers, text }: TestResponse) => {
+  /** Removes the headers that differ between identical requests. */
+  const removeVolatileHeaders = ({ status, headers, text }: TestResponse) => {
     const stable = Object.entries(headers).filter(([name]) => !/^(date|x-request-id|x-ratelimit-.+)$/.test(name));
     return { status, text, headers: Object.fromEntries(stable) };
   };
@@ -25,7 +25,7 @@ describe('The orders of another account', () => {
   it('return 404, byte for byte like an order that does not exist', async () => {
     const [another, none] = [await attacker.get(order.id), await attacker.get(999_999)];
     expect([another.status, getCode(another)]).toEqual([404, 'order_not_found']);
-    expect(essence(another)).toEqual(essence(none));
+    expect(removeVolatileHeaders(another)).toEqual(removeVolatileHeaders(none));
     expect((await owner.get(order.id)).status).toBe(200);
   });
 
@@ -52,8 +52,8 @@ describe('The orders of another account', () => {
   });
 
   it('return the same for HEAD as for GET', async () => {
-    const head = (key: string) => service.call('HEAD', `/v1/store/orders/${order.id}`, { key });
-    expect([(await head(attacker.key)).status, (await head(owner.key)).status]).toEqual([404, 200]);
+    const sendHead = (key: string) => service.call('HEAD', `/v1/store/orders/${order.id}`, { key });
+    expect([(await sendHead(attacker.key)).status, (await sendHead(owner.key)).status]).toEqual([404, 200]);
   });
 
   it('are in no list, whatever the filter', async () => {
@@ -72,7 +72,7 @@ describe('The orders of another account', () => {
     }
   });
 
-  it('are on no page of a cursor made by their account: the list continues with the own orders', async () => {
+  it('are not listed with a cursor of their account: the cursor continues the list of the caller', async () => {
     const own = await attacker.placeOne();
     const { link = '' } = (await owner.list('?limit=1')).headers;
     const path = /<([^>]+)>/.exec(link)?.[1]?.replace(`${BASE_URL}/store/orders`, '');
@@ -80,7 +80,7 @@ describe('The orders of another account', () => {
     expect(getIds(await attacker.list(path))).toEqual([own.id]);
   });
 
-  it('cannot be placed by naming the account in the body, the query or a header', async () => {
+  it('cannot be created by naming the account in the body, the query or a header', async () => {
     const before = (await owner.list('?limit=100')).text;
     const petId = await attacker.addPet();
     const response = await service.post('/v1/store/orders?accountId=1', {

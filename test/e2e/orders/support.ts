@@ -7,14 +7,14 @@ export interface Order {
   readonly shipDate?: string;
 }
 
-/** The store, as used by one account. */
+/** An account that uses the store, with its API key. */
 export class Customer {
   private constructor(
     private readonly service: TestService,
     readonly key: string,
   ) {}
 
-  static async of(service: TestService): Promise<Customer> {
+  static async create(service: TestService): Promise<Customer> {
     return new Customer(service, await service.createKey('enterprise', { perMinute: 100_000, perDay: 100_000 }));
   }
 
