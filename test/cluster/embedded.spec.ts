@@ -3,45 +3,27 @@ import { createServer } from 'node:net';
 import { join } from 'node:path';
 import pg from 'pg';
 import { mountSmallDisk, type SmallDisk } from '../support/small-disk';
-import { freePort, Program, startServer, createTemporaryDirectory } from '../support/process';
+import { freePort } from '../support/process';
+import { createEmbeddedService } from './support/embedded-service';
 
 const TEMPLATE = join(__dirname, '../../dist/src/shared/persistence/embedded/embedded-template');
 
 describe('A server on the embedded database', () => {
-  let directory: Awaited<ReturnType<typeof createTemporaryDirectory>>;
-  let env: Record<string, string>;
-  const running: Program[] = [];
+  let local: Awaited<ReturnType<typeof createEmbeddedService>>;
   const disks: SmallDisk[] = [];
 
   beforeEach(async () => {
-    directory = await createTemporaryDirectory();
-    env = { DATA_DIR: join(directory.path, 'data'), PORT: await freePort() };
+    local = await createEmbeddedService();
   });
   afterEach(async () => {
-    await Promise.all(running.splice(0).map((program) => program.kill('SIGKILL')));
+    await local.remove();
     disks.splice(0).forEach((disk) => {
       disk.remove();
     });
-    await directory.remove();
   });
 
-  const start = async () => {
-    const server = await startServer(env);
-    running.push(server);
-    return server;
-  };
-  const pets = (path: string, key: string, init: RequestInit = {}) =>
-    fetch(`http://127.0.0.1:${env.PORT}/v1/pets${path}`, {
-      ...init,
-      headers: { authorization: `Bearer ${key}`, 'content-type': 'application/json' },
-    });
-  const add = (name: string, key: string) =>
-    pets('', key, { method: 'POST', body: JSON.stringify({ name, categoryId: 1 }) });
-  const fails = async (changes: Record<string, string>) => new Program('main.js', [], { ...env, ...changes }).exit;
-
   it('logs that limits are counted in memory while Redis is unavailable', async () => {
-    env.REDIS_URL = `redis://127.0.0.1:${await freePort()}`;
-    const server = await start();
+    const server = await local.start({ REDIS_URL: `redis://127.0.0.1:${await freePort()}` });
     expect(server.stdout).toContain('Limits      counted in memory until Redis is available');
   });
 
@@ -51,13 +33,13 @@ describe('A server on the embedded database', () => {
       return;
     }
     disks.push(tiny, small);
-    const { code, stderr } = await fails({ DATA_DIR: tiny.path });
+    const { code, stderr } = await local.run({ DATA_DIR: tiny.path }).exit;
     expect([code, await readdir(tiny.path)]).toEqual([1, []]);
     expect(stderr).toMatch(/^The data directory \S+ cannot be written \(the disk is full\)\. .+\n$/);
 
-    env.DATA_DIR = small.path;
-    const server = await start();
-    expect((await add('Bella', server.key)).status).toBe(201);
+    local.env.DATA_DIR = small.path;
+    const server = await local.start();
+    expect((await local.add('Bella', server.key)).status).toBe(201);
     const client = new pg.Client({ host: small.path, user: 'postgres', database: 'postgres' });
     client.on('error', () => undefined);
     await client.connect();
@@ -72,15 +54,16 @@ describe('A server on the embedded database', () => {
     expect(ended.code).toBe(1);
     expect(ended.stdout).toMatch(/FATAL The embedded database crashed: .*No space left on device/);
     small.grow(200);
-    const again = await start();
-    expect(await (await pets('', again.key)).json()).toContainEqual(expect.objectContaining({ id: 4, name: 'Bella' }));
+    const again = await local.start();
+    expect(await (await local.list(again.key)).json()).toContainEqual(
+      expect.objectContaining({ id: 4, name: 'Bella' }),
+    );
   });
 
   it('stops once on the two SIGINT signals of Ctrl-C under npm, even during startup', async () => {
-    const server = new Program('main.js', [], env);
-    running.push(server);
+    const server = local.run();
     for (const text of ['The database schema is up to date', '']) {
-      const program = text === '' ? await start() : server;
+      const program = text === '' ? await local.start() : server;
       await program.waitForOutput(text);
       process.kill(program.pid, 'SIGINT');
       const { code, stdout } = await program.kill('SIGINT');
@@ -102,7 +85,7 @@ describe('A server on the embedded database', () => {
           ['HOST 192.0.2.1 is not an address of this machine.'],
         ],
       ] as const) {
-        const { code, stdout, stderr } = await fails(changes);
+        const { code, stdout, stderr } = await local.run(changes).exit;
         expect([code, stderr]).toEqual([1, '']);
         const lines = stdout.trimEnd().split('\n');
         expect(lines.map((line) => JSON.parse(line) as unknown)).toMatchObject(
@@ -115,7 +98,7 @@ describe('A server on the embedded database', () => {
       const other = createServer();
       const METRICS_PORT = await freePort();
       await new Promise<void>((listening) => other.listen(Number(METRICS_PORT), '127.0.0.1', listening));
-      const { code, stderr } = await fails({ METRICS_PORT });
+      const { code, stderr } = await local.run({ METRICS_PORT }).exit;
       other.close();
       expect([code, stderr]).toEqual([
         1,
@@ -124,21 +107,21 @@ describe('A server on the embedded database', () => {
     });
 
     it('when the database files are damaged or from another PostgreSQL version, and leaves them unchanged', async () => {
-      const files = join(env.DATA_DIR ?? '', 'postgres');
+      const files = join(local.env.DATA_DIR, 'postgres');
       await cp(TEMPLATE, files, { recursive: true });
       const version = await readFile(join(files, 'PG_VERSION'), 'utf8');
-      const startsWith = async (file: string, content: string) => {
+      const runWithFile = async (file: string, content: string) => {
         await writeFile(join(files, file), content);
-        const { code, stderr } = await fails({});
+        const { code, stderr } = await local.run().exit;
         expect([code, await readFile(join(files, file), 'utf8')]).toEqual([1, content]);
         return stderr;
       };
-      expect(await startsWith('PG_VERSION', '99\n')).toMatch(
+      expect(await runWithFile('PG_VERSION', '99\n')).toMatch(
         /^The database files in \S+ were written by PostgreSQL 99, .+\n$/,
       );
-      expect(await startsWith('PG_VERSION', '')).toMatch(/^The database files in \S+ are damaged \(PG_VERSION .+\n$/);
+      expect(await runWithFile('PG_VERSION', '')).toMatch(/^The database files in \S+ are damaged \(PG_VERSION .+\n$/);
       await writeFile(join(files, 'PG_VERSION'), version);
-      expect(await startsWith('global/pg_control', '')).toMatch(/^The database files in \S+ are damaged \(.+\n$/);
+      expect(await runWithFile('global/pg_control', '')).toMatch(/^The database files in \S+ are damaged \(.+\n$/);
     });
   });
 });
