@@ -17,7 +17,8 @@ const MAX_WAIT_MS = 700;
 
 /** Batches items that arrive in one event-loop tick, or while earlier batches are running. */
 export class Batches<Item, Result> {
-  private readonly waiting = new Set<Waiting<Item, Result>>();
+  /** Not a Set: each table that a Set outgrows would keep its items alive until the next full garbage collection. */
+  private readonly waiting: Waiting<Item, Result>[] = [];
   private isScheduled = false;
   private underWay = 0;
 
@@ -34,17 +35,17 @@ export class Batches<Item, Result> {
   add(item: Item): Promise<Result> {
     return new Promise((resolve, reject) => {
       const timer = setTimeout(() => {
-        this.waiting.delete(waiting);
+        this.waiting.splice(this.waiting.indexOf(waiting), 1);
         reject(new ServiceUnavailableError(new Error(`Earlier batches took longer than ${MAX_WAIT_MS} ms`)));
       }, MAX_WAIT_MS);
       const waiting = { item, resolve, reject, timer };
-      this.waiting.add(waiting);
+      this.waiting.push(waiting);
       this.schedule();
     });
   }
 
   private schedule(): void {
-    if (!this.isScheduled && this.waiting.size > 0 && this.underWay < MAX_CONCURRENT_BATCHES) {
+    if (!this.isScheduled && this.waiting.length > 0 && this.underWay < MAX_CONCURRENT_BATCHES) {
       this.isScheduled = true;
       setImmediate(() => void this.runNext());
     }
@@ -70,15 +71,10 @@ export class Batches<Item, Result> {
   }
 
   private nextBatch(): Waiting<Item, Result>[] {
-    const batch: Waiting<Item, Result>[] = [];
-    for (const waiting of this.waiting) {
-      if (batch.length === MAX_SIZE) {
-        break;
-      }
-      clearTimeout(waiting.timer);
-      this.waiting.delete(waiting);
-      batch.push(waiting);
-    }
+    const batch = this.waiting.splice(0, MAX_SIZE);
+    batch.forEach(({ timer }) => {
+      clearTimeout(timer);
+    });
     return batch;
   }
 

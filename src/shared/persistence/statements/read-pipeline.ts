@@ -35,8 +35,8 @@ interface Read {
 
 /** A pool connection held by a pipeline. */
 class Connection {
-  /** The statements in the order of their responses. */
-  readonly sent = new Set<Read>();
+  /** The statements in the order of their responses. Not a Set, for the reason given in batches.ts. */
+  readonly sent: Read[] = [];
   ticksWithoutResponse = 0;
   /** Accepts no more statements, and is released after the last response. */
   isLeaving = false;
@@ -72,6 +72,13 @@ class Connection {
       this.isGathering = false;
       socket.uncork();
     });
+  }
+
+  remove(read: Read): void {
+    const index = this.sent.indexOf(read);
+    if (index !== -1) {
+      this.sent.splice(index, 1);
+    }
   }
 
   release(): void {
@@ -160,7 +167,7 @@ export class ReadPipeline {
 
   private send(read: Read, connection: Connection): void {
     read.connection = connection;
-    connection.sent.add(read);
+    connection.sent.push(read);
     connection.gather();
     query(connection.client, read.statement, read.parameters, this.options).then(
       (rows) => {
@@ -194,9 +201,9 @@ export class ReadPipeline {
 
   private onResponse(read: Read, connection: Connection): void {
     const wasFree = connection.isFree;
-    connection.sent.delete(read);
+    connection.remove(read);
     connection.ticksWithoutResponse = 0;
-    if (connection.isLeaving && connection.sent.size === 0) {
+    if (connection.isLeaving && connection.sent.length === 0) {
       this.release(connection);
     }
     if (!wasFree && this.waiting.length > 0) {
@@ -247,14 +254,14 @@ export class ReadPipeline {
     this.expire();
     if (this.waiting.length > 0) {
       void this.connect();
-    } else if (this.connections.every(({ sent }) => sent.size === 0)) {
+    } else if (this.connections.every(({ sent }) => sent.length === 0)) {
       clearInterval(this.timer);
       this.timer = undefined;
     }
   }
 
   private checkConnection(connection: Connection, isExtra: boolean): void {
-    const isIdle = connection.sent.size === 0;
+    const isIdle = connection.sent.length === 0;
     connection.isLeaving ||= connection.isOverdue || (isExtra && isIdle);
     if (isIdle) {
       if (connection.isLeaving) {
@@ -271,14 +278,14 @@ export class ReadPipeline {
   }
 
   private moveAllButFirst(connection: Connection): void {
-    const behind = [...connection.sent].slice(1);
+    const behind = connection.sent.slice(1);
     if (behind.length === 0) {
       return;
     }
     connection.isLeaving = true;
     connection.isAbandoned = true;
     behind.forEach((read) => {
-      connection.sent.delete(read);
+      connection.remove(read);
       // A settled statement stays on the old connection.
       if (read.connection === connection) {
         read.connection = undefined;
@@ -290,7 +297,7 @@ export class ReadPipeline {
   private expire(): void {
     const isExpired = ({ expiresAtTick }: Read) => expiresAtTick <= this.ticks;
     const expired = this.connections
-      .flatMap(({ sent }) => [...sent])
+      .flatMap(({ sent }) => sent)
       .concat(this.waiting)
       .filter(isExpired);
     if (expired.length > 0) {
