@@ -13,7 +13,7 @@ import { Drain } from './shared/http/server/drain';
 import { ErrorCatalog } from './shared/http/errors/error-catalog';
 import { ErrorHelp } from './shared/http/errors/error-help';
 import { createHttpAdapter } from './shared/http/server/http-adapter';
-import { sendInitialHeaders } from './shared/http/access/protective-headers';
+import { sendInitialHeaders } from './shared/http/access/security-headers';
 import { respondToProtocolErrors } from './shared/http/server/protocol-errors';
 import { rejectOtherMethods, RouteTable } from './shared/http/server/route-table';
 

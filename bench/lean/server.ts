@@ -4,8 +4,8 @@ import { Pool, types } from 'pg';
 import { hashSecret } from '../../src/auth/api-key-secret';
 
 /**
- * The least that serves the same requests: Fastify, `pg` with prepared statements, a plain counter in Redis, keys kept for ten
- * seconds whatever happens to them, four headers, and numbers that are exact up to 2^53 only.
+ * The least that serves the same requests: Fastify, `pg` with prepared statements, a plain counter in Redis, keys cached for ten
+ * seconds regardless of changes, four headers, and numbers that are exact up to 2^53 only.
  */
 const { PORT = '', DATABASE_URL = '', REDIS_URL = '' } = process.env;
 types.setTypeParser(types.builtins.INT8, Number);

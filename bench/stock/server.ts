@@ -25,7 +25,7 @@ import { hashSecret } from '../../src/auth/api-key-secret';
 
 /**
  * The framework's stock recipe for the same work: Express, `repository.find`, `ValidationPipe` with class-transformer, the
- * throttler with a store in Redis, the bearer strategy with a look-up per request.
+ * throttler with a store in Redis, the bearer strategy with a lookup per request.
  */
 const { PORT = '', DATABASE_URL = '', REDIS_URL = '' } = process.env;
 const STATUSES = ['available', 'pending', 'sold'];

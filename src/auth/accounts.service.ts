@@ -30,7 +30,7 @@ export class AccountsService {
   /** Takes effect on every replica within a second. @throws NotFoundError, InvalidAccountError */
   setPlan(id: bigint, plan: Plan, allowance: Partial<Allowance> = {}): Promise<Account> {
     return this.unitOfWork.run(async () => {
-      const account = requireAccount(await this.accounts.findForChange(id), id);
+      const account = requireAccount(await this.accounts.findForUpdate(id), id);
       const changed = withPlan(account, plan, allowance);
       await this.accounts.save(changed);
       const old = getAllowance(account);

@@ -54,7 +54,7 @@ export class KeysService {
    */
   rotate(keyId: bigint, graceMs = DEFAULT_GRACE_MS, expiresAt: Date | null = null): Promise<RotatedKey> {
     return this.unitOfWork.run(async () => {
-      const old = await this.findForChange(keyId);
+      const old = await this.findForUpdate(keyId);
       const oldExpiresAt = computeRotationEnd(old, graceMs, this.clock.now());
       const issued = await this.issue(old.accountId, old.scope, expiresAt);
       await this.keys.save({ ...old, expiresAt: oldExpiresAt, replacedBy: issued.key.id });
@@ -77,7 +77,7 @@ export class KeysService {
   /** Takes effect on every replica within a second; a revoked key stays unchanged. @throws NotFoundError */
   revoke(keyId: bigint): Promise<ApiKey> {
     return this.unitOfWork.run(async () => {
-      const key = await this.findForChange(keyId);
+      const key = await this.findForUpdate(keyId);
       if (key.revokedAt !== null) {
         return key;
       }
@@ -95,7 +95,7 @@ export class KeysService {
    */
   unban(keyId: bigint): Promise<ApiKey> {
     return this.unitOfWork.run(async () => {
-      const key = unbanKey(await this.findForChange(keyId), this.clock.now());
+      const key = unbanKey(await this.findForUpdate(keyId), this.clock.now());
       await this.keys.save(key);
       await this.audit.record({ act: 'key_unbanned', accountId: key.accountId, keyId, details: {} });
       return key;
@@ -105,7 +105,7 @@ export class KeysService {
   /** Takes effect on every replica within a second. @throws NotFoundError, KeyStateError */
   setScope(keyId: bigint, scope: Scope): Promise<ApiKey> {
     return this.unitOfWork.run(async () => {
-      const old = await this.findForChange(keyId);
+      const old = await this.findForUpdate(keyId);
       const key = withScope(old, scope, this.clock.now());
       await this.keys.save(key);
       const details = { oldScope: old.scope, scope };
@@ -121,8 +121,8 @@ export class KeysService {
     return { key, secret };
   }
 
-  private async findForChange(keyId: bigint): Promise<ApiKey> {
-    const key = await this.keys.findForChange(keyId);
+  private async findForUpdate(keyId: bigint): Promise<ApiKey> {
+    const key = await this.keys.findForUpdate(keyId);
     if (key === null) {
       throw new NotFoundError(`No key has the id ${keyId}.`);
     }

@@ -33,8 +33,8 @@ export class PetsService {
    * Finds an animal and locks it until the end of the unit of work, so that concurrent callers wait for each other. Throws outside a
    * unit of work, where the lock would end immediately.
    */
-  findForChange(id: bigint): Promise<Pet | null> {
-    return this.pets.findForChange(id);
+  findForUpdate(id: bigint): Promise<Pet | null> {
+    return this.pets.findForUpdate(id);
   }
 
   /** Makes an available animal pending, in the current transaction; of several concurrent calls, exactly one succeeds. */

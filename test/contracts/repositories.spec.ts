@@ -121,7 +121,7 @@ describe('The repositories', () => {
     };
     await keys.save({ ...ended, firstCharacters: 'stay' });
     expect(await keys.listByAccount(account.id)).toEqual([ended, key]);
-    expect(await service.app.get(UnitOfWork).run(() => keys.findForChange(old.id))).toEqual(ended);
+    expect(await service.app.get(UnitOfWork).run(() => keys.findForUpdate(old.id))).toEqual(ended);
   });
 
   it.each([

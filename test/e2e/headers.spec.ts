@@ -1,13 +1,13 @@
 import { type TestResponse, getCode, TestService } from '../support/service';
 
-const PROTECTIVE = {
+const SECURITY_HEADERS = {
   'content-security-policy': "default-src 'none';frame-ancestors 'none'",
   'cross-origin-resource-policy': 'same-origin',
   'referrer-policy': 'no-referrer',
   'x-content-type-options': 'nosniff',
   'x-frame-options': 'DENY',
 };
-const OF_ONE_ACCOUNT = { ...PROTECTIVE, 'cache-control': 'private, no-cache', vary: 'Authorization' };
+const ACCOUNT_HEADERS = { ...SECURITY_HEADERS, 'cache-control': 'private, no-cache', vary: 'Authorization' };
 const HIDDEN = ['server', 'x-powered-by', 'strict-transport-security'];
 
 describe('Headers', () => {
@@ -40,35 +40,35 @@ describe('Headers', () => {
     async (method, path, status) => {
       const response = await service.call(method, path, { key });
       expect(response.status).toBe(status);
-      expectHeaders(response, OF_ONE_ACCOUNT);
+      expectHeaders(response, ACCOUNT_HEADERS);
     },
   );
 
   it('do the same without a key, and for a key whose limit is exhausted', async () => {
     const unknown = await service.get('/v1/pets');
     expect(unknown.status).toBe(401);
-    expectHeaders(unknown, OF_ONE_ACCOUNT);
+    expectHeaders(unknown, ACCOUNT_HEADERS);
     const small = await service.createKey('enterprise', { perMinute: 1, perDay: 1 });
     await service.get('/v1/pets', { key: small });
     const rejected = await service.get('/v1/pets', { key: small });
     expect(rejected.status).toBe(429);
-    expectHeaders(rejected, OF_ONE_ACCOUNT);
+    expectHeaders(rejected, ACCOUNT_HEADERS);
   });
 
   it.each(['GET', 'OPTIONS'])('prevent pages of other origins from reading /metrics (%s)', async (method) => {
     const headers = { origin: 'https://shop.example', 'access-control-request-method': 'GET' };
     const { headers: received } = await service.call(method, '/metrics', { headers });
-    expect(received).toMatchObject({ ...PROTECTIVE, 'cache-control': 'no-store' });
+    expect(received).toMatchObject({ ...SECURITY_HEADERS, 'cache-control': 'no-store' });
     expect(Object.keys(received).filter((name) => /^access-control-(allow-origin|expose)/.test(name))).toEqual([]);
   });
 
   it.each(['/healthz', '/readyz', '/nothing', '/v10', '/%'])('keep %s out of every cache', async (path) => {
-    expectHeaders(await service.get(path), { ...PROTECTIVE, 'cache-control': 'no-store' });
+    expectHeaders(await service.get(path), { ...SECURITY_HEADERS, 'cache-control': 'no-store' });
   });
 
   it('are also in responses to input that is not HTTP', async () => {
     const response = (await service.raw('GET /v1/pets HTTP/1.1\r\nno header\r\n\r\n')).toLowerCase();
-    for (const [name, value] of Object.entries({ ...PROTECTIVE, 'cache-control': 'no-store' })) {
+    for (const [name, value] of Object.entries({ ...SECURITY_HEADERS, 'cache-control': 'no-store' })) {
       expect(response).toContain(`\r\n${name}: ${value.toLowerCase()}\r\n`);
     }
   });

@@ -179,7 +179,7 @@ describe('The log', () => {
     ]);
   });
 
-  it('honours LOG_LEVEL', async () => {
+  it('honors LOG_LEVEL', async () => {
     await start({ LOG_LEVEL: 'warn' });
     await service.get('/v1/pets', { key });
     expect(lines).toEqual([]);

@@ -191,18 +191,18 @@ describe('A module added by a team', () => {
       const steps: string[] = [];
       const work = (name: string) =>
         unitOfWork.run(async () => {
-          expect(await pets.findForChange(id)).toEqual(await pets.get(id));
+          expect(await pets.findForUpdate(id)).toEqual(await pets.get(id));
           steps.push(name);
           await pets.get(id);
           steps.push(name);
         });
       await Promise.all(['a', 'b', 'c'].map(work));
       expect(steps.join('')).toMatch(/^(aa|bb|cc){3}$/);
-      expect(await unitOfWork.run(() => pets.findForChange(2n ** 62n))).toBeNull();
+      expect(await unitOfWork.run(() => pets.findForUpdate(2n ** 62n))).toBeNull();
     });
 
     it('a lock outside a unit of work, where it would end immediately, throws an error', async () => {
-      await expect(store.app.get(PetsService).findForChange(await store.addPet())).rejects.toThrow('transaction');
+      await expect(store.app.get(PetsService).findForUpdate(await store.addPet())).rejects.toThrow('transaction');
     });
   });
 

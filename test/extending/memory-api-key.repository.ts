@@ -45,7 +45,7 @@ export class MemoryApiKeyRepository extends ApiKeyRepository {
     return Promise.resolve([...this.keys.values()].filter((key) => key.accountId === accountId));
   }
 
-  findForChange(id: bigint): Promise<ApiKey | null> {
+  findForUpdate(id: bigint): Promise<ApiKey | null> {
     return Promise.resolve(this.keys.get(id) ?? null);
   }
 

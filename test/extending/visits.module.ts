@@ -161,7 +161,7 @@ export class VisitsService {
     }
     const made = await this.unitOfWork.run(async () => {
       // Visits of one animal are made one after the other: in the constraint they would wait for each other and deadlock.
-      if ((await this.pets.findForChange(petId)) === null) {
+      if ((await this.pets.findForUpdate(petId)) === null) {
         throw new BadRequestException('No animal has this petId.');
       }
       return this.insert([petId.toString(), startsAt, endsAt, note]);

@@ -43,7 +43,7 @@ const entries = Object.entries(services);
 
 describe('compose.yaml', () => {
   it('is valid by the Compose Specification', () => {
-    // The file is ordered by dependency, and the linter does not recognise an interface in a variable.
+    // The file is ordered by dependency, and the linter does not recognize an interface in a variable.
     const rules = [
       'no-unbound-port-interfaces',
       'service-keys-order',

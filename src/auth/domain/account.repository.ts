@@ -4,7 +4,7 @@ export abstract class AccountRepository {
   abstract add(account: NewAccount): Promise<Account>;
   abstract find(id: bigint): Promise<Account | null>;
   /** Finds an account and locks it until the end of the transaction. */
-  abstract findForChange(id: bigint): Promise<Account | null>;
+  abstract findForUpdate(id: bigint): Promise<Account | null>;
   /** Stores the account's plan and its limits. */
   abstract save(account: Account): Promise<void>;
   /** Lists all accounts by ascending id. */

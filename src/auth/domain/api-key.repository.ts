@@ -48,7 +48,7 @@ export abstract class ApiKeyRepository {
   /** Lists all keys of an account by ascending id. */
   abstract listByAccount(accountId: bigint): Promise<ApiKey[]>;
   /** Finds a key and locks it until the end of the transaction. */
-  abstract findForChange(id: bigint): Promise<ApiKey | null>;
+  abstract findForUpdate(id: bigint): Promise<ApiKey | null>;
   /** Stores the key's expiry, revocation, replacement, scope and unban count. */
   abstract save(key: ApiKey): Promise<void>;
 }

@@ -24,7 +24,7 @@ export class TypeOrmAccountRepository extends AccountRepository {
     return orUnavailable(() => this.accounts.findOneBy({ id }));
   }
 
-  findForChange(id: bigint): Promise<Account | null> {
+  findForUpdate(id: bigint): Promise<Account | null> {
     return orUnavailable(() => this.accounts.findOne({ where: { id }, lock: { mode: 'pessimistic_write' } }));
   }
 

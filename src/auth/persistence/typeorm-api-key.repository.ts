@@ -129,7 +129,7 @@ export class TypeOrmApiKeyRepository extends ApiKeyRepository {
     return orUnavailable(() => this.keys.find({ where: { accountId }, order: { id: 'ASC' } }));
   }
 
-  findForChange(id: bigint): Promise<ApiKey | null> {
+  findForUpdate(id: bigint): Promise<ApiKey | null> {
     return orUnavailable(() => this.keys.findOne({ where: { id }, lock: { mode: 'pessimistic_write' } }));
   }
 

@@ -9,7 +9,7 @@ export abstract class PetRepository {
   abstract add(pet: NewPet): Promise<Pet>;
   abstract find(id: bigint): Promise<Pet | null>;
   /** Locks an animal until the end of the current transaction; requires one. */
-  abstract findForChange(id: bigint): Promise<Pet | null>;
+  abstract findForUpdate(id: bigint): Promise<Pet | null>;
   /** Makes an available animal pending. Of several concurrent calls, the first gets it; the others wait for its result. */
   abstract reserve(id: bigint): Promise<Reservation>;
 }

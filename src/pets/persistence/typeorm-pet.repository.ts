@@ -17,8 +17,8 @@ const INSERT = {
   text: `
     INSERT INTO ${table} (${columns.name}, ${columns.categoryId}, ${columns.status})
     SELECT name, category_id, status
-    FROM unnest($1::text[], $2::bigint[], $3::text[]) WITH ORDINALITY AS pet (name, category_id, status, turn)
-    ORDER BY turn RETURNING ${columns.id}`,
+    FROM unnest($1::text[], $2::bigint[], $3::text[]) WITH ORDINALITY AS pet (name, category_id, status, ordinality)
+    ORDER BY ordinality RETURNING ${columns.id}`,
 };
 const SELECT = {
   name: 'pets_select',
@@ -51,7 +51,7 @@ export class TypeOrmPetRepository extends PetRepository {
     return row === undefined ? null : new Pet(id, row[0], BigInt(row[1]), row[2]);
   }
 
-  findForChange(id: bigint): Promise<Pet | null> {
+  findForUpdate(id: bigint): Promise<Pet | null> {
     // Unlike FOR UPDATE, this does not block inserts of rows that refer to the animal.
     return orUnavailable(() => this.pets.findOne({ where: { id }, lock: { mode: 'for_no_key_update' } }));
   }

@@ -23,7 +23,7 @@ const CONNECT_LIMIT_MS = 1_000;
 const CACHE_MS = 1_000;
 const CACHE_CAPACITY = 100_000;
 /** How many accounts are reported to Redis at a time. */
-const REPORTED_TOGETHER = 500;
+const REPORT_BATCH_SIZE = 500;
 
 type SharedStore = Pick<RedisUsageStore, keyof RedisUsageStore>;
 
@@ -165,16 +165,16 @@ export class RedisRateLimiter extends RateLimiter implements OnModuleInit, OnApp
       arrivals.push({ principal, together });
       byBreaker.set(breaker, arrivals);
     });
-    const { maxTogether } = this.store;
+    const { maxBatchSize } = this.store;
     byBreaker.forEach((arrivals, breaker) => {
-      for (let start = 0; start < arrivals.length; start += maxTogether) {
-        void this.countTogether(breaker, arrivals.slice(start, start + maxTogether));
+      for (let start = 0; start < arrivals.length; start += maxBatchSize) {
+        void this.countBatch(breaker, arrivals.slice(start, start + maxBatchSize));
       }
     });
   }
 
   /** Makes one call to Redis for requests that arrived in one event-loop tick. */
-  private async countTogether(breaker: CircuitBreaker, arrivals: readonly Arrival[]): Promise<void> {
+  private async countBatch(breaker: CircuitBreaker, arrivals: readonly Arrival[]): Promise<void> {
     const outcome = await breaker.execute(() => this.requestCounts(arrivals));
     const { reply } = outcome;
     if (reply === undefined) {
@@ -308,8 +308,8 @@ export class RedisRateLimiter extends RateLimiter implements OnModuleInit, OnApp
   /** Reports all requests admitted locally to Redis, including those of accounts that send no more requests. */
   private async reportPending(): Promise<void> {
     const all = [...this.memory.allPendingUsage()];
-    for (let start = 0; start < all.length; start += REPORTED_TOGETHER) {
-      await Promise.all(all.slice(start, start + REPORTED_TOGETHER).map((pending) => this.report(pending)));
+    for (let start = 0; start < all.length; start += REPORT_BATCH_SIZE) {
+      await Promise.all(all.slice(start, start + REPORT_BATCH_SIZE).map((pending) => this.report(pending)));
     }
   }
 

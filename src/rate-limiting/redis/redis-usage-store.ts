@@ -12,7 +12,7 @@ import { REDIS_SETTINGS } from './redis-settings';
 import { COUNT_AUTH_FAILURE, COUNT_REQUESTS, PERMISSIONS, PROBE, MERGE_USAGE, type Script } from './scripts';
 
 /** The maximum number of keys per call: less than a millisecond of Redis's time. */
-const MAX_TOGETHER = 50;
+const MAX_BATCH_SIZE = 50;
 /** The length of the result of COUNT_REQUESTS for each key. */
 const COUNT_LENGTH = 7;
 /** Client errors for a call that could not be sent, or whose reply could not be read. */
@@ -65,7 +65,7 @@ export class RedisUsageStore {
   private readonly replica = randomUUID();
   private readonly banRules: readonly number[];
   /** The maximum number of API keys per call. In a cluster it is 1, because a script can only use keys of one hash slot. */
-  maxTogether: number;
+  maxBatchSize: number;
 
   /** @param fixedNow replaces Redis's time in tests */
   constructor(
@@ -74,7 +74,7 @@ export class RedisUsageStore {
     private readonly settings: RateLimitSettings,
     private readonly fixedNow: () => number | '' = () => '',
   ) {
-    this.maxTogether = this.redis instanceof Cluster ? 1 : MAX_TOGETHER;
+    this.maxBatchSize = this.redis instanceof Cluster ? 1 : MAX_BATCH_SIZE;
     const { banWindowSeconds, banMemorySeconds, banDurationsSeconds } = settings;
     const durations = banDurationsSeconds.map((seconds) => seconds * 1_000);
     this.banRules = [banWindowSeconds * 1_000, banMemorySeconds * 1_000, durations.length, ...durations];
@@ -150,7 +150,7 @@ export class RedisUsageStore {
   }
 
   /**
-   * Counts requests with at most `maxTogether` keys. With 0 requests for a key, it only reads the usage.
+   * Counts requests with at most `maxBatchSize` keys. With 0 requests for a key, it only reads the usage.
    * @returns a count for each key
    */
   async countRequests(batch: readonly RequestsOfKey[]): Promise<RequestCount[]> {
@@ -169,7 +169,7 @@ export class RedisUsageStore {
         throw error;
       }
       // The server is a cluster behind a single endpoint. Nothing was counted.
-      this.maxTogether = 1;
+      this.maxBatchSize = 1;
       return (await Promise.all(batch.map((each) => this.countRequests([each])))).flat();
     }
     const [now, ...counts] = reply as [number, ...number[]];
@@ -259,7 +259,7 @@ export class RedisUsageStore {
     }
   }
 
-  /** Replaces a generic connection error by its cause, and adds the required grants to a permission error. */
+  /** Replaces a generic connection error with its cause, and adds the required grants to a permission error. */
   private explain(error: unknown): unknown {
     const cause =
       error instanceof Error && NO_CONNECTION.test(error.message)

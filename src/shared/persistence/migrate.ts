@@ -5,8 +5,8 @@ import { DatabaseSetupError, MigrationLockedError, SchemaOutdatedError } from '.
 /** The advisory lock for schema changes: any number, as long as every replica uses the same one. */
 const MIGRATION_LOCK = 7_383_782;
 /**
- * Requests queue behind a migration that waits for a table lock. This is shorter than they wait for a lock (0.5 s), so of a
- * migration and a transaction that wait for each other's tables, the migration gives up.
+ * Requests queue behind a migration that waits for a table lock. This is shorter than they wait for a lock (0.5 s), so if a
+ * migration and a transaction wait for each other's tables, the migration gives up.
  */
 const LOCK_TIMEOUT_MS = 200;
 const LOCK_NOT_AVAILABLE = '55P03';

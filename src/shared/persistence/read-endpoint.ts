@@ -51,7 +51,7 @@ export class ReadEndpoint implements OnApplicationBootstrap, OnApplicationShutdo
   private timer: NodeJS.Timeout | undefined;
   private isStopped = false;
   /** undefined before the first check. */
-  private state: 'used' | 'left out' | undefined;
+  private state: 'enabled' | 'disabled' | undefined;
 
   /** @throws InvalidSettingsError */
   constructor(
@@ -88,7 +88,7 @@ export class ReadEndpoint implements OnApplicationBootstrap, OnApplicationShutdo
 
   /** Whether reads use the endpoint instead of the primary. */
   get isUsed(): boolean {
-    return this.state === 'used';
+    return this.state === 'enabled';
   }
 
   onApplicationBootstrap(): void {
@@ -136,9 +136,9 @@ export class ReadEndpoint implements OnApplicationBootstrap, OnApplicationShutdo
       if (typeof position !== 'string' || this.isFresh(parsePosition(position))) {
         return rows;
       }
-      this.leaveOut(connections, `It lags by more than ${this.maxLagMs} ms`);
+      this.disable(connections, `It lags by more than ${this.maxLagMs} ms`);
     } catch (error) {
-      this.leaveOut(connections, errorMessage(error));
+      this.disable(connections, errorMessage(error));
     }
     return undefined;
   }
@@ -176,8 +176,8 @@ export class ReadEndpoint implements OnApplicationBootstrap, OnApplicationShutdo
     const rows = await this.readFrom(connections, CHECK, []);
     // A concurrent read may have disabled the endpoint in the meantime.
     if (rows !== undefined && this.connections === connections && !this.isUsed) {
-      this.state = 'used';
-      this.logger.log({ event: 'read_endpoint_used' }, 'Listings are read from DATABASE_READ_URL.');
+      this.state = 'enabled';
+      this.logger.log({ event: 'read_endpoint_enabled' }, 'Listings are read from DATABASE_READ_URL.');
     }
   }
 
@@ -192,16 +192,16 @@ export class ReadEndpoint implements OnApplicationBootstrap, OnApplicationShutdo
     }
   }
 
-  private leaveOut(connections: Connections, reason: string): void {
+  private disable(connections: Connections, reason: string): void {
     // Concurrent reads on the same connections fail too.
     if (this.connections !== connections || this.isStopped) {
       return;
     }
     this.disconnect();
-    if (this.state !== 'left out') {
-      this.state = 'left out';
+    if (this.state !== 'disabled') {
+      this.state = 'disabled';
       this.logger.warn(
-        { event: 'read_endpoint_left_out', reason },
+        { event: 'read_endpoint_disabled', reason },
         `Listings are read from the primary, not from DATABASE_READ_URL (${reason}).`,
       );
     }

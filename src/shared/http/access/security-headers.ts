@@ -7,7 +7,7 @@ import { isUnderV1 } from '../server/url-check';
  * Strict-Transport-Security is up to the gateway that terminates TLS: the service speaks plain HTTP, where it must not be
  * sent (RFC 6797 section 7.2).
  */
-const PROTECTIVE_HEADERS = {
+const SECURITY_HEADERS = {
   'content-security-policy': "default-src 'none';frame-ancestors 'none'",
   'cross-origin-resource-policy': 'same-origin',
   'referrer-policy': 'no-referrer',
@@ -16,13 +16,13 @@ const PROTECTIVE_HEADERS = {
 };
 
 /** Responses for operators: no cache may store them, and no page of another origin may read them. */
-const FOR_OPERATORS = { ...PROTECTIVE_HEADERS, 'cache-control': 'no-store' };
+const OPERATOR_HEADERS = { ...SECURITY_HEADERS, 'cache-control': 'no-store' };
 /** Responses that no cache may store. */
-export const UNCACHED_HEADERS = { ...CORS_HEADERS, ...FOR_OPERATORS };
+export const UNCACHED_HEADERS = { ...CORS_HEADERS, ...OPERATOR_HEADERS };
 /** Responses that belong to one account: no shared cache may store them, and no client may reuse them for another key. */
-const OF_ONE_ACCOUNT = {
+const ACCOUNT_HEADERS = {
   ...CORS_HEADERS,
-  ...PROTECTIVE_HEADERS,
+  ...SECURITY_HEADERS,
   'cache-control': 'private, no-cache',
   vary: 'Authorization',
 };
@@ -37,7 +37,7 @@ export function sendInitialHeaders(fastify: FastifyInstance): void {
 
 function initialHeaders(url: string): Readonly<Record<string, string>> {
   if (isUnderV1(url)) {
-    return OF_ONE_ACCOUNT;
+    return ACCOUNT_HEADERS;
   }
-  return /^\/metrics(\?|$)/.test(url) ? FOR_OPERATORS : UNCACHED_HEADERS;
+  return /^\/metrics(\?|$)/.test(url) ? OPERATOR_HEADERS : UNCACHED_HEADERS;
 }

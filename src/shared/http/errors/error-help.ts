@@ -2,7 +2,7 @@ import { Injectable } from '@nestjs/common';
 import { docsUrl, Settings } from '../../../config/settings';
 import type { ErrorCode } from '../../domain/error-codes';
 
-/** Leads from an error response to the explanation of its code (RFC 8288, `rel="help"`), while the documentation is served. */
+/** Links an error response to the documentation of its code (RFC 8288, `rel="help"`), while the documentation is served. */
 @Injectable()
 export class ErrorHelp {
   private readonly page: string | undefined;

@@ -4,7 +4,7 @@ import type { Socket } from 'node:net';
 import { PetStoreError } from '../../domain/pet-store-error';
 import type { ErrorDto } from '../errors/error.dto';
 import { END_OF_HEADERS, stopReading } from './pipelining';
-import { UNCACHED_HEADERS } from '../access/protective-headers';
+import { UNCACHED_HEADERS } from '../access/security-headers';
 import { methodNotAllowed, type RouteTable } from './route-table';
 import { isUnderV1, MAX_URL_LENGTH, originForm } from './url-check';
 

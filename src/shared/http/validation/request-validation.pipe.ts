@@ -75,11 +75,11 @@ export class RequestValidationPipe extends ValidationPipe {
 
   /** Removes unknown fields before class-transformer sees them: its time grows with the square of their number. */
   private pickFields(plain: object, dto: Type): object {
-    const known = this.fieldsOf(dto).filter((field) => Object.hasOwn(plain, field));
+    const known = this.getFields(dto).filter((field) => Object.hasOwn(plain, field));
     return Object.fromEntries(known.map((field) => [field, (plain as Readonly<Record<string, unknown>>)[field]]));
   }
 
-  private fieldsOf(dto: Type): readonly string[] {
+  private getFields(dto: Type): readonly string[] {
     const known = this.fields.get(dto);
     if (known !== undefined) {
       return known;

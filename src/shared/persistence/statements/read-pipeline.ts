@@ -101,8 +101,8 @@ class Connection {
 
 /**
  * Pipelines statements that read one table: it sends them without waiting for earlier responses, normally on one
- * connection. Statements behind a slow one move to other connections, up to a third of the pool's: two pipelines that use all
- * of theirs leave it usable.
+ * connection. Statements behind a slow one move to other connections, up to a third of the pool, so that
+ * two stalled pipelines leave connections for other work.
  * Statements on a lost connection are sent again.
  */
 export class ReadPipeline {
