@@ -24,7 +24,7 @@ const DETAILED = 'debug';
 const LOG_LIMIT_MS = 1_000;
 
 /** One run of the service, for the lifetime of the process. */
-class Run {
+class ServiceProcess {
   private readonly log: Log;
   private app: NestFastifyApplication | undefined;
   private started: Promise<void> = Promise.resolve();
@@ -34,7 +34,7 @@ class Run {
     this.log = createLog(settings);
   }
 
-  begin(): void {
+  run(): void {
     for (const event of ['uncaughtException', 'unhandledRejection'] as const) {
       process.on(event, (error: unknown) => {
         this.logUnhandled(error);
@@ -201,9 +201,9 @@ function explain(
   }
 }
 
-function begin(): void {
+function main(): void {
   try {
-    new Run(loadSettings(process.env)).begin();
+    new ServiceProcess(loadSettings(process.env)).run();
   } catch (error) {
     // The environment itself may be invalid.
     const isDevelopment = ['', 'development'].includes(process.env.APP_ENV ?? '');
@@ -212,4 +212,4 @@ function begin(): void {
   }
 }
 
-begin();
+main();

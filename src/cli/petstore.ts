@@ -64,7 +64,7 @@ function buildProgram(env: NodeJS.ProcessEnv, terminal: Terminal): Command {
     .option('--limit <entries>', `number of latest entries, 1 to ${MAX_AUDIT_ENTRIES}`, parseLimit, 100)
     .option('--json', 'print one JSON value')
     .action(({ limit, json }: JsonOption & { readonly limit: number }) =>
-      printer.many(json, async ({ audit }) => (await audit.latest(limit)).map(createAuditView)),
+      printer.many(json, async ({ audit }) => (await audit.listLatest(limit)).map(createAuditView)),
     );
   program
     .command('migrate')

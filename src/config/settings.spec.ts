@@ -90,7 +90,7 @@ describe('Settings', () => {
     'postgres:///db?host=a,b',
   ])('say what to do instead of naming several database servers (%s)', (url) => {
     expect(() => loadSettings({ DATABASE_URL: url })).toThrow(
-      /^DATABASE_URL must be a PostgreSQL URL with one host, .+ must lead to the primary: a proxy such as HAProxy, /,
+      /^DATABASE_URL must be a PostgreSQL URL with one host, .+ must point to the primary: a proxy such as HAProxy, /,
     );
   });
 

@@ -20,7 +20,7 @@ interface FinishedRequest {
   readonly status: number;
   readonly durationMs: number;
   readonly principal?: Principal | undefined;
-  readonly rateOutcome?: string | undefined;
+  readonly rateLimitOutcome?: string | undefined;
   readonly traceId?: string | undefined;
   readonly fields?: object | undefined;
   readonly isProbe?: boolean | undefined;
@@ -63,25 +63,25 @@ export class RequestObserver {
   }
 
   private recordEnd(request: FastifyRequest, reply: FastifyReply, durationMs: number): void {
-    const { id, method, principal, rateOutcome, traceId, logFields: fields } = request;
+    const { id, method, principal, rateLimitOutcome, traceId, logFields: fields } = request;
     const { url = '', config } = request.routeOptions;
     const route = CATCH_ALL.test(url) ? UNMATCHED : url;
     const status = reply.raw.writableFinished
       ? reply.statusCode
       : (this.failures.get(request.raw.socket) ?? CLIENT_CLOSED_REQUEST);
     const { isProbe } = config;
-    this.record({ id, method, route, status, durationMs, principal, rateOutcome, traceId, fields, isProbe });
+    this.record({ id, method, route, status, durationMs, principal, rateLimitOutcome, traceId, fields, isProbe });
     if (principal !== undefined && reply.hasHeader('deprecation')) {
       this.metrics.recordDeprecatedCall(method, route, principal.accountId);
     }
   }
 
   private record(finished: FinishedRequest): void {
-    const { id, method, route, status, durationMs, principal, rateOutcome, traceId, fields, isProbe } = finished;
+    const { id, method, route, status, durationMs, principal, rateLimitOutcome, traceId, fields, isProbe } = finished;
     const knownMethod = method !== undefined && METHODS.has(method) ? method : 'other';
     this.metrics.requests.observe({ method: knownMethod, route, status }, durationMs / 1_000);
-    if (rateOutcome !== undefined) {
-      this.metrics.rateDecisions.inc({ plan: principal?.plan ?? 'none', outcome: rateOutcome });
+    if (rateLimitOutcome !== undefined) {
+      this.metrics.rateDecisions.inc({ plan: principal?.plan ?? 'none', outcome: rateLimitOutcome });
     }
     if (this.log.isLevelEnabled('info') && !(isProbe && status < 400)) {
       this.log.info(
@@ -98,7 +98,7 @@ export class RequestObserver {
             // A bigint would cost more than the rest of the line. Ids are assigned sequentially, so this one is exact.
             accountId: principal && Number(principal.accountId),
             key: principal?.keyFirstCharacters,
-            rate: rateOutcome,
+            rate: rateLimitOutcome,
           },
         },
         `${knownMethod} ${route} ${status}`,

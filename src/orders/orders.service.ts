@@ -33,8 +33,8 @@ export class OrdersService {
   }
 
   /** One page of an account's orders by ascending id. */
-  page(query: OrderQuery): Promise<OrderPage> {
-    return this.orders.page(query);
+  list(query: OrderQuery): Promise<OrderPage> {
+    return this.orders.list(query);
   }
 
   /** @throws OrderNotFoundError */

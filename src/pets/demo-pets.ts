@@ -17,7 +17,7 @@ export class DemoPets implements OnApplicationBootstrap {
     if (environment !== 'development' || databaseUrl !== undefined) {
       return;
     }
-    const { json } = await this.pets.page({ status: undefined, after: 0n, limit: 1 });
+    const { json } = await this.pets.list({ status: undefined, after: 0n, limit: 1 });
     if (json !== '[]') {
       return;
     }

@@ -18,5 +18,5 @@ export interface PetListingPage {
 /** The read model of the list. Its adapter produces whole pages as JSON. */
 export abstract class PetListing {
   /** Returns a page of animals by ascending id. @throws ServiceUnavailableError */
-  abstract page(query: PetListingQuery): Promise<PetListingPage>;
+  abstract list(query: PetListingQuery): Promise<PetListingPage>;
 }

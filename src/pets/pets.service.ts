@@ -12,8 +12,8 @@ export class PetsService {
   ) {}
 
   /** Returns a page of animals by ascending id. */
-  page(query: PetListingQuery): Promise<PetListingPage> {
-    return this.listing.page(query);
+  list(query: PetListingQuery): Promise<PetListingPage> {
+    return this.listing.list(query);
   }
 
   add(pet: NewPet): Promise<Pet> {

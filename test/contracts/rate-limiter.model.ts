@@ -1,6 +1,6 @@
 import type { RateLimitSettings } from '../../src/rate-limiting/rate-limit-settings';
 import {
-  type RateDecision,
+  type RateLimitDecision,
   RateLimiter,
   type RateLimitUsage,
   type Rejection,
@@ -25,7 +25,7 @@ export class ModelRateLimiter extends RateLimiter {
     super();
   }
 
-  countRequest(principal: Principal): RateDecision {
+  countRequest(principal: Principal): RateLimitDecision {
     const { accountId, allowance } = principal;
     const now = this.clock.now();
     const unbans = this.countUnbans(principal);
@@ -89,7 +89,7 @@ export class ModelRateLimiter extends RateLimiter {
     return Math.max(unbanCount, ...this.rejections.map((each) => (each.key === keyId ? each.unbans : 0)));
   }
 
-  countAuthFailure(address: string, cost: 0 | 1): RateDecision {
+  countAuthFailure(address: string, cost: 0 | 1): RateLimitDecision {
     const now = this.clock.now();
     const limit = this.settings.authFailuresPerMinute;
     const mine = this.failures.filter((failure) => failure.address === address);
@@ -122,7 +122,7 @@ export class ModelRateLimiter extends RateLimiter {
     return to;
   }
 
-  private decide(limit: number, remaining: number, resetAt: number, rejection?: Rejection): RateDecision {
+  private decide(limit: number, remaining: number, resetAt: number, rejection?: Rejection): RateLimitDecision {
     return { limit, remaining, resetAt, decidedAt: this.clock.now(), rejection };
   }
 }

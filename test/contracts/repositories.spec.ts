@@ -36,7 +36,7 @@ describe('The repositories', () => {
       await pets.add({ name: 'Rex', categoryId: -1n, status });
     }
     const listPage = async (status: 'pending' | undefined, after: bigint, limit: number) => {
-      const { json, next } = await service.app.get(PetListing).page({ status, after, limit });
+      const { json, next } = await service.app.get(PetListing).list({ status, after, limit });
       return { ids: (JSON.parse(json) as { id: number }[]).map(({ id }) => id), next };
     };
     expect(await listPage(undefined, 0n, 100)).toEqual({ ids: [1, 2, 3, 4, 5], next: undefined });
@@ -53,7 +53,7 @@ describe('The repositories', () => {
       await pets.add({ name, categoryId: -MAX, status: 'sold' });
     }
     for (let after: bigint | undefined = 5n, read = 0; after !== undefined; read++) {
-      const { json, next } = await listing.page({ status: undefined, after, limit: 1 });
+      const { json, next } = await listing.list({ status: undefined, after, limit: 1 });
       expect(parseJson(json)).toEqual([{ id: 6 + read, name: names[read], categoryId: -MAX, status: 'sold' }]);
       after = next;
     }
@@ -308,7 +308,7 @@ describe('The repositories', () => {
       return account;
     };
     const account = await unitOfWork.run(create);
-    const [before, entry] = await audit.latest(2);
+    const [before, entry] = await audit.listLatest(2);
     expect(entry).toEqual({
       id: expect.any(BigInt) as bigint,
       at: new Date(service.clock.now()),
@@ -326,7 +326,7 @@ describe('The repositories', () => {
     });
     await expect(failing).rejects.toThrow('it failed after all');
     expect((await accounts.list()).at(-1)).toEqual(account);
-    expect(await audit.latest(1)).toEqual([entry]);
+    expect(await audit.listLatest(1)).toEqual([entry]);
   });
 
   it.each([
@@ -340,9 +340,9 @@ describe('The repositories', () => {
   ])('keep the audit trail append-only: %s', async (sql) => {
     const audit = service.app.get(AuditTrail);
     await service.app.get(AccountsService).create('Acme', 'pro');
-    const before = await audit.latest(10_000);
+    const before = await audit.listLatest(10_000);
     await expect(service.administer(sql)).rejects.toThrow('audit_entries is append-only');
-    expect(await audit.latest(10_000)).toEqual(before);
+    expect(await audit.listLatest(10_000)).toEqual(before);
   });
 
   it('reserve an available animal exactly once', async () => {

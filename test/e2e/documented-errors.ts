@@ -106,7 +106,7 @@ export const errorCases: ErrorCases = (service, key) => {
     bad_gateway: fromNest(new BadGatewayException()),
     gateway_timeout: fromNest(new GatewayTimeoutException()),
     service_unavailable: () => {
-      jest.spyOn(service.app.get(PetListing), 'page').mockRejectedValueOnce(new ServiceUnavailableError());
+      jest.spyOn(service.app.get(PetListing), 'list').mockRejectedValueOnce(new ServiceUnavailableError());
       return get('/v1/pets');
     },
   };

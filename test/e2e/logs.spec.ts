@@ -155,7 +155,7 @@ describe('The log', () => {
     lines.length = 0;
     const failure = Object.assign(new Error('connect ECONNREFUSED 192.0.2.1:5432'), { code: 'ECONNREFUSED' });
     const query = jest
-      .spyOn(service.app.get(PetListing), 'page')
+      .spyOn(service.app.get(PetListing), 'list')
       .mockRejectedValue(new ServiceUnavailableError(failure));
     const responses = await Promise.all([1, 2, 3].map(() => service.get('/v1/pets', { key })));
     query.mockRestore();

@@ -1,6 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import { RateLimiter } from '../../src/rate-limiting';
-import type { RateDecision, RateLimitUsage } from '../../src/rate-limiting/domain/rate-limiter';
+import type { RateLimitDecision, RateLimitUsage } from '../../src/rate-limiting/domain/rate-limiter';
 import { Clock } from '../../src/shared/domain/clock';
 import type { Principal } from '../../src/shared/domain/principal';
 
@@ -15,7 +15,7 @@ export class EqualRateLimiter extends RateLimiter {
     super();
   }
 
-  countRequest({ accountId }: Principal): RateDecision {
+  countRequest({ accountId }: Principal): RateLimitDecision {
     const used = (this.used.get(accountId) ?? 0) + 1;
     this.used.set(accountId, used);
     return this.decision(LIMIT - used);
@@ -27,11 +27,11 @@ export class EqualRateLimiter extends RateLimiter {
     return { windows: { minute: window, day: window }, bannedUntil: undefined, readAt: now };
   }
 
-  countAuthFailure(): RateDecision {
+  countAuthFailure(): RateLimitDecision {
     return this.decision(LIMIT);
   }
 
-  private decision(remaining: number): RateDecision {
+  private decision(remaining: number): RateLimitDecision {
     const now = this.clock.now();
     const rejection = remaining < 0 ? 'daily_quota_exceeded' : undefined;
     return { limit: LIMIT, remaining: Math.max(0, remaining), resetAt: now + 86_400_000, decidedAt: now, rejection };

@@ -193,7 +193,7 @@ export class VisitsService {
     });
   }
 
-  page(from: Date | undefined, to: Date | undefined, after: bigint, limit: number): Promise<Visit[]> {
+  list(from: Date | undefined, to: Date | undefined, after: bigint, limit: number): Promise<Visit[]> {
     return orUnavailable(() =>
       this.unitOfWork.manager.query<Visit[]>(
         `SELECT ${COLUMNS} FROM visits
@@ -251,7 +251,7 @@ export class VisitsController {
   ): Promise<VisitDto[]> {
     const { from, to, limit } = query;
     const filters = serializeFilters({ from, to });
-    const found = await this.visits.page(from, to, decodePageCursor(query, filters), limit + 1);
+    const found = await this.visits.list(from, to, decodePageCursor(query, filters), limit + 1);
     const page = found.slice(0, limit).map((visit) => new VisitDto(visit));
     const last = page.at(-1);
     if (found.length > limit && last !== undefined) {

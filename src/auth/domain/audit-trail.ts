@@ -1,5 +1,5 @@
 /** A change of an account or a key by an operator. Its details never contain a secret or its hash. */
-export interface Act {
+export interface AuditedChange {
   readonly act:
     'account_created' | 'plan_set' | 'key_created' | 'key_rotated' | 'key_revoked' | 'key_scope_set' | 'key_unbanned';
   readonly accountId: bigint;
@@ -8,7 +8,7 @@ export interface Act {
 }
 
 /** A recorded change: when it was made, and by whom. */
-export interface AuditEntry extends Act {
+export interface AuditEntry extends AuditedChange {
   readonly id: bigint;
   readonly at: Date;
   readonly operator: string;
@@ -17,7 +17,7 @@ export interface AuditEntry extends Act {
 /** The append-only record of the operators' changes. */
 export abstract class AuditTrail {
   /** Records a change in the unit of work of the change. */
-  abstract record(act: Act): Promise<void>;
+  abstract record(change: AuditedChange): Promise<void>;
   /** Reads the latest entries, newest last. */
-  abstract latest(limit: number): Promise<AuditEntry[]>;
+  abstract listLatest(limit: number): Promise<AuditEntry[]>;
 }

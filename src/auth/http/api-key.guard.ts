@@ -2,7 +2,7 @@ import { type ExecutionContext, Injectable } from '@nestjs/common';
 import { Reflector } from '@nestjs/core';
 import { AuthGuard } from '@nestjs/passport';
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import { applyRateDecision, RateLimiter } from '../../rate-limiting';
+import { applyRateLimitDecision, RateLimiter } from '../../rate-limiting';
 import type { Principal } from '../../shared/domain/principal';
 import { clientAddress } from '../../shared/http/access/client-address';
 import { BEARER_CHALLENGE } from '../../shared/http/errors/error.filter';
@@ -68,7 +68,7 @@ export class ApiKeyGuard extends AuthGuard('bearer') {
     if (!this.suspects.isFull) {
       await this.suspects.wait();
     } else if (remaining === 0) {
-      applyRateDecision(http.getResponse<FastifyReply>(), { ...decision, rejection: 'too_many_auth_failures' });
+      applyRateLimitDecision(http.getResponse<FastifyReply>(), { ...decision, rejection: 'too_many_auth_failures' });
     }
   }
 
@@ -97,7 +97,7 @@ export class ApiKeyGuard extends AuthGuard('bearer') {
     const http = context.switchToHttp();
     const request = http.getRequest<FastifyRequest>();
     const reply = http.getResponse<FastifyReply>();
-    applyRateDecision(reply, await this.limiter.countAuthFailure(clientAddress(request), 1));
+    applyRateLimitDecision(reply, await this.limiter.countAuthFailure(clientAddress(request), 1));
     const withToken = error.code !== 'missing_api_key';
     reply.header('www-authenticate', withToken ? `${BEARER_CHALLENGE}, error="invalid_token"` : BEARER_CHALLENGE);
   }

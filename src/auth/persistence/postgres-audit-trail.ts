@@ -3,14 +3,14 @@ import { Clock } from '../../shared/domain/clock';
 import { parseJson, stringifyJson } from '../../shared/json/json';
 import { TypeOrmUnitOfWork } from '../../shared/persistence/typeorm-unit-of-work';
 import { orUnavailable } from '../../shared/persistence/unavailable';
-import { type Act, type AuditEntry, AuditTrail } from '../domain/audit-trail';
+import { type AuditedChange, type AuditEntry, AuditTrail } from '../domain/audit-trail';
 import { Operator } from '../domain/operator';
 
 interface Row {
   readonly id: string;
   readonly at: Date;
   readonly operator: string;
-  readonly act: Act['act'];
+  readonly act: AuditedChange['act'];
   readonly accountId: string;
   readonly keyId: string | null;
   readonly details: string;
@@ -27,7 +27,7 @@ export class PostgresAuditTrail extends AuditTrail {
     super();
   }
 
-  async record({ act, accountId, keyId, details }: Act): Promise<void> {
+  async record({ act, accountId, keyId, details }: AuditedChange): Promise<void> {
     await orUnavailable(() =>
       this.unitOfWork.manager.query(
         `INSERT INTO audit_entries (at, operator, act, account_id, key_id, details) VALUES ($1, $2, $3, $4, $5, $6)`,
@@ -36,7 +36,7 @@ export class PostgresAuditTrail extends AuditTrail {
     );
   }
 
-  async latest(limit: number): Promise<AuditEntry[]> {
+  async listLatest(limit: number): Promise<AuditEntry[]> {
     const rows: Row[] = await orUnavailable(() =>
       this.unitOfWork.manager.query(
         `SELECT id, at, operator, act, account_id AS "accountId", key_id AS "keyId", details::text
@@ -49,7 +49,7 @@ export class PostgresAuditTrail extends AuditTrail {
       id: BigInt(id),
       accountId: BigInt(accountId),
       keyId: keyId === null ? null : BigInt(keyId),
-      details: parseJson(details) as Act['details'],
+      details: parseJson(details) as AuditedChange['details'],
     }));
   }
 }

@@ -22,7 +22,7 @@ export abstract class IdempotencyRecords {
    * @throws IdempotencyKeyError `idempotency_key_reused` if the key was used for a different request;
    * ServiceUnavailableError
    */
-  abstract once(
+  abstract executeOnce(
     request: IdempotentRequest,
     execute: () => Promise<StoredResponse>,
   ): Promise<{ readonly response: StoredResponse; readonly isReplay: boolean }>;

@@ -31,7 +31,7 @@ export class IdempotencyInterceptor implements NestInterceptor {
     const body = await request.body.text();
     const [path] = request.url.split('?', 1);
     const fingerprint = hash('sha256', `${request.method} ${path}\n${body}`, 'buffer');
-    const { response, isReplay } = await this.records.once({ accountId, key, fingerprint }, async () => {
+    const { response, isReplay } = await this.records.executeOnce({ accountId, key, fingerprint }, async () => {
       const created: unknown = await lastValueFrom(next.handle());
       const location = reply.getHeader('location');
       // A 204 has no body.

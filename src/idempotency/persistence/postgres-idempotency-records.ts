@@ -18,7 +18,7 @@ export class PostgresIdempotencyRecords extends IdempotencyRecords {
     super();
   }
 
-  once(
+  executeOnce(
     { accountId, key, fingerprint }: IdempotentRequest,
     execute: () => Promise<StoredResponse>,
   ): Promise<{ response: StoredResponse; isReplay: boolean }> {

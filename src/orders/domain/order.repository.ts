@@ -22,5 +22,5 @@ export abstract class OrderRepository {
   abstract add(order: NewOrder): Promise<Order>;
   abstract find(accountId: bigint, id: bigint): Promise<Order | null>;
   /** Orders of an account by ascending id. */
-  abstract page(query: OrderQuery): Promise<OrderPage>;
+  abstract list(query: OrderQuery): Promise<OrderPage>;
 }

@@ -50,7 +50,7 @@ export class OrdersController {
     const { status, petId } = query;
     const filters = serializeFilters({ status, petId });
     const after = decodePageCursor(query, filters);
-    const { orders, next } = await this.orders.page({ accountId, status, petId, after, limit: query.limit });
+    const { orders, next } = await this.orders.list({ accountId, status, petId, after, limit: query.limit });
     if (next !== undefined) {
       setNextLink(reply, this.url, query, filters, next);
     }

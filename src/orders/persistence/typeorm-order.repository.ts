@@ -25,7 +25,7 @@ export class TypeOrmOrderRepository extends OrderRepository {
     return orUnavailable(() => this.orders.findOneBy({ accountId, id }));
   }
 
-  page({ accountId, status, petId, after, limit }: OrderQuery): Promise<OrderPage> {
+  list({ accountId, status, petId, after, limit }: OrderQuery): Promise<OrderPage> {
     return orUnavailable(async () => {
       const found = await this.orders.find({
         where: {

@@ -45,7 +45,7 @@ export class PetsController {
     const { status } = query;
     const filters = serializeFilters({ status });
     const after = decodePageCursor(query, filters);
-    const { json, next } = await this.pets.page({ status, after, limit: query.limit });
+    const { json, next } = await this.pets.list({ status, after, limit: query.limit });
     if (next !== undefined) {
       setNextLink(reply, `${this.settings.baseUrl}/pets`, query, filters, next);
     }

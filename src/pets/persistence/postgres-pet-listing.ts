@@ -50,7 +50,7 @@ export class PostgresPetListing extends PetListing {
     super();
   }
 
-  async page({ status, after, limit }: PetListingQuery): Promise<PetListingPage> {
+  async list({ status, after, limit }: PetListingQuery): Promise<PetListingPage> {
     const parameters = [after, Math.min(limit, MAX_PAGE_LIMIT) + 1];
     const [row] =
       status === undefined

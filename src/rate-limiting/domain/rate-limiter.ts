@@ -3,8 +3,8 @@ import type { Principal } from '../../shared/domain/principal';
 export type Rejection =
   'rate_limit_exceeded' | 'daily_quota_exceeded' | 'key_temporarily_banned' | 'too_many_auth_failures';
 
-/** The decision about one request, and the window that the three rate headers describe. Times are in ms since the epoch. */
-export interface RateDecision {
+/** The decision about one request, and the window that the three rate limit headers describe. Times are in ms since the epoch. */
+export interface RateLimitDecision {
   readonly limit: number;
   readonly remaining: number;
   readonly resetAt: number;
@@ -84,7 +84,7 @@ export abstract class RateLimiter {
   readonly events = new RateLimiterEvents();
 
   /** Counts a request with a valid key, or rejects it. */
-  abstract countRequest(principal: Principal): RateDecision | Promise<RateDecision>;
+  abstract countRequest(principal: Principal): RateLimitDecision | Promise<RateLimitDecision>;
 
   /** Reads the usage of an account and a key without changing it. */
   abstract readUsage(principal: Principal): RateLimitUsage | Promise<RateLimitUsage>;
@@ -93,5 +93,5 @@ export abstract class RateLimiter {
    * Counts a failed authentication from a client IP address (cost 1), or only returns the window as this replica knows
    * it (cost 0). IPv6 addresses are grouped by /64 network.
    */
-  abstract countAuthFailure(address: string, cost: 0 | 1): RateDecision | Promise<RateDecision>;
+  abstract countAuthFailure(address: string, cost: 0 | 1): RateLimitDecision | Promise<RateLimitDecision>;
 }

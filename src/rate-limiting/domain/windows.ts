@@ -1,5 +1,5 @@
 import type { Principal } from '../../shared/domain/principal';
-import type { AccountWindows, RateDecision, Rejection, Window } from './rate-limiter';
+import type { AccountWindows, RateLimitDecision, Rejection, Window } from './rate-limiter';
 
 export type { AccountWindows, Window };
 
@@ -16,13 +16,13 @@ export function isExhausted({ used, limit }: Window): boolean {
 }
 
 /** The decision for a counted request. It shows the window with the fewest requests left; on a tie, the one that ends later. */
-export function admitted({ minute, day }: AccountWindows, now: number): RateDecision {
+export function admitted({ minute, day }: AccountWindows, now: number): RateLimitDecision {
   const difference = minute.limit - minute.used - (day.limit - day.used);
   return createDecision(difference < 0 || (difference === 0 && minute.endsAt > day.endsAt) ? minute : day, now);
 }
 
 /** The decision for a request rejected by an exhausted window. It shows the exhausted window that ends last. */
-export function rejected({ minute, day }: AccountWindows, now: number): RateDecision {
+export function rejected({ minute, day }: AccountWindows, now: number): RateLimitDecision {
   const isMinute = !isExhausted(day) || (isExhausted(minute) && minute.endsAt > day.endsAt);
   return isMinute
     ? createDecision(minute, now, 'rate_limit_exceeded')
@@ -30,16 +30,16 @@ export function rejected({ minute, day }: AccountWindows, now: number): RateDeci
 }
 
 /** The decision for a request with a banned key. */
-export function banned({ allowance }: Principal, bannedUntil: number, now: number): RateDecision {
+export function banned({ allowance }: Principal, bannedUntil: number, now: number): RateLimitDecision {
   const limit = allowance.perMinute;
   return createDecision({ limit, used: limit, endsAt: bannedUntil }, now, 'key_temporarily_banned');
 }
 
 /** The decision for a request without a valid key, by the window of its client IP address. */
-export function authFailure(window: Window, isRejected: boolean, now: number): RateDecision {
+export function authFailure(window: Window, isRejected: boolean, now: number): RateLimitDecision {
   return createDecision(window, now, isRejected ? 'too_many_auth_failures' : undefined);
 }
 
-function createDecision({ limit, used, endsAt }: Window, decidedAt: number, rejection?: Rejection): RateDecision {
+function createDecision({ limit, used, endsAt }: Window, decidedAt: number, rejection?: Rejection): RateLimitDecision {
   return { limit, remaining: Math.max(0, limit - used), resetAt: endsAt, decidedAt, rejection };
 }

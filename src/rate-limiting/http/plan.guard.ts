@@ -13,7 +13,7 @@ import { requirePrincipal } from '../../shared/http/access/request-principal';
 import { isPublic } from '../../shared/http/access/public';
 import { ApiErrors } from '../../shared/openapi/api-errors';
 import { RateLimiter } from '../domain/rate-limiter';
-import { applyRateDecision } from './rate-limit-headers';
+import { applyRateLimitDecision } from './rate-limit-headers';
 
 /**
  * Enforces the rate limits of each account's plan. It does not use a throttler storage, which counts one window per route: one call
@@ -38,7 +38,7 @@ export class PlanGuard extends ThrottlerGuard {
   protected override async handleRequest({ context }: ThrottlerRequest): Promise<boolean> {
     const http = context.switchToHttp();
     const principal = requirePrincipal(http.getRequest<FastifyRequest>());
-    applyRateDecision(http.getResponse<FastifyReply>(), await this.limiter.countRequest(principal));
+    applyRateLimitDecision(http.getResponse<FastifyReply>(), await this.limiter.countRequest(principal));
     return true;
   }
 }

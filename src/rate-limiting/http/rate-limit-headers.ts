@@ -3,7 +3,7 @@ import { clientAddress } from '../../shared/http/access/client-address';
 import type { Principal } from '../../shared/domain/principal';
 import { isUnderV1 } from '../../shared/http/server/url-check';
 import { RateLimitError } from '../domain/rate-limit-errors';
-import type { RateDecision, RateLimiter, RateLimitUsage, Rejection } from '../domain/rate-limiter';
+import type { RateLimitDecision, RateLimiter, RateLimitUsage, Rejection } from '../domain/rate-limiter';
 import { admitted, banned } from '../domain/windows';
 
 /** Created once: capturing a stack trace for each error took 15% of the CPU time under a flood of rejected requests. */
@@ -15,32 +15,32 @@ const REJECTIONS: Readonly<Record<Rejection, RateLimitError>> = {
 };
 
 /**
- * Sets the rate headers and records the outcome of the decision for logs and metrics.
+ * Sets the rate limit headers and records the outcome of the decision for logs and metrics.
  * @throws RateLimitError when the request is rejected
  */
-export function applyRateDecision(reply: FastifyReply, decision: RateDecision): void {
+export function applyRateLimitDecision(reply: FastifyReply, decision: RateLimitDecision): void {
   setRateLimitHeaders(reply, decision);
   const { request } = reply;
-  request.rateOutcome = decision.rejection ?? (request.principal === undefined ? 'unauthenticated' : 'admitted');
+  request.rateLimitOutcome = decision.rejection ?? (request.principal === undefined ? 'unauthenticated' : 'admitted');
   if (decision.rejection !== undefined) {
     throw REJECTIONS[decision.rejection];
   }
 }
 
-/** Sets the three rate headers on the response to a request that is not counted. */
+/** Sets the three rate limit headers on the response to a request that is not counted. */
 export function setUsageHeaders(reply: FastifyReply, principal: Principal, usage: RateLimitUsage): void {
   const { windows, bannedUntil, readAt } = usage;
   const shown = bannedUntil === undefined ? admitted(windows, readAt) : banned(principal, bannedUntil, readAt);
   setRateLimitHeaders(reply, { ...shown, rejection: undefined });
 }
 
-/** Sets the three rate headers, and `Retry-After` if the request is rejected. */
-function setRateLimitHeaders(reply: FastifyReply, decision: RateDecision): void {
+/** Sets the three rate limit headers, and `Retry-After` if the request is rejected. */
+function setRateLimitHeaders(reply: FastifyReply, decision: RateLimitDecision): void {
   reply.headers(formatRateLimitHeaders(decision));
 }
 
 /**
- * Adds the three rate headers to every response under `/v1` that has none yet, such as a CORS preflight or a 503 during
+ * Adds the three rate limit headers to every response under `/v1` that has none yet, such as a CORS preflight or a 503 during
  * key lookup. They describe the window of the client IP address.
  */
 export function sendRateLimitHeaders(fastify: FastifyInstance, limiter: RateLimiter): void {
@@ -61,7 +61,7 @@ export function sendRateLimitHeaders(fastify: FastifyInstance, limiter: RateLimi
   });
 }
 
-/** Returns the three rate headers for the failed authentications of a client IP address. */
+/** Returns the three rate limit headers for the failed authentications of a client IP address. */
 export async function readAddressRateLimitHeaders(
   limiter: RateLimiter,
   address: string,
@@ -75,7 +75,7 @@ function formatRateLimitHeaders({
   resetAt,
   decidedAt,
   rejection,
-}: RateDecision): Record<string, string> {
+}: RateLimitDecision): Record<string, string> {
   const resetSeconds = toUnixSeconds(resetAt);
   return {
     'x-ratelimit-limit': `${limit}`,

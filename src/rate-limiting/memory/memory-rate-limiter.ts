@@ -2,7 +2,7 @@ import type { RateLimitSettings } from '../rate-limit-settings';
 import type { Clock } from '../../shared/domain/clock';
 import { ExpiringMap } from '../../shared/domain/expiring-map';
 import type { Principal } from '../../shared/domain/principal';
-import { type RateDecision, RateLimiter, type RateLimitUsage } from '../domain/rate-limiter';
+import { type RateLimitDecision, RateLimiter, type RateLimitUsage } from '../domain/rate-limiter';
 import {
   type AccountWindows,
   admitted,
@@ -58,7 +58,7 @@ export class MemoryRateLimiter extends RateLimiter {
     return this.accounts.size + this.keys.size + this.addresses.size;
   }
 
-  countRequest(principal: Principal): RateDecision {
+  countRequest(principal: Principal): RateLimitDecision {
     const now = this.clock.now();
     const { accountId, allowance } = principal;
     const elapsed = this.clock.monotonic();
@@ -91,7 +91,7 @@ export class MemoryRateLimiter extends RateLimiter {
     };
   }
 
-  countAuthFailure(address: string, cost: 0 | 1): RateDecision {
+  countAuthFailure(address: string, cost: 0 | 1): RateLimitDecision {
     const now = this.clock.now();
     const elapsed = this.clock.monotonic();
     const network = toNetwork(address);

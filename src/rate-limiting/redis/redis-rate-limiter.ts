@@ -5,7 +5,7 @@ import type { Clock } from '../../shared/domain/clock';
 import { ExpiringMap } from '../../shared/domain/expiring-map';
 import { errorMessage } from '../../shared/domain/error-message';
 import type { Principal } from '../../shared/domain/principal';
-import { type RateDecision, RateLimiter, type RateLimitUsage } from '../domain/rate-limiter';
+import { type RateLimitDecision, RateLimiter, type RateLimitUsage } from '../domain/rate-limiter';
 import { type AccountWindows, admitted, authFailure, banned, rejected, type Window } from '../domain/windows';
 import type { PendingUsage } from '../memory/account-usage';
 import { MemoryRateLimiter } from '../memory/memory-rate-limiter';
@@ -27,7 +27,7 @@ const REPORT_BATCH_SIZE = 500;
 
 type SharedStore = Pick<RedisUsageStore, keyof RedisUsageStore>;
 
-type Decide = (decision: RateDecision) => void;
+type Decide = (decision: RateLimitDecision) => void;
 
 /** The requests with a key that arrived in one event-loop tick. */
 interface Arrival {
@@ -92,7 +92,7 @@ export class RedisRateLimiter extends RateLimiter implements OnModuleInit, OnApp
     this.store.close();
   }
 
-  countRequest(principal: Principal): RateDecision | Promise<RateDecision> {
+  countRequest(principal: Principal): RateLimitDecision | Promise<RateLimitDecision> {
     const ban = this.bans.get(principal.keyId, this.time.monotonic());
     if (ban !== undefined && ban.unbanCount < principal.unbanCount) {
       this.bans.delete(principal.keyId);
@@ -130,7 +130,7 @@ export class RedisRateLimiter extends RateLimiter implements OnModuleInit, OnApp
     };
   }
 
-  async countAuthFailure(address: string, cost: 0 | 1): Promise<RateDecision> {
+  async countAuthFailure(address: string, cost: 0 | 1): Promise<RateLimitDecision> {
     const network = toNetwork(address);
     const full = this.addresses.get(network, this.time.monotonic());
     if (full !== undefined) {

@@ -30,7 +30,7 @@ export class PostgresClient extends Client {
 }
 
 /**
- * Accepts a new connection to the pool of a primary only if it leads to one: after a failover, a host name may point to a standby.
+ * Accepts a new connection to the pool of a primary only if it points to one: after a failover, a host name may point to a standby.
  * @param parameters session parameters, set here because poolers such as PgBouncer reject most of them in the startup message
  * @throws an error with the SQLSTATE of a read-only server
  */

@@ -207,7 +207,7 @@ export class ReadEndpoint implements OnApplicationBootstrap, OnApplicationShutdo
     }
   }
 
-  /** Closes the connections. New ones may lead to another server. */
+  /** Closes the connections. New ones may point to another server. */
   private disconnect(): void {
     this.connections?.pipeline.close(true);
     void this.connections?.pool.end();

@@ -13,7 +13,7 @@ declare module 'fastify' {
      * The decision of the rate limiter: the error code of a rejected request, or how it was admitted; set by the caller of
      * the limiter.
      */
-    rateOutcome?: string;
+    rateLimitOutcome?: string;
     /** The ID of the OpenTelemetry trace that the request belongs to. */
     traceId?: string;
     /** Fields that the operation adds to the log line of the request. */

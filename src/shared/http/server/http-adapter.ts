@@ -33,7 +33,7 @@ export function createHttpAdapter({ trustProxy }: Pick<Settings, 'trustProxy'>):
     clientErrorHandler: () => undefined,
   });
   const fastify = adapter.getInstance<FastifyInstance>();
-  for (const property of ['principal', 'rateOutcome', 'traceId', 'logFields']) {
+  for (const property of ['principal', 'rateLimitOutcome', 'traceId', 'logFields']) {
     fastify.decorateRequest(property, undefined);
   }
   fastify.setReplySerializer((payload) => stringifyJson(payload));
