@@ -50,7 +50,7 @@ export class TestService {
     const errors: string[] = [];
     const clock = new TestClock();
     const settings = loadSettings({
-      DATABASE_URL: DATABASE_URL,
+      DATABASE_URL,
       PUBLIC_BASE_URL: BASE_URL,
       LOG_LEVEL: 'error',
       ...env,
