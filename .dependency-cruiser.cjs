@@ -28,7 +28,7 @@ module.exports = {
           // The build uses these files to render the site.
           '^src/documentation/(page|site)/',
           // Building blocks that modules can use, but need not.
-          '^src/shared/(http/validation/|persistence/(statements/|violation\\.ts$))',
+          '^src/shared/(http/validation/|persistence/(statements/|constraint-violation\\.ts$))',
           // Extends the types of Fastify.
           '^src/shared/http/server/fastify-request\\.ts$',
         ],
@@ -39,7 +39,7 @@ module.exports = {
       name: 'domain-imports-only-domain',
       severity: 'error',
       comment:
-        'The domain knows no package, no framework and no adapter: declare a port (an abstract class) in domain/.',
+        'The domain imports no package, no framework and no adapter: declare a port (an abstract class) in domain/.',
       from: { path: '^src/.+/domain/', pathNot: '\\.spec\\.ts$' },
       to: { pathNot: '^src/.+/domain/' },
     },
@@ -61,7 +61,7 @@ module.exports = {
       name: 'services-know-no-database',
       severity: 'error',
       comment:
-        'A service asks its ports, and a UnitOfWork for transactions. Health and metrics watch the database itself.',
+        'A service uses its ports, and a UnitOfWork for transactions. Only health checks and metrics use the database itself.',
       from: {
         path: '^src/[^/]+/([^/]+\\.ts$|http/)',
         pathNot: ['\\.module\\.ts$', '\\.spec\\.ts$', '^src/(cli|health|observability|shared)/'],
@@ -71,7 +71,7 @@ module.exports = {
     {
       name: 'modules-through-their-index',
       severity: 'error',
-      comment: 'Import a module through its index.ts, which exports what others may use.',
+      comment: 'Import a module through its index.ts, which exports what other modules may use.',
       from: { path: '^src/([^/]+)/' },
       to: { path: '^src/[^/]+/', pathNot: ['^src/$1/', '/index\\.ts$', COMMON] },
     },
@@ -79,7 +79,7 @@ module.exports = {
       name: 'modules-through-their-index-from-the-top',
       severity: 'error',
       comment:
-        'A module is imported through its index.ts only: export there what others may use. Schemas and migrations are listed in src/typeorm.config.ts.',
+        'A module is imported through its index.ts only: export there what other modules may use. Schemas and migrations are listed in src/typeorm.config.ts.',
       from: { path: '^src/[^/]+\\.ts$', pathNot: '^src/typeorm\\.config\\.ts$' },
       to: { path: '^src/[^/]+/', pathNot: ['/index\\.ts$', COMMON] },
     },

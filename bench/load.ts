@@ -37,10 +37,10 @@ export function load(
   seconds: number,
   connections = CONNECTIONS,
 ): Promise<Measurement> {
-  return (GENERATOR === 'wrk' ? withWrk : withAutocannon)(origin, keys, request, expectedStatus, seconds, connections);
+  return (GENERATOR === 'wrk' ? runWrk : runAutocannon)(origin, keys, request, expectedStatus, seconds, connections);
 }
 
-async function withWrk(
+async function runWrk(
   origin: string,
   keys: readonly string[],
   { method, paths, body }: Request,
@@ -50,17 +50,17 @@ async function withWrk(
 ): Promise<Measurement> {
   const directory = mkdtempSync(join(tmpdir(), 'petstore-bench-'));
   const [script, keysFile] = [join(directory, 'wrk.lua'), join(directory, 'keys')];
-  const literal = (text: string) => `[==[${text}]==]`;
+  const toLuaLiteral = (text: string) => `[==[${text}]==]`;
   // In a file, because Lua allows at most 65,536 literals.
   writeFileSync(keysFile, keys.join('\n'));
   writeFileSync(
     script,
     `
-    local paths, requests = {${paths.map(literal).join(',')}}, {}
-    ${body === undefined ? '' : `wrk.headers['Content-Type'] = 'application/json' wrk.body = ${literal(body)}`}
+    local paths, requests = {${paths.map(toLuaLiteral).join(',')}}, {}
+    ${body === undefined ? '' : `wrk.headers['Content-Type'] = 'application/json' wrk.body = ${toLuaLiteral(body)}`}
     function init()
       local keys = {}
-      for key in io.lines(${literal(keysFile)}) do table.insert(keys, key) end
+      for key in io.lines(${toLuaLiteral(keysFile)}) do table.insert(keys, key) end
       for i = 1, math.max(#keys, #paths) do
         wrk.headers['Authorization'] = 'Bearer ' .. keys[(i - 1) % #keys + 1]
         requests[i] = wrk.format('${method}', paths[(i - 1) % #paths + 1])
@@ -93,7 +93,7 @@ async function withWrk(
   return { rate: (result.requests / result.microseconds) * 1e6, p99: result.p99 / 1_000 };
 }
 
-async function withAutocannon(
+async function runAutocannon(
   origin: string,
   keys: readonly string[],
   { method, paths, body }: Request,

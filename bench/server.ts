@@ -2,7 +2,7 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { freePort } from '../test/support/process';
+import { findFreePort } from '../test/support/process';
 
 export const ROOT = join(__dirname, '../..');
 const { scripts } = JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8')) as { scripts: { start: string } };
@@ -21,22 +21,22 @@ export type System = keyof typeof SCRIPTS;
 export class BenchServer {
   private constructor(
     readonly origin: string,
-    /** From the start of the process to its first 200, in ms. */
+    /** From process start to the first 200, in ms. */
     readonly startMs: number,
     private readonly child: ChildProcess,
   ) {}
 
   static async start(system: System, env: Readonly<Record<string, string>>): Promise<BenchServer> {
-    const port = await freePort();
+    const port = await findFreePort();
     const startedAt = performance.now();
     const child = spawn(process.execPath, [...OPTIONS, join(ROOT, SCRIPTS[system])], {
       env: { PATH: process.env.PATH, ...env, PORT: port },
       stdio: ['ignore', 'ignore', 'inherit'],
     });
     const origin = `http://127.0.0.1:${port}`;
-    while (!(await responds(`${origin}/readyz`, system))) {
+    while (!(await isResponding(`${origin}/readyz`, system))) {
       if (child.exitCode !== null) {
-        throw new Error(`The ${system} ended before it listened.`);
+        throw new Error(`The system ${system} exited before it started to listen.`);
       }
       await sleep(10);
     }
@@ -57,7 +57,7 @@ export class BenchServer {
 }
 
 /** Whether the system is ready, or listens if it has no readiness probe. */
-async function responds(url: string, system: System): Promise<boolean> {
+async function isResponding(url: string, system: System): Promise<boolean> {
   try {
     return (await fetch(url)).ok || system !== 'service';
   } catch {

@@ -8,7 +8,7 @@ import { IdempotencyModule } from './idempotency';
 import { ObservabilityModule } from './observability';
 import { OrdersModule } from './orders';
 import { PetsModule } from './pets';
-import { PlanGuard, RateLimitingModule, RateLimitUsageModule } from './rate-limiting';
+import { RateLimitGuard, RateLimitingModule, RateLimitUsageModule } from './rate-limiting';
 import type { Clock } from './shared/domain/clock';
 import { ErrorCatalog } from './shared/http/errors/error-catalog';
 import { ErrorHelp } from './shared/http/errors/error-help';
@@ -17,7 +17,7 @@ import { RequestValidationPipe } from './shared/http/validation/request-validati
 import { RouteTable } from './shared/http/server/route-table';
 import { UnmatchedController } from './shared/http/errors/unmatched.controller';
 import { SharedModule } from './shared/shared.module';
-import { typeOrmConfig } from './typeorm.config';
+import { createTypeOrmConfig } from './typeorm.config';
 
 /** The modules that serve the operations of the API. */
 const OPERATIONS = [
@@ -44,7 +44,7 @@ const OPERATIONS = [
     ErrorHelp,
     // In this order: authentication, rate limits, scope.
     { provide: APP_GUARD, useClass: ApiKeyGuard },
-    { provide: APP_GUARD, useClass: PlanGuard },
+    { provide: APP_GUARD, useClass: RateLimitGuard },
     { provide: APP_GUARD, useClass: ScopeGuard },
     { provide: APP_PIPE, useClass: RequestValidationPipe },
     { provide: APP_FILTER, useClass: ErrorFilter },
@@ -52,6 +52,6 @@ const OPERATIONS = [
 })
 export class AppModule {
   static forRoot(settings: Settings, clock: Clock): DynamicModule {
-    return { module: AppModule, imports: [SharedModule.forRoot(settings, clock, typeOrmConfig(settings))] };
+    return { module: AppModule, imports: [SharedModule.forRoot(settings, clock, createTypeOrmConfig(settings))] };
   }
 }

@@ -6,7 +6,7 @@ import { AppModule } from './app.module';
 import type { Settings } from './config/settings';
 import { createOpenApiDocument, serveDocumentation } from './documentation';
 import { createLog, type Log, Metrics, MetricsEndpoint, NestLogger, RequestObserver } from './observability';
-import { readAddressRateLimitHeaders, RateLimiter, sendRateLimitHeaders } from './rate-limiting';
+import { readIpRateLimitHeaders, RateLimiter, sendRateLimitHeaders } from './rate-limiting';
 import { type Clock, SystemClock } from './shared/domain/clock';
 import { respondToPreflights } from './shared/http/access/cors';
 import { Drain } from './shared/http/server/drain';
@@ -15,7 +15,7 @@ import { ErrorHelp } from './shared/http/errors/error-help';
 import { createHttpAdapter } from './shared/http/server/http-adapter';
 import { sendInitialHeaders } from './shared/http/access/security-headers';
 import { respondToProtocolErrors } from './shared/http/server/protocol-errors';
-import { rejectOtherMethods, RouteTable } from './shared/http/server/route-table';
+import { rejectUnsupportedMethods, RouteTable } from './shared/http/server/route-table';
 
 export interface AppOptions {
   readonly clock?: Clock;
@@ -53,14 +53,14 @@ export function configureApp<App extends INestApplication>(app: App, settings: S
   observer.observe(fastify);
   sendInitialHeaders(fastify);
   respondToPreflights(fastify, routes);
-  rejectOtherMethods(fastify, routes, catalog, help);
+  rejectUnsupportedMethods(fastify, routes, catalog, help);
   sendRateLimitHeaders(fastify, limiter);
   respondToProtocolErrors(fastify.server, routes, {
     toResponse: (error) => catalog.toResponse(error),
-    errorHeaders: ({ code }) => help.headers(code),
-    headers: (address) => readAddressRateLimitHeaders(limiter, address),
+    getErrorHeaders: ({ code }) => help.createHeaders(code),
+    getHeaders: (ip) => readIpRateLimitHeaders(limiter, ip),
     onResponse: (id, status, socket) => {
-      observer.recordProtocolFailure(id, status, socket);
+      observer.recordProtocolError(id, status, socket);
     },
   });
   app.get(MetricsEndpoint).serveOn(fastify);

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { ERROR_CATALOG } from './error-catalog';
-import { errorResponses } from './shared/openapi/api-errors';
+import { createErrorResponses } from './shared/openapi/api-errors';
 
 describe('The error codes', () => {
   it('are exactly those documented in docs/errors.md, with their statuses', () => {
@@ -14,7 +14,7 @@ describe('The error codes', () => {
     expect(documented.sort()).toEqual(ERROR_CATALOG.codes.map((code) => [code, ERROR_CATALOG.get(code).status]).sort());
   });
   it('have statuses that the OpenAPI document describes', () => {
-    const responses = Object.values(errorResponses(ERROR_CATALOG, ERROR_CATALOG.codes));
+    const responses = Object.values(createErrorResponses(ERROR_CATALOG, ERROR_CATALOG.codes));
     expect(responses.length).toBeGreaterThan(0);
     expect(responses.every(({ description }) => description !== '')).toBe(true);
   });

@@ -5,7 +5,7 @@ import { tracing } from './tracing';
 import 'reflect-metadata';
 import type { NestFastifyApplication } from '@nestjs/platform-fastify';
 import { createApp } from './app.setup';
-import { InvalidSettingsError, loadSettings, localOrigin, type Settings } from './config/settings';
+import { InvalidSettingsError, loadSettings, getLocalOrigin, type Settings } from './config/settings';
 import { VERSION } from './config/version';
 import { ensureDemoKey } from './auth';
 import { createLog, type Log } from './observability';
@@ -17,11 +17,11 @@ import { DatabaseSetupError } from './shared/persistence/startup-errors';
 /** How many connections may wait to be accepted. A client that finds the queue full retries after 1 s, then 2 s. */
 const BACKLOG = 4_096;
 /** How long a drained replica may take to exit, even if something hangs. */
-const STOP_LIMIT_MS = 6_000;
+const STOP_TIMEOUT_MS = 6_000;
 /** The log level that SIGUSR2 turns on and off. */
-const DETAILED = 'debug';
+const DETAILED_LEVEL = 'debug';
 /** How long writing the last log lines may take. */
-const LOG_LIMIT_MS = 1_000;
+const LOG_FLUSH_TIMEOUT_MS = 1_000;
 
 /** One run of the service, for the lifetime of the process. */
 class ServiceProcess {
@@ -71,22 +71,20 @@ class ServiceProcess {
     const { port, host } = settings;
     // Nest's own listen would log the error of a port in use before it is explained below.
     await app.getHttpAdapter().getInstance().listen({ port, host, backlog: BACKLOG });
-    const counts = settings.redisUrls.length === 0 || app.get(RateLimiter).events.isDegraded ? 'memory' : 'redis';
+    const rateLimitStore =
+      settings.redisUrls.length === 0 || app.get(RateLimiter).monitor.isDegraded ? 'memory' : 'redis';
     if (key === undefined) {
-      logStart(log, settings, counts);
+      logStart(log, settings, rateLimitStore);
     } else {
-      process.stdout.write(welcome(settings, counts, key));
+      process.stdout.write(formatWelcomeMessage(settings, rateLimitStore, key));
     }
   }
 
-  /** Logs requests and details, or no longer, without a restart. */
+  /** Switches between the level `debug` and the configured level, without a restart. */
   private toggleLogLevel(): void {
-    const level = this.log.level === DETAILED ? this.settings.logLevel : DETAILED;
-    this.log.level = DETAILED;
-    this.log.info(
-      { 'event.action': 'log_level_changed', petstore: { level } },
-      `The log level is ${level} from now on.`,
-    );
+    const level = this.log.level === DETAILED_LEVEL ? this.settings.logLevel : DETAILED_LEVEL;
+    this.log.level = DETAILED_LEVEL;
+    this.log.info({ 'event.action': 'log_level_changed', petstore: { level } }, `The log level is now ${level}.`);
     this.log.level = level;
   }
 
@@ -101,9 +99,9 @@ class ServiceProcess {
       () => {
         this.exit();
       },
-      this.settings.drainSeconds * 1_000 + STOP_LIMIT_MS,
+      this.settings.drainSeconds * 1_000 + STOP_TIMEOUT_MS,
     );
-    // A startup still in progress would open what is closed here.
+    // A startup that is still in progress would reopen the connections that are closed below.
     await this.started.catch(() => undefined);
     try {
       await this.app?.close();
@@ -118,7 +116,7 @@ class ServiceProcess {
 
   /** Ends the process even if its log is not read: Node would wait forever for the lines to be written. */
   private exit(): void {
-    setTimeout(() => process.kill(process.pid, 'SIGKILL'), LOG_LIMIT_MS);
+    setTimeout(() => process.kill(process.pid, 'SIGKILL'), LOG_FLUSH_TIMEOUT_MS);
     this.log.flush(() => process.exit(this.exitCode));
   }
 
@@ -126,12 +124,12 @@ class ServiceProcess {
     const stack = error instanceof Error ? error.stack : String(error);
     this.log.fatal(
       { 'event.action': 'unhandled_error', 'error.stack_trace': stack },
-      'The process ends because of an unexpected error.',
+      'Exiting because of an unexpected error.',
     );
   }
 }
 
-function logStart(log: Log, settings: Settings, counts: 'memory' | 'redis'): void {
+function logStart(log: Log, settings: Settings, rateLimitStore: 'memory' | 'redis'): void {
   const { environment, host, port, metricsPort, redisUrls } = settings;
   const hint =
     redisUrls.length === 0
@@ -141,33 +139,33 @@ function logStart(log: Log, settings: Settings, counts: 'memory' | 'redis'): voi
     {
       'event.action': 'started',
       'service.version': VERSION,
-      petstore: { node: process.versions.node, environment, host, port, metricsPort, counts },
+      petstore: { nodeVersion: process.versions.node, environment, host, port, metricsPort, rateLimitStore },
     },
-    `Listening on ${host}:${port}.${counts === 'memory' ? hint : ''}`,
+    `Listening on ${host}:${port}.${rateLimitStore === 'memory' ? hint : ''}`,
   );
 }
 
-function welcome(settings: Settings, counts: 'memory' | 'redis', key: string): string {
-  const address = localOrigin(settings);
-  const docs = settings.docsEnabled ? `\n  Docs        ${address}/docs` : '';
+function formatWelcomeMessage(settings: Settings, rateLimitStore: 'memory' | 'redis', key: string): string {
+  const origin = getLocalOrigin(settings);
+  const docs = settings.docsEnabled ? `\n  Docs        ${origin}/docs` : '';
   const memory = settings.redisUrls.length === 0 ? 'memory, for a single replica' : 'memory until Redis is available';
   return `
-  Pet store, listening on ${address}
+  Pet store, listening on ${origin}
 ${docs}
   Demo key    ${key}
-  Limits      counted in ${counts === 'redis' ? 'Redis, across all replicas' : memory}
-  Try         curl -i ${address}/v1/pets -H 'Authorization: Bearer ${key}'
+  Limits      counted in ${rateLimitStore === 'redis' ? 'Redis, across all replicas' : memory}
+  Try         curl -i ${origin}/v1/pets -H 'Authorization: Bearer ${key}'
 `;
 }
 
 /** Reports why the service does not start: as text in development, in the log otherwise. */
 function writeStartFailure(error: unknown, environment: Settings['environment']): void {
-  const { message, stack } = explain(error, process.env);
+  const { message, stack } = explainStartFailure(error, process.env);
   if (environment === 'development') {
     process.stderr.write(`${stack ?? message}\n`);
     return;
   }
-  // Independent of LOG_LEVEL: nothing else tells why the process ends.
+  // Independent of LOG_LEVEL, because nothing else reports why the process exits.
   const log = createLog({ environment, logLevel: 'fatal' });
   message.split('\n').forEach((line) => {
     log.fatal({ 'event.action': 'start_failed', 'error.stack_trace': stack }, line);
@@ -175,7 +173,7 @@ function writeStartFailure(error: unknown, environment: Settings['environment'])
 }
 
 /** @returns the stack only for errors in the code */
-function explain(
+function explainStartFailure(
   error: unknown,
   { HOST = '127.0.0.1', METRICS_PORT }: NodeJS.ProcessEnv,
 ): { readonly message: string; readonly stack?: string | undefined } {
@@ -197,7 +195,7 @@ function explain(
     case 'EACCES':
       return { message: `Port ${port} on ${HOST} is not allowed for this user. Set ${setting} to another port.` };
     default:
-      return { message: `HOST ${HOST} is not an address of this machine.` };
+      return { message: `HOST ${HOST} is not an IP address or host name of this machine.` };
   }
 }
 

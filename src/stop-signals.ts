@@ -15,7 +15,7 @@ export function onStopSignal(stop: (signal: StopSignal) => void): void {
   }
 }
 
-function receive(signal: StopSignal): void {
+function onSignal(signal: StopSignal): void {
   const now = performance.now();
   if (first === undefined) {
     first = { signal, at: now };
@@ -26,4 +26,4 @@ function receive(signal: StopSignal): void {
 }
 
 // This runs on import, because the kernel drops signals that process 1 has no handler for.
-process.on('SIGTERM', receive).on('SIGINT', receive);
+process.on('SIGTERM', onSignal).on('SIGINT', onSignal);

@@ -16,14 +16,14 @@ import { CreatePets1795219200001 } from './pets/persistence/create-pets.migratio
 import { FixPetNameCheck1795320900000 } from './pets/persistence/fix-pet-name-check.migration';
 import { PetSchema } from './pets/persistence/pet.schema';
 import { DATABASE_SETTINGS } from './shared/persistence/database-settings';
-import { embeddedDatabaseHost } from './shared/persistence/embedded/embedded-database';
-import { CONNECT_TIMEOUT_MS, CONNECTION_OPTIONS, serverOptions } from './shared/persistence/connection-options';
-import { serverConnection } from './shared/persistence/server-connection';
+import { getEmbeddedDatabaseHost } from './shared/persistence/embedded/embedded-database';
+import { CONNECT_TIMEOUT_MS, POOL_OPTIONS, createServerPoolOptions } from './shared/persistence/pool-options';
+import { parseServerConnection } from './shared/persistence/server-connection';
 
 /** The database connection of TypeORM, the entity schemas, and the migrations in the order in which they run. */
-export function typeOrmConfig(settings: Pick<Settings, 'databaseUrl' | 'dataDir' | 'of'>): DataSourceOptions {
+export function createTypeOrmConfig(settings: Pick<Settings, 'databaseUrl' | 'dataDir' | 'get'>): DataSourceOptions {
   const { databaseUrl, dataDir } = settings;
-  const { poolMax } = settings.of(DATABASE_SETTINGS);
+  const { poolMax } = settings.get(DATABASE_SETTINGS);
   return {
     type: 'postgres',
     entities: [
@@ -50,10 +50,10 @@ export function typeOrmConfig(settings: Pick<Settings, 'databaseUrl' | 'dataDir'
     synchronize: false,
     applicationName: 'petstore',
     ...(databaseUrl === undefined
-      ? { host: embeddedDatabaseHost(dataDir), port: 5432, username: 'postgres', database: 'postgres' }
-      : serverConnection('DATABASE_URL', databaseUrl, settings)),
+      ? { host: getEmbeddedDatabaseHost(dataDir), port: 5432, username: 'postgres', database: 'postgres' }
+      : parseServerConnection('DATABASE_URL', databaseUrl, settings)),
     poolSize: poolMax,
     connectTimeoutMS: CONNECT_TIMEOUT_MS,
-    extra: { ...CONNECTION_OPTIONS, ...(databaseUrl !== undefined && serverOptions(settings, 'primary')) },
+    extra: { ...POOL_OPTIONS, ...(databaseUrl !== undefined && createServerPoolOptions(settings, 'primary')) },
   };
 }

@@ -6,8 +6,8 @@ import { decodeCursor, encodeCursor } from '../../src/shared/http/pagination/cur
 import { COUNT_REQUESTS } from '../../src/rate-limiting/redis/scripts';
 
 /**
- * What an expert would write by hand for the same work on the same tables: Fastify, `pg` with prepared statements, one
- * Redis script per request. Keys are remembered for a second, headers are set in one call, JSON is written by hand.
+ * A hand-written server for the same work on the same tables: Fastify, `pg` with prepared statements, one Redis script per request. Keys
+ * are cached for a second, headers are set in one call, and JSON is written by hand.
  */
 const { PORT = '', DATABASE_URL = '', REDIS_URL = '' } = process.env;
 const pool = new Pool({ connectionString: DATABASE_URL, max: 10, idleTimeoutMillis: 0 });
@@ -27,7 +27,7 @@ interface Reply {
 }
 type Row = [id: string, name: string, categoryId: string, status: string];
 
-const remembered = new Map<string, Principal>();
+const cachedPrincipals = new Map<string, Principal>();
 let requests = 0;
 const server = Fastify({ genReqId: () => `baseline-${++requests}` });
 const HEADERS = {
@@ -162,7 +162,7 @@ server.post<{ Body: { name: string; categoryId: number; status: string } }>(
 
 async function authenticate(token: string): Promise<Principal | undefined> {
   const now = Date.now();
-  const known = remembered.get(token);
+  const known = cachedPrincipals.get(token);
   if (known !== undefined && known.until > now) {
     return known;
   }
@@ -181,7 +181,7 @@ async function authenticate(token: string): Promise<Principal | undefined> {
     return undefined;
   }
   const principal = { ...key, until: now + 1_000 };
-  remembered.set(token, principal);
+  cachedPrincipals.set(token, principal);
   return principal;
 }
 

@@ -4,8 +4,8 @@ import { Pool, types } from 'pg';
 import { hashSecret } from '../../src/auth/api-key-secret';
 
 /**
- * The least that serves the same requests: Fastify, `pg` with prepared statements, a plain counter in Redis, keys cached for ten
- * seconds regardless of changes, four headers, and numbers that are exact up to 2^53 only.
+ * A minimal server for the same requests: Fastify, `pg` with prepared statements, a plain counter in Redis, keys cached for ten seconds
+ * regardless of changes, four headers, and numbers that are exact up to 2^53 only.
  */
 const { PORT = '', DATABASE_URL = '', REDIS_URL = '' } = process.env;
 types.setTypeParser(types.builtins.INT8, Number);
@@ -36,8 +36,8 @@ interface Pet {
   readonly status: string;
 }
 
-const KEPT_MS = 10_000;
-const kept = new Map<string, { readonly principal: Principal; readonly until: number }>();
+const CACHE_TTL_MS = 10_000;
+const cachedPrincipals = new Map<string, { readonly principal: Principal; readonly until: number }>();
 const PET = {
   type: 'object',
   properties: {
@@ -128,7 +128,7 @@ async function query(name: string, text: string, values: (string | number)[]): P
 
 async function authenticate(token: string): Promise<Principal | undefined> {
   const now = Date.now();
-  const known = kept.get(token);
+  const known = cachedPrincipals.get(token);
   if (known !== undefined && known.until > now) {
     return known.principal;
   }
@@ -141,7 +141,7 @@ async function authenticate(token: string): Promise<Principal | undefined> {
   });
   const [principal] = rows;
   if (principal !== undefined) {
-    kept.set(token, { principal, until: now + KEPT_MS });
+    cachedPrincipals.set(token, { principal, until: now + CACHE_TTL_MS });
   }
   return principal;
 }

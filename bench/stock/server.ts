@@ -24,8 +24,8 @@ import { Column, DataSource, Entity, PrimaryGeneratedColumn } from 'typeorm';
 import { hashSecret } from '../../src/auth/api-key-secret';
 
 /**
- * The framework's stock recipe for the same work: Express, `repository.find`, `ValidationPipe` with class-transformer, the
- * throttler with a store in Redis, the bearer strategy with a lookup per request.
+ * The usual NestJS setup for the same work: Express, `repository.find`, `ValidationPipe` with class-transformer, the throttler with Redis
+ * storage, and the bearer strategy with a lookup per request.
  */
 const { PORT = '', DATABASE_URL = '', REDIS_URL = '' } = process.env;
 const STATUSES = ['available', 'pending', 'sold'];

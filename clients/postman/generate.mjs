@@ -50,7 +50,7 @@ function complete(item) {
   item.response = [];
 }
 
-/** Keeps the id in `Location` as a string, because a JavaScript number is only exact up to 2^53. */
+/** Keeps the ID in `Location` as a string, because a JavaScript number is only exact up to 2^53. */
 function keepId(path, status) {
   const [, id] =
     Object.keys(document.paths)

@@ -1,9 +1,8 @@
--- Two roles for the service: petstore_owner owns the tables and runs migrations, petstore_app serves requests and cannot
--- change the schema. Run it as an administrator, connected to the database of the service:
+-- Two roles for the service: petstore_owner owns the tables and runs migrations, petstore_app serves requests and cannot change the schema.
+-- Run this script as an administrator, connected to the service's database:
 --
 --   psql --set ON_ERROR_STOP=1 --file docs/sql/roles.sql "$ADMIN_URL"
---
--- It can be run again at any time. Run it again after the first migration.
+-- The script can be run again at any time. Run it again after the first migration.
 
 BEGIN;
 
@@ -20,14 +19,14 @@ BEGIN
 END
 $$;
 
--- An administrator who is no superuser, as in managed services, must be a member to change what the role owns.
+-- An administrator who is not a superuser, as in managed services, must be a member of the role to change what it owns.
 GRANT petstore_owner TO CURRENT_USER;
 
 REVOKE CREATE ON SCHEMA public FROM PUBLIC;
 GRANT USAGE, CREATE ON SCHEMA public TO petstore_owner;
 GRANT USAGE ON SCHEMA public TO petstore_app;
 
--- Tables and functions that another role has made before become the owner's.
+-- Transfers tables and functions that another role created earlier to petstore_owner.
 DO $$
 DECLARE
   statement text;
@@ -45,14 +44,14 @@ BEGIN
 END
 $$;
 
--- The tables of today, and those that later migrations create.
+-- Existing tables, and those that later migrations create.
 GRANT SELECT, INSERT, UPDATE, DELETE ON ALL TABLES IN SCHEMA public TO petstore_app;
 GRANT USAGE ON ALL SEQUENCES IN SCHEMA public TO petstore_app;
 ALTER DEFAULT PRIVILEGES FOR ROLE petstore_owner IN SCHEMA public
   GRANT SELECT, INSERT, UPDATE, DELETE ON TABLES TO petstore_app;
 ALTER DEFAULT PRIVILEGES FOR ROLE petstore_owner IN SCHEMA public GRANT USAGE ON SEQUENCES TO petstore_app;
 
--- What the service only reads, or only adds to. These tables do not exist before the first migration.
+-- Tables that the service may only read, or only append to. These tables do not exist before the first migration.
 DO $$
 BEGIN
   IF to_regclass('public.migrations') IS NOT NULL THEN

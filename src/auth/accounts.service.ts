@@ -2,7 +2,7 @@ import { Injectable } from '@nestjs/common';
 import type { Allowance } from '../shared/domain/allowance';
 import { Clock } from '../shared/domain/clock';
 import { UnitOfWork } from '../shared/domain/unit-of-work';
-import { type Account, getAllowance, newAccount, type Plan, withPlan } from './domain/account';
+import { type Account, getAllowance, createAccount, type Plan, withPlan } from './domain/account';
 import { AccountRepository } from './domain/account.repository';
 import { AuditTrail } from './domain/audit-trail';
 import { NotFoundError } from './domain/not-found-error';
@@ -20,9 +20,9 @@ export class AccountsService {
   /** @throws InvalidAccountError */
   create(name: string, plan: Plan, allowance: Partial<Allowance> = {}): Promise<Account> {
     return this.unitOfWork.run(async () => {
-      const account = await this.accounts.add(newAccount(name, plan, allowance, this.clock.now()));
+      const account = await this.accounts.add(createAccount(name, plan, allowance, this.clock.now()));
       const details = { name, plan, ...getAllowance(account) };
-      await this.audit.record({ act: 'account_created', accountId: account.id, keyId: null, details });
+      await this.audit.record({ action: 'account_created', accountId: account.id, keyId: null, details });
       return account;
     });
   }
@@ -38,7 +38,7 @@ export class AccountsService {
         ...{ oldPlan: account.plan, oldPerMinute: old.perMinute, oldPerDay: old.perDay },
         ...{ plan, ...getAllowance(changed) },
       };
-      await this.audit.record({ act: 'plan_set', accountId: id, keyId: null, details });
+      await this.audit.record({ action: 'plan_set', accountId: id, keyId: null, details });
       return changed;
     });
   }
@@ -55,7 +55,7 @@ export class AccountsService {
 
 function requireAccount(account: Account | null, id: bigint): Account {
   if (account === null) {
-    throw new NotFoundError(`No account has the id ${id}.`);
+    throw new NotFoundError(`No account has the ID ${id}.`);
   }
   return account;
 }

@@ -8,14 +8,11 @@ import { type AccountChanges, ApiKeyRepository, type ChangesPosition } from './d
 
 /** How often a replica polls for changes while keys are in use. */
 const POLL_INTERVAL_MS = 250;
-/**
- * Changes must take effect within a second, so cached keys are trusted this long after the start of the last successful
- * poll.
- */
-const TRUST_MS = 900;
+/** Changes must take effect within a second, so cached keys are trusted for this long after the last successful poll began. */
+const MAX_STALENESS_MS = 900;
 /** After this long without a request, polling stops: with fewer requests than polls, lookups are cheaper. */
-const IDLE_MS = 1_000;
-/** Slightly more than the minute after which last-used tracking stores the next use, which it learns of from a lookup. */
+const IDLE_TIMEOUT_MS = 1_000;
+/** Slightly more than a minute: last-used tracking stores a use per minute, and learns of it only from a lookup. */
 const CACHE_TTL_MS = 61_000;
 /** About 60 MB. */
 const CACHE_CAPACITY = 100_000;
@@ -33,24 +30,24 @@ interface CachedKey extends ValidKey {
 }
 
 /**
- * Caches valid keys while this replica certainly knows every change of accounts and keys that is at least a second old. It
- * polls the database for changes a few times a second. If a poll takes too long or fails, the cache returns nothing and
- * every key is looked up, until the changes since the last successful poll have arrived.
+ * Caches valid keys as long as this replica has seen every change of accounts and keys that is at least a second old. It polls the database
+ * for changes a few times a second. If a poll takes too long or fails, the cache returns nothing and every key is looked up, until the
+ * changes since the last successful poll have arrived.
  */
 @Injectable()
 export class ApiKeyCache implements OnApplicationShutdown {
   private readonly logger = new Logger(ApiKeyCache.name);
   private readonly keys = new ExpiringMap<string, CachedKey>(CACHE_CAPACITY);
   private position: ChangesPosition | undefined;
-  /** Incremented by each poll that brings changes: lookups that began earlier may not know them. */
+  /** Incremented by each poll that returns changes: lookups that began earlier may have missed these. */
   private generation = 0;
   /** When the last successful poll began, and when a key was last requested; by the monotonic clock. */
-  private confirmedAt = -Infinity;
-  private usedAt = -Infinity;
+  private lastPolledAt = -Infinity;
+  private lastUsedAt = -Infinity;
   private isPolling = false;
   private isStopped = false;
   private hasFailed = false;
-  /** Bound to no request: neither to its trace nor to its transaction. */
+  /** Runs outside the context of any request, so that it belongs to no trace and no transaction. */
   private readonly startPolling = AsyncResource.bind(() => void this.pollWhileUsed());
 
   constructor(
@@ -64,11 +61,11 @@ export class ApiKeyCache implements OnApplicationShutdown {
 
   get(token: string): Principal | undefined {
     const now = this.clock.monotonic();
-    this.usedAt = now;
+    this.lastUsedAt = now;
     if (!this.isPolling && !this.isStopped) {
       this.startPolling();
     }
-    if (now - this.confirmedAt >= TRUST_MS) {
+    if (now - this.lastPolledAt >= MAX_STALENESS_MS) {
       return undefined;
     }
     const cached = this.keys.get(token, now);
@@ -82,7 +79,7 @@ export class ApiKeyCache implements OnApplicationShutdown {
    * @returns a function that caches the key the lookup found. It does nothing if changes have arrived since, or if the
    * lookup read a different database: in both cases it may have missed changes.
    */
-  beginLookUp(): (token: string, key: ValidKey, source: string) => void {
+  beginLookup(): (token: string, key: ValidKey, source: string) => void {
     const { generation } = this;
     const now = this.clock.monotonic();
     return (token, key, source) => {
@@ -97,8 +94,8 @@ export class ApiKeyCache implements OnApplicationShutdown {
     do {
       const startedAt = this.clock.monotonic();
       try {
-        this.forget(await this.repository.changesSince(this.position));
-        this.confirmedAt = startedAt;
+        this.applyChanges(await this.repository.findChangesSince(this.position));
+        this.lastPolledAt = startedAt;
         this.hasFailed = false;
       } catch (error) {
         // Database outages are reported elsewhere.
@@ -107,13 +104,13 @@ export class ApiKeyCache implements OnApplicationShutdown {
           this.logger.error(error);
         }
       }
-      const leftMs = startedAt + POLL_INTERVAL_MS - this.clock.monotonic();
-      await new Promise((resolve) => setTimeout(resolve, Math.max(0, leftMs)).unref());
-    } while (!this.isStopped && this.clock.monotonic() - this.usedAt < IDLE_MS);
+      const delayMs = startedAt + POLL_INTERVAL_MS - this.clock.monotonic();
+      await new Promise((resolve) => setTimeout(resolve, Math.max(0, delayMs)).unref());
+    } while (!this.isStopped && this.clock.monotonic() - this.lastUsedAt < IDLE_TIMEOUT_MS);
     this.isPolling = false;
   }
 
-  private forget({ accountIds, position }: AccountChanges): void {
+  private applyChanges({ accountIds, position }: AccountChanges): void {
     this.position = position;
     if (accountIds === 'all') {
       this.generation++;

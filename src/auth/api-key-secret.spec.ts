@@ -1,5 +1,5 @@
 import fc from 'fast-check';
-import { firstCharacters, generateSecret, isWellFormedSecret, redactSecrets } from './api-key-secret';
+import { getFirstCharacters, generateSecret, isWellFormedSecret, redactSecrets } from './api-key-secret';
 
 describe('The secret of an API key', () => {
   it('consists of pets_live_ or pets_test_, 43 random characters and a checksum of 6 characters', () => {
@@ -28,13 +28,13 @@ describe('The secret of an API key', () => {
 
   it('ends with the CRC-32 of the preceding characters, in base 62', () => {
     // CRC-32 of the text, 0x6a331818, computed with another implementation.
-    const unchecked = `pets_test_${'0'.repeat(43)}`;
-    expect(isWellFormedSecret(`${unchecked}1wZyFU`, 'development')).toBe(true);
+    const withoutChecksum = `pets_test_${'0'.repeat(43)}`;
+    expect(isWellFormedSecret(`${withoutChecksum}1wZyFU`, 'development')).toBe(true);
   });
 
   it('is shown as its first 4 random characters', () => {
     const secret = generateSecret('production');
-    expect(firstCharacters(secret)).toBe(secret.slice(10, 14));
+    expect(getFirstCharacters(secret)).toBe(secret.slice(10, 14));
   });
 
   it('is removed from a text, complete or partial', () => {

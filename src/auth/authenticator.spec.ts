@@ -5,37 +5,37 @@ import { ServiceUnavailableError } from '../shared/domain/pet-store-error';
 import { generateSecret, hashSecret } from './api-key-secret';
 import { Authenticator } from './authenticator';
 import type { Plan } from './domain/account';
-import type { AccountChanges, ApiKeyRepository, ChangesPosition, KeysFound } from './domain/api-key.repository';
+import type { AccountChanges, ApiKeyRepository, ChangesPosition, KeyLookup } from './domain/api-key.repository';
 import { LastUsedTracker } from './last-used-tracker';
 import { ApiKeyCache } from './api-key-cache';
 
 const STEP_MS = 50;
 
 /** A repository of one key, which can be delayed, broken and replaced. */
-class OneKey {
+class SingleKeyRepository {
   readonly secret = generateSecret('development');
   plan: Plan = 'free';
   revokedAt: Date | null = null;
   expiresAt: Date | null = null;
   source = 'primary';
   failure: Error | undefined;
-  lookUps = 0;
-  polls = 0;
+  lookupCount = 0;
+  pollCount = 0;
   /** What lookups and polls wait for after reading. */
-  lookUpReply: Promise<void> = Promise.resolve();
+  lookupReply: Promise<void> = Promise.resolve();
   pollReply: Promise<void> = Promise.resolve();
   private changes = 0;
 
-  change(change: Partial<Pick<OneKey, 'plan' | 'revokedAt' | 'expiresAt'>>): void {
+  change(change: Partial<Pick<SingleKeyRepository, 'plan' | 'revokedAt' | 'expiresAt'>>): void {
     Object.assign(this, change);
     this.changes++;
   }
 
-  async findByHashes(hashes: readonly Buffer[]): Promise<KeysFound> {
-    this.lookUps++;
+  async findByHashes(hashes: readonly Buffer[]): Promise<KeyLookup> {
+    this.lookupCount++;
     const { plan, revokedAt, expiresAt, source, secret, failure } = this;
     const hash = hashSecret(secret);
-    await this.lookUpReply;
+    await this.lookupReply;
     if (failure !== undefined) {
       throw failure;
     }
@@ -53,8 +53,8 @@ class OneKey {
     return { keys: hashes.some((each) => each.equals(hash)) ? [{ key, account }] : [], source };
   }
 
-  async changesSince(position: ChangesPosition | undefined): Promise<AccountChanges> {
-    this.polls++;
+  async findChangesSince(position: ChangesPosition | undefined): Promise<AccountChanges> {
+    this.pollCount++;
     const { source, changes, failure } = this;
     await this.pollReply;
     if (failure !== undefined) {
@@ -70,7 +70,7 @@ class OneKey {
 
 describe('A valid key', () => {
   let clock: TestClock;
-  let database: OneKey;
+  let database: SingleKeyRepository;
   let lastUsed: LastUsedTracker;
   let cache: ApiKeyCache;
   let authenticator: Authenticator;
@@ -78,7 +78,7 @@ describe('A valid key', () => {
   beforeEach(() => {
     jest.useFakeTimers({ doNotFake: ['setImmediate', 'nextTick'] });
     clock = new TestClock();
-    database = new OneKey();
+    database = new SingleKeyRepository();
     const repository = database as unknown as ApiKeyRepository;
     lastUsed = new LastUsedTracker(repository, clock);
     cache = new ApiKeyCache(repository, clock);
@@ -109,10 +109,10 @@ describe('A valid key', () => {
     }
     return use();
   };
-  const lookUpsWhile = async (work: () => Promise<unknown>): Promise<number> => {
-    const before = database.lookUps;
+  const countLookupsWhile = async (work: () => Promise<unknown>): Promise<number> => {
+    const before = database.lookupCount;
     await work();
-    return database.lookUps - before;
+    return database.lookupCount - before;
   };
   const hold = () => {
     let release: () => void = () => undefined;
@@ -122,14 +122,14 @@ describe('A valid key', () => {
 
   it('is not looked up again while it is in use, except once a minute', async () => {
     await useFor(1_000);
-    expect(await lookUpsWhile(() => useFor(50_000))).toBe(0);
-    expect(await lookUpsWhile(() => useFor(61_000))).toBe(1);
+    expect(await countLookupsWhile(() => useFor(50_000))).toBe(0);
+    expect(await countLookupsWhile(() => useFor(61_000))).toBe(1);
   });
 
   it('is looked up once for all requests of one event-loop tick', async () => {
     const results = await Promise.all([use(), use(), use()]);
     expect(results).toEqual(['free', 'free', 'free']);
-    expect(database.lookUps).toBe(1);
+    expect(database.lookupCount).toBe(1);
   });
 
   it('is recorded as used on every lookup', async () => {
@@ -186,10 +186,10 @@ describe('A valid key', () => {
     database.pollReply = next.held;
     polls.release();
     await jest.advanceTimersByTimeAsync(0);
-    expect(await lookUpsWhile(use)).toBe(1);
+    expect(await countLookupsWhile(use)).toBe(1);
     next.release();
     await useFor(500);
-    expect(await lookUpsWhile(use)).toBe(0);
+    expect(await countLookupsWhile(use)).toBe(0);
   });
 
   it('is cached again after a database outage, with the changes made during it', async () => {
@@ -199,7 +199,7 @@ describe('A valid key', () => {
     database.change({ plan: 'pro' });
     database.failure = undefined;
     expect(await useFor(1_000)).toBe('pro');
-    expect(await lookUpsWhile(() => useFor(1_000))).toBe(0);
+    expect(await countLookupsWhile(() => useFor(1_000))).toBe(0);
   });
 
   it('is not cached by a lookup that began before a change that has since arrived', async () => {
@@ -215,28 +215,28 @@ describe('A valid key', () => {
     );
     authenticator.findCached('another');
     await jest.advanceTimersByTimeAsync(0);
-    const lookUp = hold();
-    database.lookUpReply = lookUp.held;
+    const lookup = hold();
+    database.lookupReply = lookup.held;
     const early = use();
     // The lookup has read the key, and its response is on the way.
     await new Promise(setImmediate);
     database.change({ revokedAt: new Date(0) });
     clock.advance(250);
     await jest.advanceTimersByTimeAsync(250);
-    lookUp.release();
+    lookup.release();
     expect(await early).toBe('free');
     expect(await use()).toBe('invalid_api_key');
   });
 
   it('is not looked up by joining an earlier lookup, which may have missed a change', async () => {
-    const lookUp = hold();
-    database.lookUpReply = lookUp.held;
+    const lookup = hold();
+    database.lookupReply = lookup.held;
     const early = use();
     await new Promise(setImmediate);
     database.change({ revokedAt: new Date(0) });
     const late = use();
     await new Promise(setImmediate);
-    lookUp.release();
+    lookup.release();
     expect([await early, await late]).toEqual(['free', 'invalid_api_key']);
   });
 
@@ -257,17 +257,17 @@ describe('A valid key', () => {
       .spyOn(database, 'findByHashes')
       .mockImplementation(async (hashes) => ({ ...(await read(hashes)), source: 'primary' }));
     await useFor(1_000);
-    expect(await lookUpsWhile(use)).toBe(1);
+    expect(await countLookupsWhile(use)).toBe(1);
   });
 
   it('causes no polls while no key is in use', async () => {
     await useFor(1_000);
     clock.advance(1_000);
     await jest.advanceTimersByTimeAsync(1_000);
-    const { polls } = database;
+    const { pollCount } = database;
     clock.advance(30_000);
     await jest.advanceTimersByTimeAsync(30_000);
-    expect(database.polls).toBe(polls);
+    expect(database.pollCount).toBe(pollCount);
     database.change({ plan: 'pro' });
     expect(await use()).toBe('pro');
   });
@@ -276,9 +276,9 @@ describe('A valid key', () => {
     const logged = jest.spyOn(Logger.prototype, 'error').mockReturnValue();
     await useFor(1_000);
     const fault = new Error('a fault');
-    jest.spyOn(database, 'changesSince').mockRejectedValue(fault);
+    jest.spyOn(database, 'findChangesSince').mockRejectedValue(fault);
     await useFor(1_000);
-    expect(await lookUpsWhile(() => useFor(500))).toBeGreaterThanOrEqual(10);
+    expect(await countLookupsWhile(() => useFor(500))).toBeGreaterThanOrEqual(10);
     expect(logged.mock.calls).toEqual([[fault]]);
   });
 });

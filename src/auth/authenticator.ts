@@ -4,24 +4,24 @@ import { Clock } from '../shared/domain/clock';
 import type { Principal } from '../shared/domain/principal';
 import { hashSecret, isWellFormedSecret } from './api-key-secret';
 import { getAllowance } from './domain/account';
-import { ApiKeyRepository, type KeyOfAccount } from './domain/api-key.repository';
+import { ApiKeyRepository, type KeyWithAccount } from './domain/api-key.repository';
 import { AuthenticationError } from './domain/auth-errors';
 import { LastUsedTracker } from './last-used-tracker';
 import { ApiKeyCache, type ValidKey } from './api-key-cache';
 
-interface Waiting {
+interface PendingLookup {
   readonly resolve: (principal: Principal) => void;
   readonly reject: (error: unknown) => void;
 }
 
 /**
- * Finds the principal of a bearer token. Response times reveal nothing about keys: tokens are looked up by hashes of all
- * their characters (in memory by a hash seeded per process, in the database by SHA-256) and never compared with a key
- * character by character. So no step depends on how many characters of a wrong token are right.
+ * Finds the principal of a bearer token. Response times reveal nothing about keys: tokens are looked up by hashes of all their characters
+ * (in memory by a hash seeded per process, in the database by SHA-256) and never compared with a key character by character. The time of
+ * each step is therefore independent of how many characters of a wrong token are correct.
  */
 @Injectable()
 export class Authenticator {
-  private waiting = new Map<string, Waiting[]>();
+  private pendingLookups = new Map<string, PendingLookup[]>();
 
   constructor(
     private readonly keys: ApiKeyRepository,
@@ -31,7 +31,7 @@ export class Authenticator {
     private readonly cache: ApiKeyCache,
   ) {}
 
-  /** The principal of a cached key, without a promise, a hash or a query. */
+  /** Returns the principal of a cached key without a promise, a hash or a query. */
   findCached(token: string): Principal | undefined {
     return this.cache.get(token);
   }
@@ -42,14 +42,14 @@ export class Authenticator {
       throw new AuthenticationError('invalid_api_key');
     }
     return new Promise((resolve, reject) => {
-      if (this.waiting.size === 0) {
-        setImmediate(() => void this.lookUpWaiting());
+      if (this.pendingLookups.size === 0) {
+        setImmediate(() => void this.lookUpPending());
       }
-      const waiting = this.waiting.get(token);
-      if (waiting === undefined) {
-        this.waiting.set(token, [{ resolve, reject }]);
+      const lookups = this.pendingLookups.get(token);
+      if (lookups === undefined) {
+        this.pendingLookups.set(token, [{ resolve, reject }]);
       } else {
-        waiting.push({ resolve, reject });
+        lookups.push({ resolve, reject });
       }
     });
   }
@@ -58,36 +58,36 @@ export class Authenticator {
    * Looks up all tokens of an event-loop tick together. Later tokens do not join: a lookup may miss changes made since it
    * began.
    */
-  private async lookUpWaiting(): Promise<void> {
-    const { waiting } = this;
-    this.waiting = new Map();
-    const addToCache = this.cache.beginLookUp();
-    const tokens = new Map([...waiting.keys()].map((token) => [token, hashSecret(token)]));
+  private async lookUpPending(): Promise<void> {
+    const { pendingLookups } = this;
+    this.pendingLookups = new Map();
+    const addToCache = this.cache.beginLookup();
+    const tokens = new Map([...pendingLookups.keys()].map((token) => [token, hashSecret(token)]));
     try {
       const { keys, source } = await this.keys.findByHashes([...tokens.values()]);
       const found = new Map(keys.map((each) => [each.key.hash.toString('latin1'), each]));
       tokens.forEach((hash, token) => {
         try {
-          const valid = this.requireValid(found.get(hash.toString('latin1')));
-          addToCache(token, valid, source);
-          waiting.get(token)?.forEach(({ resolve }) => {
-            resolve(valid.principal);
+          const validKey = this.requireValid(found.get(hash.toString('latin1')));
+          addToCache(token, validKey, source);
+          pendingLookups.get(token)?.forEach(({ resolve }) => {
+            resolve(validKey.principal);
           });
         } catch (error) {
-          waiting.get(token)?.forEach(({ reject }) => {
+          pendingLookups.get(token)?.forEach(({ reject }) => {
             reject(error);
           });
         }
       });
     } catch (error) {
-      for (const { reject } of [...waiting.values()].flat()) {
+      for (const { reject } of [...pendingLookups.values()].flat()) {
         reject(error);
       }
     }
   }
 
   /** @throws AuthenticationError */
-  private requireValid(found: KeyOfAccount | undefined): ValidKey {
+  private requireValid(found: KeyWithAccount | undefined): ValidKey {
     if (found?.key.revokedAt !== null) {
       throw new AuthenticationError('invalid_api_key');
     }

@@ -14,9 +14,9 @@ const DEMO_ACCOUNT = 'demo';
  */
 export async function ensureDemoKey(app: NestFastifyApplication, dataDir: string): Promise<string> {
   const file = join(dataDir, 'demo-key');
-  const kept = existsSync(file) ? (await readFile(file, 'utf8')).trim() : '';
-  if (await isValid(app.get(Authenticator), kept)) {
-    return kept;
+  const savedKey = existsSync(file) ? (await readFile(file, 'utf8')).trim() : '';
+  if (await isValid(app.get(Authenticator), savedKey)) {
+    return savedKey;
   }
   const accounts = app.get(AccountsService);
   const account =

@@ -15,7 +15,7 @@ export {
 } from './domain/api-key';
 export { type AuditEntry, AuditTrail } from './domain/audit-trail';
 export { NotFoundError } from './domain/not-found-error';
-export { keyPrefix, redactSecrets } from './api-key-secret';
+export { getApiKeyPrefix, redactSecrets } from './api-key-secret';
 export { AUTH_ERROR_ENTRIES } from './http/auth-error-entries';
 export { ApiKeyGuard } from './http/api-key.guard';
 export { ScopeGuard } from './http/scope.guard';

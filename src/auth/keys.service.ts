@@ -4,8 +4,8 @@ import { Clock } from '../shared/domain/clock';
 import type { Scope } from '../shared/domain/principal';
 import { UnitOfWork } from '../shared/domain/unit-of-work';
 import { AccountsService } from './accounts.service';
-import { firstCharacters, generateSecret, hashSecret } from './api-key-secret';
-import { type ApiKey, DEFAULT_GRACE_MS, computeRotationEnd, newApiKey, unbanKey, withScope } from './domain/api-key';
+import { getFirstCharacters, generateSecret, hashSecret } from './api-key-secret';
+import { type ApiKey, DEFAULT_GRACE_MS, computeRotationEnd, createApiKey, unbanKey, withScope } from './domain/api-key';
 import { ApiKeyRepository } from './domain/api-key.repository';
 import { AuditTrail } from './domain/audit-trail';
 import { NotFoundError } from './domain/not-found-error';
@@ -39,7 +39,7 @@ export class KeysService {
       await this.accounts.get(accountId);
       const issued = await this.issue(accountId, scope, expiresAt);
       await this.audit.record({
-        act: 'key_created',
+        action: 'key_created',
         accountId,
         keyId: issued.key.id,
         details: { scope, expiresAt: formatTime(expiresAt) },
@@ -63,7 +63,7 @@ export class KeysService {
         newKeyId: issued.key.id,
         newKeyExpiresAt: formatTime(expiresAt),
       };
-      await this.audit.record({ act: 'key_rotated', accountId: old.accountId, keyId, details });
+      await this.audit.record({ action: 'key_rotated', accountId: old.accountId, keyId, details });
       return { ...issued, oldExpiresAt };
     });
   }
@@ -83,21 +83,21 @@ export class KeysService {
       }
       const revoked = { ...key, revokedAt: new Date(this.clock.now()) };
       await this.keys.save(revoked);
-      await this.audit.record({ act: 'key_revoked', accountId: key.accountId, keyId, details: {} });
+      await this.audit.record({ action: 'key_revoked', accountId: key.accountId, keyId, details: {} });
       return revoked;
     });
   }
 
   /**
    * Lifts the ban of a key, if it has one, on every replica within a second. Its earlier 429 responses and bans no longer count.
-   * Whether the key is banned is not stored in the database.
+   * The database does not store whether a key is banned, so a key that is not banned is accepted.
    * @throws NotFoundError, KeyStateError
    */
   unban(keyId: bigint): Promise<ApiKey> {
     return this.unitOfWork.run(async () => {
       const key = unbanKey(await this.findForUpdate(keyId), this.clock.now());
       await this.keys.save(key);
-      await this.audit.record({ act: 'key_unbanned', accountId: key.accountId, keyId, details: {} });
+      await this.audit.record({ action: 'key_unbanned', accountId: key.accountId, keyId, details: {} });
       return key;
     });
   }
@@ -109,22 +109,22 @@ export class KeysService {
       const key = withScope(old, scope, this.clock.now());
       await this.keys.save(key);
       const details = { oldScope: old.scope, scope };
-      await this.audit.record({ act: 'key_scope_set', accountId: key.accountId, keyId, details });
+      await this.audit.record({ action: 'key_scope_set', accountId: key.accountId, keyId, details });
       return key;
     });
   }
 
   private async issue(accountId: bigint, scope: Scope, expiresAt: Date | null): Promise<IssuedKey> {
     const secret = generateSecret(this.settings.environment);
-    const stored = { hash: hashSecret(secret), firstCharacters: firstCharacters(secret) };
-    const key = await this.keys.add(newApiKey(accountId, stored, scope, expiresAt, this.clock.now()));
+    const stored = { hash: hashSecret(secret), firstCharacters: getFirstCharacters(secret) };
+    const key = await this.keys.add(createApiKey(accountId, stored, scope, expiresAt, this.clock.now()));
     return { key, secret };
   }
 
   private async findForUpdate(keyId: bigint): Promise<ApiKey> {
     const key = await this.keys.findForUpdate(keyId);
     if (key === null) {
-      throw new NotFoundError(`No key has the id ${keyId}.`);
+      throw new NotFoundError(`No key has the ID ${keyId}.`);
     }
     return key;
   }

@@ -1,13 +1,13 @@
 import { Logger } from '@nestjs/common';
 import { ServiceUnavailableError } from '../shared/domain/pet-store-error';
-import type { ApiKeyRepository, KeyUse } from './domain/api-key.repository';
+import type { ApiKeyRepository, LastUsedUpdate } from './domain/api-key.repository';
 import { LastUsedTracker } from './last-used-tracker';
 
 describe('The last use of a key', () => {
   let now: number;
-  let written: (readonly KeyUse[])[];
+  let written: (readonly LastUsedUpdate[])[];
   let failure: Error | undefined;
-  let uses: LastUsedTracker;
+  let tracker: LastUsedTracker;
   let errors: unknown[];
 
   beforeEach(() => {
@@ -15,11 +15,11 @@ describe('The last use of a key', () => {
     [now, written, failure, errors] = [0, [], undefined, []];
     const ignore = () => undefined;
     Logger.overrideLogger({ log: ignore, warn: ignore, error: (error: unknown) => errors.push(error) });
-    const recordLastUsed = (batch: readonly KeyUse[]) => {
+    const recordLastUsed = (batch: readonly LastUsedUpdate[]) => {
       written.push(batch);
       return failure === undefined ? Promise.resolve() : Promise.reject(failure);
     };
-    uses = new LastUsedTracker({ recordLastUsed } as unknown as ApiKeyRepository, {
+    tracker = new LastUsedTracker({ recordLastUsed } as unknown as ApiKeyRepository, {
       now: () => now,
       monotonic: () => now,
     });
@@ -30,11 +30,11 @@ describe('The last use of a key', () => {
 
   const recordAt = (time: number, keyId: bigint) => {
     now = time;
-    uses.record(keyId);
+    tracker.record(keyId);
   };
 
   it('is written in the background, for many keys together, and not again while they are unused', async () => {
-    uses.onApplicationBootstrap();
+    tracker.onApplicationBootstrap();
     recordAt(1, 7n);
     recordAt(2, 8n);
     recordAt(3, 7n);
@@ -45,14 +45,14 @@ describe('The last use of a key', () => {
       { keyId: 8n, at: new Date(2) },
     ];
     expect(written).toEqual([latest]);
-    await uses.onApplicationShutdown();
+    await tracker.onApplicationShutdown();
     expect(written).toEqual([latest]);
   });
 
   it('is written when the service stops, and never after that', async () => {
-    uses.onApplicationBootstrap();
+    tracker.onApplicationBootstrap();
     recordAt(1, 7n);
-    await uses.onApplicationShutdown();
+    await tracker.onApplicationShutdown();
     expect(written).toEqual([[{ keyId: 7n, at: new Date(1) }]]);
     recordAt(2, 7n);
     await jest.advanceTimersByTimeAsync(60_000);
@@ -61,30 +61,30 @@ describe('The last use of a key', () => {
 
   it('is written in batches if there are very many keys', async () => {
     for (let keyId = 1n; keyId <= 2_001n; keyId++) {
-      uses.record(keyId);
+      tracker.record(keyId);
     }
-    await uses.write();
+    await tracker.write();
     expect(written.map(({ length }) => length)).toEqual([1_000, 1_000, 1]);
   });
 
   it('is lost if the database is unavailable, without other effects', async () => {
     failure = new ServiceUnavailableError();
     for (let keyId = 1n; keyId <= 2_001n; keyId++) {
-      uses.record(keyId);
+      tracker.record(keyId);
     }
-    await uses.write();
+    await tracker.write();
     expect(written).toHaveLength(1);
     expect(errors).toEqual([]);
     failure = undefined;
     recordAt(1, 7n);
-    await uses.write();
+    await tracker.write();
     expect(written.slice(1)).toEqual([[{ keyId: 7n, at: new Date(1) }]]);
   });
 
   it('is logged as an error if it cannot be written for another reason', async () => {
     failure = new Error('a fault');
-    uses.record(7n);
-    await uses.write();
+    tracker.record(7n);
+    await tracker.write();
     expect(errors).toEqual([failure]);
   });
 });

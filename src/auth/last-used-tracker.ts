@@ -10,7 +10,7 @@ const BATCH_SIZE = 1_000;
 @Injectable()
 export class LastUsedTracker implements OnApplicationBootstrap, OnApplicationShutdown {
   private readonly logger = new Logger(LastUsedTracker.name);
-  private readonly uses = new Map<bigint, number>();
+  private readonly lastUsedTimes = new Map<bigint, number>();
   private timer: NodeJS.Timeout | undefined;
 
   constructor(
@@ -28,16 +28,16 @@ export class LastUsedTracker implements OnApplicationBootstrap, OnApplicationShu
   }
 
   record(keyId: bigint): void {
-    this.uses.set(keyId, this.clock.now());
+    this.lastUsedTimes.set(keyId, this.clock.now());
   }
 
-  /** Writes the recorded uses. Uses that the database does not accept are lost, which is acceptable. */
+  /** Writes the recorded times. Times that the database does not accept are lost, which is acceptable. */
   async write(): Promise<void> {
-    const uses = Array.from(this.uses, ([keyId, at]) => ({ keyId, at: new Date(at) }));
-    this.uses.clear();
+    const updates = Array.from(this.lastUsedTimes, ([keyId, at]) => ({ keyId, at: new Date(at) }));
+    this.lastUsedTimes.clear();
     try {
-      for (let start = 0; start < uses.length; start += BATCH_SIZE) {
-        await this.keys.recordLastUsed(uses.slice(start, start + BATCH_SIZE));
+      for (let start = 0; start < updates.length; start += BATCH_SIZE) {
+        await this.keys.recordLastUsed(updates.slice(start, start + BATCH_SIZE));
       }
     } catch (error) {
       // Database outages are reported elsewhere.

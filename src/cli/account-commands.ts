@@ -1,7 +1,7 @@
 import type { Command } from 'commander';
 import { getAllowance, type Plan, PLANS } from '../auth';
 import { type JsonOption, parseAllowance, parseId, RequiredOption } from './arguments';
-import { readUsage } from './usage';
+import { readSharedUsage } from './rate-limit-usage';
 import type { Printer } from './printer';
 import { createAccountView, createAccountWithKeysView, createWindowsView } from './views';
 
@@ -13,31 +13,35 @@ interface PlanOptions extends JsonOption {
 
 /** Adds the commands for accounts. */
 export function addAccountCommands(program: Command, printer: Printer): void {
-  const accounts = program.command('accounts').description('customers, each with one plan');
+  const accounts = program.command('accounts').description('manage accounts: customers with one plan each');
   withPlanOptions(accounts.command('create').addOption(new RequiredOption('--name <name>', 'name of the customer')))
     .description('create an account')
     .action(({ name, plan, json, ...allowance }: PlanOptions & { readonly name: string }) =>
-      printer.one(json, async (services) => createAccountView(await services.accounts.create(name, plan, allowance))),
+      printer.printOne(json, async (services) =>
+        createAccountView(await services.accounts.create(name, plan, allowance)),
+      ),
     );
   withPlanOptions(accounts.command('set-plan'))
     .description('change the plan of an account; takes effect on every replica within a second')
-    .argument('<account-id>', 'id of the account', parseId)
+    .argument('<account-id>', 'ID of the account', parseId)
     .action((id: bigint, { plan, json, ...allowance }: PlanOptions) =>
-      printer.one(json, async (services) => createAccountView(await services.accounts.setPlan(id, plan, allowance))),
+      printer.printOne(json, async (services) =>
+        createAccountView(await services.accounts.setPlan(id, plan, allowance)),
+      ),
     );
   accounts
     .command('show')
-    .description('show an account, its limits, how many keys it has, and its rate limit usage')
-    .argument('<account-id>', 'id of the account', parseId)
+    .description('show an account, its limits, its number of keys, and its rate limit usage')
+    .argument('<account-id>', 'ID of the account', parseId)
     .option('--json', 'print one JSON value')
     .action((id: bigint, { json }: JsonOption) =>
-      printer.one(json, async (services) => {
+      printer.printOne(json, async (services) => {
         const account = await services.accounts.get(id);
         const keys = await services.keys.list(id);
-        // No key has id 0, so no ban applies: this reads the windows of the account only.
-        const anyKey = { accountId: id, keyId: 0n, allowance: getAllowance(account), unbanCount: 0 };
-        const counts = await readUsage(services, printer, { json }, 'The rate limit usage', [anyKey]);
-        return { ...createAccountWithKeysView(account, keys, services.clock.now()), ...createWindowsView(counts?.[0]) };
+        // No key has ID 0, so no ban applies: this reads the windows of the account only.
+        const accountSubject = { accountId: id, keyId: 0n, allowance: getAllowance(account), unbanCount: 0 };
+        const usages = await readSharedUsage(services, printer, { json }, 'The rate limit usage', [accountSubject]);
+        return { ...createAccountWithKeysView(account, keys, services.clock.now()), ...createWindowsView(usages?.[0]) };
       }),
     );
   accounts
@@ -45,7 +49,7 @@ export function addAccountCommands(program: Command, printer: Printer): void {
     .description('list all accounts')
     .option('--json', 'print one JSON value')
     .action(({ json }: JsonOption) =>
-      printer.many(json, async (services) => (await services.accounts.list()).map(createAccountView)),
+      printer.printMany(json, async (services) => (await services.accounts.list()).map(createAccountView)),
     );
 }
 

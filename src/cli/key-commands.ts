@@ -2,7 +2,7 @@ import { Argument, type Command, Option } from 'commander';
 import { getAllowance, DEFAULT_GRACE_MS } from '../auth';
 import { type Scope, SCOPES } from '../shared/domain/principal';
 import { type JsonOption, parseDuration, parseId, parseTime } from './arguments';
-import { readUsage } from './usage';
+import { readSharedUsage } from './rate-limit-usage';
 import type { Printer } from './printer';
 import { createKeyView } from './views';
 
@@ -20,15 +20,15 @@ interface ScopeOption {
 
 /** Adds the commands for API keys. */
 export function addKeyCommands(program: Command, printer: Printer): void {
-  const keys = program.command('keys').description('API keys of an account');
+  const keys = program.command('keys').description('manage the API keys of accounts');
   withAccount(keys.command('create'))
-    .description('issue a key; it is printed only this once and never stored')
+    .description('issue a key, which is printed once and never stored')
     .addOption(new Option('--scope <scope>', 'what the key can do').choices(SCOPES).default('write'))
     .addOption(createExpiresOption())
     .action((argument: bigint | undefined, options: AccountOption & ExpiresOption & ScopeOption, command: Command) => {
       const { expires, scope, json } = options;
       const id = parseAccount(argument, options, command);
-      return printer.one(json, async (services) => {
+      return printer.printOne(json, async (services) => {
         const { key, secret } = await services.keys.create(id, expires, scope);
         return { ...createKeyView(services, json, key), key: secret };
       });
@@ -37,18 +37,18 @@ export function addKeyCommands(program: Command, printer: Printer): void {
     .description('list the keys of an account, and their states')
     .action((argument: bigint | undefined, options: AccountOption, command: Command) => {
       const id = parseAccount(argument, options, command);
-      return printer.many(options.json, async (services) => {
+      return printer.printMany(options.json, async (services) => {
         const keys = await services.keys.list(id);
         const allowance = getAllowance(await services.accounts.get(id));
         const subjects = keys.map((key) => ({ accountId: id, keyId: key.id, allowance, unbanCount: key.unbanCount }));
-        const counts = await readUsage(services, printer, options, 'The ban state of the keys', subjects);
-        return keys.map((key, index) => createKeyView(services, options.json, key, counts?.[index]));
+        const usages = await readSharedUsage(services, printer, options, 'The ban state of the keys', subjects);
+        return keys.map((key, index) => createKeyView(services, options.json, key, usages?.[index]));
       });
     });
   keys
     .command('rotate')
-    .description('issue a key that replaces another; it is printed only this once and never stored')
-    .argument('<key-id>', 'id of the key to replace', parseId)
+    .description('issue a key that replaces another; the new key is printed once and never stored')
+    .argument('<key-id>', 'ID of the key to replace', parseId)
     .addOption(
       new Option(
         '--grace <duration>',
@@ -60,7 +60,7 @@ export function addKeyCommands(program: Command, printer: Printer): void {
     .addOption(createExpiresOption())
     .option('--json', 'print one JSON value')
     .action((id: bigint, { grace, expires, json }: JsonOption & ExpiresOption & { readonly grace: number }) =>
-      printer.one(json, async (services) => {
+      printer.printOne(json, async (services) => {
         const { key, secret, oldExpiresAt } = await services.keys.rotate(id, grace, expires);
         const old = { oldKeyId: id, oldKeyExpiresAt: oldExpiresAt.toISOString() };
         return { ...createKeyView(services, json, key), ...old, key: secret };
@@ -69,27 +69,29 @@ export function addKeyCommands(program: Command, printer: Printer): void {
   keys
     .command('set-scope')
     .description('change the scope of a key; takes effect on every replica within a second')
-    .argument('<key-id>', 'id of the key', parseId)
+    .argument('<key-id>', 'ID of the key', parseId)
     .addArgument(new Argument('<scope>', 'what the key can do').choices(SCOPES))
     .option('--json', 'print one JSON value')
     .action((id: bigint, scope: Scope, { json }: JsonOption) =>
-      printer.one(json, async (services) => createKeyView(services, json, await services.keys.setScope(id, scope))),
+      printer.printOne(json, async (services) =>
+        createKeyView(services, json, await services.keys.setScope(id, scope)),
+      ),
     );
   keys
     .command('unban')
     .description('lift the ban of a key; takes effect on every replica within a second')
-    .argument('<key-id>', 'id of the key', parseId)
+    .argument('<key-id>', 'ID of the key', parseId)
     .option('--json', 'print one JSON value')
     .action((id: bigint, { json }: JsonOption) =>
-      printer.one(json, async (services) => createKeyView(services, json, await services.keys.unban(id))),
+      printer.printOne(json, async (services) => createKeyView(services, json, await services.keys.unban(id))),
     );
   keys
     .command('revoke')
     .description('revoke a key; every replica rejects it within a second')
-    .argument('<key-id>', 'id of the key', parseId)
+    .argument('<key-id>', 'ID of the key', parseId)
     .option('--json', 'print one JSON value')
     .action((id: bigint, { json }: JsonOption) =>
-      printer.one(json, async (services) => createKeyView(services, json, await services.keys.revoke(id))),
+      printer.printOne(json, async (services) => createKeyView(services, json, await services.keys.revoke(id))),
     );
 }
 
@@ -97,7 +99,7 @@ export function addKeyCommands(program: Command, printer: Printer): void {
 function withAccount(command: Command): Command {
   return command
     .usage('[options] <account-id>')
-    .argument('[account-id]', 'id of the account', parseId)
+    .argument('[account-id]', 'ID of the account', parseId)
     .addOption(new Option('--account <id>').argParser(parseId).hideHelp())
     .option('--json', 'print one JSON value');
 }
@@ -105,7 +107,7 @@ function withAccount(command: Command): Command {
 function parseAccount(argument: bigint | undefined, { account }: AccountOption, command: Command): bigint {
   const [id, another] = [argument, account].filter((each) => each !== undefined);
   if (id === undefined || another !== undefined) {
-    command.error('error: give the id of one account');
+    command.error('error: give the ID of one account');
   }
   return id;
 }

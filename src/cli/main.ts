@@ -1,8 +1,8 @@
 #!/usr/bin/env node
 import 'reflect-metadata';
-import { petstore } from './petstore';
+import { runCli } from './petstore';
 
-void petstore(process.argv.slice(2), process.env, {
+void runCli(process.argv.slice(2), process.env, {
   write: (text) => process.stdout.write(text),
   writeError: (text) => process.stderr.write(text),
 }).then((exitCode) => {

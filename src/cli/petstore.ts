@@ -2,11 +2,11 @@ import { Command, CommanderError, Option } from 'commander';
 import { InvalidAccountError, InvalidKeyError, KeyStateError, NotFoundError, redactSecrets } from '../auth';
 import { InvalidSettingsError } from '../config/settings';
 import { VERSION } from '../config/version';
-import { errorMessage } from '../shared/domain/error-message';
+import { getErrorMessage } from '../shared/domain/error-message';
 import { ServiceUnavailableError } from '../shared/domain/pet-store-error';
 import { EmbeddedDatabaseError } from '../shared/persistence/embedded/embedded-database';
 import { readMigrationStatus, planMigrations } from '../shared/persistence/migration-plan';
-import { isDatabaseUnavailable, isTlsFailure } from '../shared/persistence/unavailable';
+import { isDatabaseUnavailable, isTlsFailure } from '../shared/persistence/unavailable-error';
 import { addAccountCommands } from './account-commands';
 import { type JsonOption, MAX_AUDIT_ENTRIES, parseLimit, requireOptions } from './arguments';
 import { addKeyCommands } from './key-commands';
@@ -22,16 +22,16 @@ const UP_TO_DATE = 'The schema is up to date.';
  * Runs one command of the operator's command line.
  * @returns the exit code: 2 for invalid input, 1 for every other failure
  */
-export async function petstore(args: readonly string[], env: NodeJS.ProcessEnv, terminal: Terminal): Promise<number> {
+export async function runCli(args: readonly string[], env: NodeJS.ProcessEnv, terminal: Terminal): Promise<number> {
   try {
-    await throwInsteadOfExit(buildProgram(env, terminal)).parseAsync(args, { from: 'user' });
+    await overrideExit(buildProgram(env, terminal)).parseAsync(args, { from: 'user' });
     return 0;
   } catch (error) {
     if (error instanceof CommanderError) {
       // Commander has already written the error, or the requested help.
       return error.exitCode === 0 ? 0 : USAGE_EXIT_CODE;
     }
-    const [message, exitCode] = explain(error);
+    const [message, exitCode] = explainFailure(error);
     terminal.writeError(`error: ${message}\n`);
     return exitCode;
   }
@@ -40,10 +40,10 @@ export async function petstore(args: readonly string[], env: NodeJS.ProcessEnv, 
 function buildProgram(env: NodeJS.ProcessEnv, terminal: Terminal): Command {
   const printer = new Printer(env, terminal);
   const program = new Command('petstore')
-    .description('Operate the pet store: accounts, API keys and the database. Settings come from the environment.')
+    .description('Manage the accounts, API keys and database of the pet store. Settings come from the environment.')
     .version(VERSION)
     .configureHelp({ showGlobalOptions: true })
-    .showHelpAfterError('(run with --help for the usage)')
+    .showHelpAfterError('(run with --help for usage)')
     .hook('preAction', (_, command) => {
       requireOptions(command);
     })
@@ -52,7 +52,7 @@ function buildProgram(env: NodeJS.ProcessEnv, terminal: Terminal): Command {
         terminal.write(text);
       },
       writeErr: (text) => {
-        // Commander repeats invalid input, which may be a key instead of its id.
+        // Commander repeats invalid input, which may be a key instead of its ID.
         terminal.writeError(redactSecrets(text));
       },
     });
@@ -60,15 +60,15 @@ function buildProgram(env: NodeJS.ProcessEnv, terminal: Terminal): Command {
   addKeyCommands(program, printer);
   program
     .command('audit')
-    .description('list the changes of accounts and keys, when and by whom they were made; newest last')
+    .description('list the changes to accounts and keys, with time and author; newest last')
     .option('--limit <entries>', `number of latest entries, 1 to ${MAX_AUDIT_ENTRIES}`, parseLimit, 100)
     .option('--json', 'print one JSON value')
     .action(({ limit, json }: JsonOption & { readonly limit: number }) =>
-      printer.many(json, async ({ audit }) => (await audit.listLatest(limit)).map(createAuditView)),
+      printer.printMany(json, async ({ audit }) => (await audit.listLatest(limit)).map(createAuditView)),
     );
   program
     .command('migrate')
-    .description('bring the database schema up to date')
+    .description('update the database schema')
     .addOption(new Option('--status', 'list the applied and the pending migrations instead').conflicts('dryRun'))
     .option('--dry-run', 'print the SQL of the pending migrations instead')
     .option('--json', 'print one JSON value')
@@ -96,9 +96,9 @@ interface MigrateOptions {
 
 async function migrate(env: NodeJS.ProcessEnv, printer: Printer, json: JsonOption['json']): Promise<void> {
   const migrations = await runMigrations(env, (reason) => {
-    printer.note(`The migration waits: ${reason}.`);
+    printer.printNote(`The migration is waiting: ${reason}.`);
   });
-  printer.list(
+  printer.printList(
     json,
     migrations.map((migration) => ({ migration })),
     UP_TO_DATE,
@@ -107,7 +107,7 @@ async function migrate(env: NodeJS.ProcessEnv, printer: Printer, json: JsonOptio
 
 async function showMigrations(env: NodeJS.ProcessEnv, printer: Printer, json: JsonOption['json']): Promise<void> {
   const migrations = await withDatabase(env, readMigrationStatus);
-  printer.list(
+  printer.printList(
     json,
     migrations.map(({ migration, state }) => ({ migration, state })),
     UP_TO_DATE,
@@ -119,12 +119,12 @@ async function planMigration(env: NodeJS.ProcessEnv, printer: Printer, json: Jso
   const sql = plan.map(({ migration, statements }) => {
     return [`-- ${migration}`, ...statements.map((statement) => statement.replace(/;?\s*$/, ';'))].join('\n');
   });
-  printer.text(json, plan, sql.length === 0 ? UP_TO_DATE : sql.join('\n\n'));
+  printer.printText(json, plan, sql.length === 0 ? UP_TO_DATE : sql.join('\n\n'));
 }
 
 /** Makes every command throw instead of exiting, so that exit codes are decided in one place. */
-function throwInsteadOfExit(command: Command): Command {
-  command.exitOverride().commands.forEach((child) => throwInsteadOfExit(child));
+function overrideExit(command: Command): Command {
+  command.exitOverride().commands.forEach((child) => overrideExit(child));
   return command;
 }
 
@@ -132,7 +132,7 @@ function throwInsteadOfExit(command: Command): Command {
 const MISSING_FROM_SCHEMA = ['42P01', '42703'];
 
 /** Describes an error in one line, with an exit code: 2 for invalid input, 1 for everything else. */
-function explain(error: unknown): [string, number] {
+function explainFailure(error: unknown): [string, number] {
   if (error instanceof InvalidAccountError || error instanceof InvalidKeyError) {
     return [error.message, USAGE_EXIT_CODE];
   }
@@ -145,7 +145,10 @@ function explain(error: unknown): [string, number] {
     return [error.message, 1];
   }
   if (isTlsFailure(error)) {
-    return [`The database cannot be reached over TLS: ${errorMessage(error)}. Check sslmode and the certificates.`, 1];
+    return [
+      `The database cannot be reached over TLS: ${getErrorMessage(error)}. Check sslmode and the certificates.`,
+      1,
+    ];
   }
   if (error instanceof ServiceUnavailableError || isDatabaseUnavailable(error)) {
     return ['The database cannot be reached. Check DATABASE_URL and that the database is running.', 1];

@@ -15,7 +15,7 @@ export class Printer {
   ) {}
 
   /** Prints one record; as JSON, an object. */
-  one(json: true | undefined, load: (services: Services) => Promise<View>): Promise<void> {
+  printOne(json: true | undefined, load: (services: Services) => Promise<View>): Promise<void> {
     return withServices(this.env, async (services) => {
       const view = await load(services);
       this.print(json ? stringifyJson(view) : formatTable([view]));
@@ -23,23 +23,23 @@ export class Printer {
   }
 
   /** Prints any number of records; as JSON, an array. */
-  many(json: true | undefined, load: (services: Services) => Promise<View[]>): Promise<void> {
+  printMany(json: true | undefined, load: (services: Services) => Promise<View[]>): Promise<void> {
     return withServices(this.env, async (services) => {
-      this.list(json, await load(services), 'None.');
+      this.printList(json, await load(services), 'None.');
     });
   }
 
-  list(json: true | undefined, views: readonly View[], whenEmpty: string): void {
+  printList(json: true | undefined, views: readonly View[], whenEmpty: string): void {
     this.print(json ? stringifyJson(views) : views.length === 0 ? whenEmpty : formatTable(views));
   }
 
   /** Prints text; as JSON, the value that the text describes. */
-  text(json: true | undefined, value: unknown, text: string): void {
+  printText(json: true | undefined, value: unknown, text: string): void {
     this.print(json ? stringifyJson(value) : text);
   }
 
   /** Prints additional information to standard error, so that standard output remains parseable. */
-  note(text: string): void {
+  printNote(text: string): void {
     this.terminal.writeError(`note: ${text}\n`);
   }
 

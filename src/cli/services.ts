@@ -5,10 +5,10 @@ import { AccountsModule, AccountsService, AuditTrail, KeysService } from '../aut
 import { loadSettings, type Settings } from '../config/settings';
 import { Clock, SystemClock } from '../shared/domain/clock';
 import { migrate } from '../shared/persistence/migrate';
-import { migrationOptions } from '../shared/persistence/server-connection';
+import { createMigrationOptions } from '../shared/persistence/server-connection';
 import { MigrationLockedError } from '../shared/persistence/startup-errors';
 import { SharedModule } from '../shared/shared.module';
-import { typeOrmConfig } from '../typeorm.config';
+import { createTypeOrmConfig } from '../typeorm.config';
 import { CommandDatabase, openUnlessInUse } from './command-database';
 
 const MIGRATION_RETRY_MS = 1_000;
@@ -23,12 +23,12 @@ export interface Services {
 }
 
 /**
- * Runs a command without the HTTP layer, on the database in `DATABASE_URL` or the embedded database, even while the server has it
+ * Runs a command without the HTTP layer, on the database in `DATABASE_URL` or on the embedded database, even if a running server has it
  * open.
  */
 export async function withServices(env: NodeJS.ProcessEnv, run: (services: Services) => Promise<void>): Promise<void> {
   const settings = loadSettings(env);
-  const shared = SharedModule.forRoot(settings, new SystemClock(), typeOrmConfig(settings), CommandDatabase);
+  const shared = SharedModule.forRoot(settings, new SystemClock(), createTypeOrmConfig(settings), CommandDatabase);
   const context = await NestFactory.createApplicationContext(
     { imports: [shared, AccountsModule] },
     { logger: ['fatal', 'error', 'warn'], abortOnError: false },
@@ -47,7 +47,7 @@ export async function withServices(env: NodeJS.ProcessEnv, run: (services: Servi
 }
 
 /**
- * Brings the schema up to date. It waits for the locks of other sessions without a limit.
+ * Brings the schema up to date. Waits indefinitely for locks of other sessions.
  * @param onWait called once with each reason for waiting
  * @returns the names of the migrations that ran
  */
@@ -79,7 +79,7 @@ export async function withDatabase<T>(
   const settings = loadSettings(env);
   const embedded = settings.databaseUrl === undefined ? await openUnlessInUse(settings.dataDir) : undefined;
   try {
-    return await work(migrationOptions(typeOrmConfig(settings), settings));
+    return await work(createMigrationOptions(createTypeOrmConfig(settings), settings));
   } finally {
     await embedded?.close();
   }

@@ -4,7 +4,7 @@ import {
   type ApiKey,
   type AuditEntry,
   isValid,
-  keyPrefix,
+  getApiKeyPrefix,
   type KeyState,
   getKeyState,
 } from '../auth';
@@ -26,51 +26,58 @@ export function createAccountWithKeysView(account: Account, keys: readonly ApiKe
 }
 
 /** Returns the usage of an account's windows; empty if unknown. */
-export function createWindowsView(count: RequestCount | undefined): View {
-  if (count === undefined) {
+export function createWindowsView(usage: RequestCount | undefined): View {
+  if (usage === undefined) {
     return {};
   }
-  const { minute, day } = count.windows;
-  const view = ({ used, limit, endsAt }: typeof minute) => ({ used, limit, endsAt: new Date(endsAt).toISOString() });
+  const { minute, day } = usage.windows;
+  const createWindowView = ({ used, limit, endsAt }: typeof minute) => ({
+    used,
+    limit,
+    endsAt: new Date(endsAt).toISOString(),
+  });
   // The minute window opens with its first counted request.
-  return { minute: { ...view(minute), ...(minute.used === 0 && { endsAt: null }) }, day: view(day) };
+  return {
+    minute: { ...createWindowView(minute), ...(minute.used === 0 && { endsAt: null }) },
+    day: createWindowView(day),
+  };
 }
 
 /**
  * Returns a key without its secret. In a table, the state includes when it ends; in JSON, the times are separate fields.
- * @param count the rate limit usage of the key, if known
+ * @param usage the rate limit usage of the key, if known
  */
 export function createKeyView(
   { settings, clock }: Services,
   json: true | undefined,
   key: ApiKey,
-  count?: RequestCount,
+  usage?: RequestCount,
 ): View {
   const { id, accountId, firstCharacters, scope, createdAt, lastUsedAt, expiresAt, revokedAt, replacedBy } = key;
   const now = clock.now();
-  const bannedUntil = count !== undefined && count.bannedUntil > 0 ? new Date(count.bannedUntil) : null;
-  const state: ShownState =
+  const bannedUntil = usage !== undefined && usage.bannedUntil > 0 ? new Date(usage.bannedUntil) : null;
+  const state: DisplayedState =
     bannedUntil !== null && isValid(key, now) ? { name: 'banned', until: bannedUntil } : getKeyState(key, now);
   return {
     id,
     accountId,
-    startsWith: keyPrefix(settings.environment) + firstCharacters,
+    startsWith: getApiKeyPrefix(settings.environment) + firstCharacters,
     scope,
     state: json ? state.name : formatState(state),
     createdAt: createdAt.toISOString(),
     lastUsedAt: formatTime(lastUsedAt),
     ...(json && { expiresAt: formatTime(expiresAt), replacedBy, revokedAt: formatTime(revokedAt) }),
-    ...(json && count && { bannedUntil: formatTime(bannedUntil) }),
+    ...(json && usage && { bannedUntil: formatTime(bannedUntil) }),
   };
 }
 
-export function createAuditView({ id, at, operator, act, accountId, keyId, details }: AuditEntry): View {
-  return { id, at: at.toISOString(), operator, act, accountId, keyId, details };
+export function createAuditView({ id, at, operator, action, accountId, keyId, details }: AuditEntry): View {
+  return { id, at: at.toISOString(), operator, action, accountId, keyId, details };
 }
 
-type ShownState = KeyState | { readonly name: 'banned'; readonly until: Date };
+type DisplayedState = KeyState | { readonly name: 'banned'; readonly until: Date };
 
-function formatState(state: ShownState): string {
+function formatState(state: DisplayedState): string {
   switch (state.name) {
     case 'banned':
       return `banned until ${state.until.toISOString()}`;

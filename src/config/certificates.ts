@@ -1,6 +1,6 @@
 import { X509Certificate } from 'node:crypto';
 import { createSecureContext } from 'node:tls';
-import { errorMessage } from '../shared/domain/error-message';
+import { getErrorMessage } from '../shared/domain/error-message';
 import { InvalidSettingsError, readSettingFile, type SettingFile } from './settings';
 
 /** @throws InvalidSettingsError when the file cannot be read or is not a certificate */
@@ -35,7 +35,7 @@ export function readClientCertificate(
     createSecureContext(pair);
   } catch (error) {
     throw new InvalidSettingsError(
-      `${keyFile.label} must name the unencrypted PEM private key of the certificate in ${certFile.label} (${errorMessage(error)}).`,
+      `${keyFile.label} must name the unencrypted PEM private key of the certificate in ${certFile.label} (${getErrorMessage(error)}).`,
     );
   }
   return pair;

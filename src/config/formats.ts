@@ -1,29 +1,29 @@
 /** The text format of a setting. */
 export interface Format<T> {
   /** What the value must be, as a phrase that follows "must". */
-  readonly must: string;
+  readonly requirement: string;
   /** @returns undefined if the text is invalid */
-  readonly read: (text: string) => T | undefined;
+  readonly parse: (text: string) => T | undefined;
 }
 
 export function oneOf<const T extends string>(...options: T[]): Format<T> {
-  const must = `be ${options.slice(0, -1).join(', ')} or ${options.at(-1) ?? ''}`;
-  return { must, read: (text) => options.find((option) => option === text) };
+  const requirement = `be ${options.slice(0, -1).join(', ')} or ${options.at(-1) ?? ''}`;
+  return { requirement, parse: (text) => options.find((option) => option === text) };
 }
 
-export function matching(pattern: RegExp, must: string): Format<string> {
-  return { must, read: (text) => (pattern.test(text) ? text : undefined) };
+export function matching(pattern: RegExp, requirement: string): Format<string> {
+  return { requirement, parse: (text) => (pattern.test(text) ? text : undefined) };
 }
 
 export function integer(min: number, max: number): Format<number> {
   return {
-    must: `be a whole number from ${min} to ${max}`,
-    read: (text) => (/^\d{1,9}$/.test(text) && Number(text) >= min && Number(text) <= max ? Number(text) : undefined),
+    requirement: `be a whole number from ${min} to ${max}`,
+    parse: (text) => (/^\d{1,9}$/.test(text) && Number(text) >= min && Number(text) <= max ? Number(text) : undefined),
   };
 }
 
-export function url(must: string, accepts: (url: URL) => boolean): Format<string> {
-  return { must, read: (text) => (URL.canParse(text) && accepts(new URL(text)) ? text : undefined) };
+export function url(requirement: string, accepts: (url: URL) => boolean): Format<string> {
+  return { requirement, parse: (text) => (URL.canParse(text) && accepts(new URL(text)) ? text : undefined) };
 }
 
 export function httpUrl(example: string): Format<string> {

@@ -6,8 +6,8 @@ import { version } from '../../package.json';
 import '../app.module';
 import { RATE_LIMIT_SETTINGS } from '../rate-limiting';
 import { DATABASE_SETTINGS } from '../shared/persistence/database-settings';
-import { migrationOptions } from '../shared/persistence/server-connection';
-import { typeOrmConfig } from '../typeorm.config';
+import { createMigrationOptions } from '../shared/persistence/server-connection';
+import { createTypeOrmConfig } from '../typeorm.config';
 import { integer } from './formats';
 import { declareSettings, InvalidSettingsError, loadSettings, SETTINGS } from './settings';
 import { VERSION } from './version';
@@ -24,7 +24,7 @@ describe('Settings', () => {
       trustProxy: false,
       docsEnabled: true,
     });
-    expect(settings.of(RATE_LIMIT_SETTINGS)).toEqual({
+    expect(settings.get(RATE_LIMIT_SETTINGS)).toEqual({
       authFailuresPerMinute: 60,
       banWindowSeconds: 600,
       banDurationsSeconds: [900, 3_600, 86_400],
@@ -106,7 +106,7 @@ describe('Settings', () => {
     expect(() => declareSettings({ port: ['PORT', integer(1, 2), 1] })).toThrow('The setting PORT is declared twice.');
     const late = declareSettings({ late: ['LATE', integer(1, 2), 1] });
     delete SETTINGS.LATE;
-    expect(() => settings.of(late)).toThrow('The setting LATE was declared after the settings were read.');
+    expect(() => settings.get(late)).toThrow('The setting LATE was declared after the settings were read.');
   });
 
   it.each([
@@ -124,10 +124,10 @@ describe('Settings', () => {
     await writeFile(path, 'postgres://u:secret@h/d\n');
     expect(loadSettings({ DATABASE_URL_FILE: path }).databaseUrl).toBe('postgres://u:secret@h/d');
     const settings = loadSettings({ DATABASE_MIGRATION_URL_FILE: path });
-    expect(settings.of(DATABASE_SETTINGS).migrationUrl).toBe('postgres://u:secret@h/d');
+    expect(settings.get(DATABASE_SETTINGS).migrationUrl).toBe('postgres://u:secret@h/d');
     const reader = loadSettings({ DATABASE_READ_URL_FILE: path });
-    expect(reader.of(DATABASE_SETTINGS).readUrl).toBe('postgres://u:secret@h/d');
-    const missing = () => migrationOptions(typeOrmConfig(settings), settings);
+    expect(reader.get(DATABASE_SETTINGS).readUrl).toBe('postgres://u:secret@h/d');
+    const missing = () => createMigrationOptions(createTypeOrmConfig(settings), settings);
     expect(missing).toThrow('DATABASE_MIGRATION_URL has no effect without DATABASE_URL: set both.');
     await rm(dirname(path), { recursive: true });
   });
@@ -169,19 +169,22 @@ describe('Settings', () => {
     expect(loadSettings({ HOST: '::1', PORT: '80' }).baseUrl).toBe('http://[::1]:80/v1');
   });
 
-  it('match the table of docs/configuration.md, with their defaults', async () => {
+  it('match the table in docs/configuration.md, with their defaults', async () => {
     const text = await readFile(join(__dirname, '../../docs/configuration.md'), 'utf8');
     const documented = [...text.matchAll(/^\| `([A-Z][A-Z_]+)` +\|.*\| (.+?) +\|$/gm)];
     expect(documented.map(([, name]) => name).sort()).toEqual(Object.keys(SETTINGS).sort());
     // Defaults that depend on other settings are described in words.
-    const presets = Object.entries(SETTINGS)
-      .map(([name, [, preset]]) => [name, preset === undefined || preset === false ? '' : preset.toString()] as const)
-      .filter(([, preset]) => preset !== '');
+    const defaults = Object.entries(SETTINGS)
+      .map(
+        ([name, [, defaultValue]]) =>
+          [name, defaultValue === undefined || defaultValue === false ? '' : defaultValue.toString()] as const,
+      )
+      .filter(([, defaultValue]) => defaultValue !== '');
     const cells = new Map(documented.map(([, name = '', cell]) => [name, cell]));
-    expect(presets.map(([name]) => [name, cells.get(name)])).toEqual(
-      presets.map(([name, preset]) => [name, `\`${preset}\``]),
+    expect(defaults.map(([name]) => [name, cells.get(name)])).toEqual(
+      defaults.map(([name, defaultValue]) => [name, `\`${defaultValue}\``]),
     );
-    expect(presets.length).toBeGreaterThan(8);
+    expect(defaults.length).toBeGreaterThan(8);
   });
 
   it('match .env.example, with their defaults or with valid values', async () => {
@@ -191,8 +194,8 @@ describe('Settings', () => {
     );
     expect(examples.map(([name]) => name).sort()).toEqual(Object.keys(SETTINGS).sort());
     for (const [name, value] of examples) {
-      const preset = SETTINGS[name]?.[1] ?? '';
-      expect([name, value]).toEqual([name, preset === false ? value : preset.toString() || value]);
+      const defaultValue = SETTINGS[name]?.[1] ?? '';
+      expect([name, value]).toEqual([name, defaultValue === false ? value : defaultValue.toString() || value]);
     }
     expect(() => loadSettings(Object.fromEntries(examples))).not.toThrow();
   });

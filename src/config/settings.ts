@@ -21,11 +21,11 @@ export abstract class Settings {
   abstract readonly redisUrls: readonly string[];
   abstract readonly publicBaseUrl: string | undefined;
   abstract readonly stagingBaseUrl: string | undefined;
-  /** The base URL of links in responses: ends in `/v1`, without a trailing slash. */
+  /** The base URL of links in responses. It ends in `/v1`, without a trailing slash. */
   abstract readonly baseUrl: string;
   /** The gateways whose `X-Forwarded-For` is trusted: none, a number of hops, or their IP addresses and CIDR ranges. */
   abstract readonly trustProxy: false | number | string[];
-  /** How long a stopping replica still accepts new connections, in seconds. */
+  /** How long a stopping replica continues to accept new connections, in seconds. */
   abstract readonly drainSeconds: number;
   /** Whether the guides, Swagger UI and the OpenAPI document are served. */
   abstract readonly docsEnabled: boolean;
@@ -34,7 +34,7 @@ export abstract class Settings {
   abstract readonly metricsPort: number | undefined;
 
   /** Returns the settings that a module declared. */
-  abstract readonly of: <D extends SettingDeclarations>(declarations: D) => DeclaredSettings<D>;
+  abstract readonly get: <D extends SettingDeclarations>(declarations: D) => DeclaredSettings<D>;
 }
 
 /** The minimum severity of logged lines. */
@@ -50,7 +50,10 @@ const DRAIN_SECONDS = 3;
 const SENTINEL_PARAMETERS = ['name', 'sentinelUsername', 'sentinelPassword'];
 
 /** The format of a setting, and its default value. */
-type Setting = readonly [format: Format<unknown>, preset: string | number | boolean | readonly unknown[] | undefined];
+type Setting = readonly [
+  format: Format<unknown>,
+  defaultValue: string | number | boolean | readonly unknown[] | undefined,
+];
 
 const OWN_SETTINGS = {
   APP_ENV: [oneOf('development', 'staging', 'production'), 'development'],
@@ -61,19 +64,19 @@ const OWN_SETTINGS = {
   MIGRATE_ON_START: [oneOf('true', 'false'), 'true'],
   REDIS_URL: [
     {
-      must:
+      requirement:
         'be a Redis URL: redis://user:password@host:6379/0 for one server, redis+cluster://host:6379 for a Redis Cluster, or ' +
         'redis+sentinel://host:26379,host:26379/0?name=mymaster for sentinels; with TLS, rediss instead of redis',
-      read: parseRedisUrls,
+      parse: parseRedisUrls,
     },
     [],
   ],
-  PUBLIC_BASE_URL: [baseUrl(), undefined],
-  STAGING_BASE_URL: [baseUrl(), undefined],
+  PUBLIC_BASE_URL: [apiBaseUrl(), undefined],
+  STAGING_BASE_URL: [apiBaseUrl(), undefined],
   TRUST_PROXY: [
     {
-      must: 'be the number of gateways (0 to 10), or their IP addresses or CIDR ranges, separated by commas',
-      read: parseTrustProxy,
+      requirement: 'be the number of gateways (0 to 10), or their IP addresses or CIDR ranges, separated by commas',
+      parse: parseTrustProxy,
     },
     false,
   ],
@@ -94,8 +97,8 @@ export const SETTINGS: Record<string, Setting> = { ...OWN_SETTINGS };
 type Values = {
   [Name in keyof typeof OWN_SETTINGS]: Value<(typeof OWN_SETTINGS)[Name]>;
 };
-type Value<S extends Setting> = S extends readonly [Format<infer T>, infer Preset]
-  ? T | (Preset extends undefined ? undefined : never)
+type Value<S extends Setting> = S extends readonly [Format<infer T>, infer Default]
+  ? T | (Default extends undefined ? undefined : never)
   : never;
 
 /** The settings of a module: property name, environment variable, format and default. */
@@ -105,7 +108,7 @@ export type DeclaredSettings<D extends SettingDeclarations> = {
   readonly [Name in keyof D]: D[Name] extends readonly [string, ...infer S extends Setting] ? Value<S> : never;
 };
 
-/** Declares the settings of a module. They are validated at startup with all others and read through `Settings.of`. */
+/** Declares the settings of a module. They are validated at startup with all others and read through `Settings.get`. */
 export function declareSettings<const D extends SettingDeclarations>(declarations: D): D {
   for (const [variable, ...setting] of Object.values(declarations)) {
     if (Object.hasOwn(SETTINGS, variable)) {
@@ -116,7 +119,7 @@ export function declareSettings<const D extends SettingDeclarations>(declaration
   return declarations;
 }
 
-function pick<D extends SettingDeclarations>(values: Values, declarations: D): DeclaredSettings<D> {
+function pickSettings<D extends SettingDeclarations>(values: Values, declarations: D): DeclaredSettings<D> {
   const entries = Object.entries(declarations).map(([name, [variable]]) => {
     if (!Object.hasOwn(values, variable)) {
       throw new Error(`The setting ${variable} was declared after the settings were read.`);
@@ -146,23 +149,23 @@ export function loadSettings(env: Readonly<Record<string, string | undefined>>):
     // A relative reference (RFC 8288 section 3) is correct wherever the service is deployed.
     baseUrl:
       ownBaseUrl ??
-      (values.APP_ENV === 'development' ? `${localOrigin({ host: values.HOST, port: values.PORT })}/v1` : '/v1'),
+      (values.APP_ENV === 'development' ? `${getLocalOrigin({ host: values.HOST, port: values.PORT })}/v1` : '/v1'),
     trustProxy: values.TRUST_PROXY,
     drainSeconds: values.DRAIN_SECONDS ?? (values.APP_ENV === 'development' ? 0 : DRAIN_SECONDS),
     docsEnabled: values.DOCS_ENABLED === 'true',
     logLevel: values.LOG_LEVEL,
     metricsPort: values.METRICS_PORT,
-    of: (declarations) => pick(values, declarations),
+    get: (declarations) => pickSettings(values, declarations),
   };
 }
 
 function readValues(env: Readonly<Record<string, string | undefined>>): Values {
   const problems: string[] = [];
-  const entries = Object.entries(SETTINGS).map(([name, [format, preset]]) => {
+  const entries = Object.entries(SETTINGS).map(([name, [format, defaultValue]]) => {
     const text = env[name] ?? '';
-    const value = text === '' ? preset : format.read(text);
+    const value = text === '' ? defaultValue : format.parse(text);
     if (text !== '' && value === undefined) {
-      problems.push(`${name} must ${format.must}.`);
+      problems.push(`${name} must ${format.requirement}.`);
     }
     return [name, value];
   });
@@ -179,7 +182,7 @@ function readValues(env: Readonly<Record<string, string | undefined>>): Values {
   return values;
 }
 
-function baseUrl(): Format<string> {
+function apiBaseUrl(): Format<string> {
   return url(
     'be an http or https URL that ends in /v1, such as https://api.example.com/v1',
     (url) =>
@@ -196,8 +199,8 @@ function parseRedisUrls(text: string): string[] | undefined {
       ? text.split(',').map((each) => each.trim())
       : hosts.split(',').map((host) => `${start}${host.trim()}${end}`);
   // Several URLs name the nodes of a cluster.
-  const kindOfAll = kind === '' && urls.length > 1 ? 'cluster' : kind;
-  return urls.every((each) => isRedisUrl(each, kind, kindOfAll)) ? urls : undefined;
+  const commonKind = kind === '' && urls.length > 1 ? 'cluster' : kind;
+  return urls.every((each) => isRedisUrl(each, kind, commonKind)) ? urls : undefined;
 }
 
 function isRedisUrl(text: string, suffix: string, kind: string): boolean {
@@ -240,7 +243,7 @@ function withSecretFiles(env: Readonly<Record<string, string | undefined>>): Rec
   return settings;
 }
 
-/** A file, and what names it: a setting, or the parameter of a URL that overrides it. */
+/** A file and its label for messages: the setting, or the URL parameter that overrides the setting. */
 export interface SettingFile {
   readonly label: string;
   readonly path: string;
@@ -258,13 +261,13 @@ export function readSettingFile({ label, path }: SettingFile): string {
 }
 
 /** Returns the origin of this process for clients on the same machine. */
-export function localOrigin({ host, port }: Pick<Settings, 'host' | 'port'>): string {
-  const reachable = host === '0.0.0.0' || host === '::' ? '127.0.0.1' : host;
-  return `http://${reachable.includes(':') ? `[${reachable}]` : reachable}:${port}`;
+export function getLocalOrigin({ host, port }: Pick<Settings, 'host' | 'port'>): string {
+  const reachableHost = host === '0.0.0.0' || host === '::' ? '127.0.0.1' : host;
+  return `http://${reachableHost.includes(':') ? `[${reachableHost}]` : reachableHost}:${port}`;
 }
 
 /** Returns the URL of the documentation; undefined if it is not served. */
-export function docsUrl({ baseUrl, docsEnabled }: Pick<Settings, 'baseUrl' | 'docsEnabled'>): string | undefined {
+export function getDocsUrl({ baseUrl, docsEnabled }: Pick<Settings, 'baseUrl' | 'docsEnabled'>): string | undefined {
   return docsEnabled ? `${baseUrl.slice(0, -'/v1'.length)}/docs` : undefined;
 }
 
@@ -273,12 +276,12 @@ function parseTrustProxy(text: string): false | number | string[] | undefined {
     const hops = Number(text);
     return hops > 10 ? undefined : hops || false;
   }
-  const addresses = text.split(',').map((address) => address.trim());
-  return addresses.every(isCidr) ? addresses : undefined;
+  const ranges = text.split(',').map((range) => range.trim());
+  return ranges.every(isCidr) ? ranges : undefined;
 }
 
 function isCidr(text: string): boolean {
-  const [address = '', prefix = '0', ...rest] = text.split('/');
-  const bits = { 0: -1, 4: 32, 6: 128 }[isIP(address)] ?? -1;
+  const [ip = '', prefix = '0', ...rest] = text.split('/');
+  const bits = { 0: -1, 4: 32, 6: 128 }[isIP(ip)] ?? -1;
   return rest.length === 0 && /^\d{1,3}$/.test(prefix) && Number(prefix) <= bits;
 }

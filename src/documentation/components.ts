@@ -12,8 +12,8 @@ import type {
 import { stringifyJson } from '../shared/json/json';
 
 type Kind = 'responses' | 'parameters';
-/** A part of an operation that may become a component, and a function that replaces it by a reference. */
-interface Usage {
+/** A part of an operation that may become a component, and a function that replaces it with a reference. */
+interface Occurrence {
   readonly name: string;
   readonly value: object;
   readonly replace: (reference: ReferenceObject) => void;
@@ -66,12 +66,12 @@ function findExample(schema: SchemaObject | ReferenceObject, schemas: Readonly<R
 
 /** Moves responses and parameters that operations share to `components`, and removes unused components. */
 export function shareComponents(document: OpenAPIObject, operations: readonly OperationObject[]): void {
-  share(document, 'responses', operations.flatMap(listResponses));
-  share(document, 'parameters', operations.flatMap(listParameters));
+  moveToComponents(document, 'responses', operations.flatMap(listResponses));
+  moveToComponents(document, 'parameters', operations.flatMap(listParameters));
   removeUnused(document);
 }
 
-function listResponses({ responses }: OperationObject): Usage[] {
+function listResponses({ responses }: OperationObject): Occurrence[] {
   return Object.entries(responses).map(([status, value = {}]) => ({
     name: (STATUS_CODES[status] ?? status).replaceAll(/[^A-Za-z]/g, ''),
     value,
@@ -79,7 +79,7 @@ function listResponses({ responses }: OperationObject): Usage[] {
   }));
 }
 
-function listParameters({ parameters = [] }: OperationObject): Usage[] {
+function listParameters({ parameters = [] }: OperationObject): Occurrence[] {
   return (parameters as ParameterObject[]).map((value, index) => ({
     name: value.name,
     value,
@@ -88,18 +88,18 @@ function listParameters({ parameters = [] }: OperationObject): Usage[] {
 }
 
 /** Among values with the same name, the most frequent one becomes the component; the others stay inline. */
-function share(document: OpenAPIObject, kind: Kind, usages: readonly Usage[]): void {
+function moveToComponents(document: OpenAPIObject, kind: Kind, occurrences: readonly Occurrence[]): void {
   const components: Record<string, object> = {};
-  for (const name of new Set(usages.map((usage) => usage.name))) {
-    const variants = new Map<string, Usage[]>();
-    for (const usage of usages.filter((each) => each.name === name)) {
-      const text = stringifyJson(usage.value);
-      variants.set(text, [...(variants.get(text) ?? []), usage]);
+  for (const name of new Set(occurrences.map((occurrence) => occurrence.name))) {
+    const variants = new Map<string, Occurrence[]>();
+    for (const occurrence of occurrences.filter((candidate) => candidate.name === name)) {
+      const text = stringifyJson(occurrence.value);
+      variants.set(text, [...(variants.get(text) ?? []), occurrence]);
     }
-    const [most] = [...variants.values()].sort((one, other) => other.length - one.length);
-    if (most?.[0] !== undefined && most.length > 1) {
-      components[name] = most[0].value;
-      most.forEach(({ replace }) => {
+    const [mostFrequent] = [...variants.values()].sort((one, other) => other.length - one.length);
+    if (mostFrequent?.[0] !== undefined && mostFrequent.length > 1) {
+      components[name] = mostFrequent[0].value;
+      mostFrequent.forEach(({ replace }) => {
         replace({ $ref: `#/components/${kind}/${name}` });
       });
     }

@@ -8,8 +8,8 @@ import { stringifyJson } from '../shared/json/json';
 
 /** The site that `npm run build` renders with page/build.mjs. */
 const SITE_DIRECTORY = join(__dirname, 'site');
-const REVALIDATED = 'no-cache';
-const KEPT_FOR_A_DAY = 'public, max-age=86400';
+const NO_CACHE = 'no-cache';
+const MAX_AGE_ONE_DAY = 'public, max-age=86400';
 const MEDIA_TYPES: Readonly<Record<string, string>> = {
   '.html': 'text/html; charset=utf-8',
   '.css': 'text/css; charset=utf-8',
@@ -19,7 +19,7 @@ const MEDIA_TYPES: Readonly<Record<string, string>> = {
   '.png': 'image/png',
 };
 /** The URLs of these files contain the version of Swagger UI, so a cache never serves another version. */
-const VERSIONED = ['swagger-ui-bundle.js', 'swagger-ui.css', 'favicon-32x32.png'];
+const VERSIONED_FILES = ['swagger-ui-bundle.js', 'swagger-ui.css', 'favicon-32x32.png'];
 /** The content encodings of a file, smallest first. */
 const ENCODINGS = [
   { name: 'br', extension: '.br' },
@@ -38,16 +38,16 @@ export function serveDocumentation(
   createDocument: () => OpenAPIObject,
   isDevelopment: boolean,
 ): void {
-  const document = once(createDocument);
-  const serve = (path: string, make: () => Content) => fastify.get(path, cacheable(once(make)));
+  const document = memoize(createDocument);
+  const addRoute = (path: string, create: () => Content) => fastify.get(path, createCacheableHandler(memoize(create)));
   for (const name of listSiteFiles()) {
     const page = name.endsWith('.html') ? name.slice(0, -'.html'.length) : undefined;
     const path = page === undefined ? `/docs/${name}` : page === 'index' ? '/docs' : `/docs/${page}`;
-    serve(path, () => ({
-      forms: readForms(name),
+    addRoute(path, () => ({
+      representations: readRepresentations(name),
       headers: {
         'content-type': MEDIA_TYPES[extname(name)] ?? 'application/octet-stream',
-        'cache-control': VERSIONED.includes(name) ? KEPT_FOR_A_DAY : REVALIDATED,
+        'cache-control': VERSIONED_FILES.includes(name) ? MAX_AGE_ONE_DAY : NO_CACHE,
         ...(page !== undefined && {
           'content-security-policy': createContentSecurityPolicy(page === 'reference' ? document() : {}),
         }),
@@ -58,14 +58,14 @@ export function serveDocumentation(
   if (isDevelopment) {
     fastify.get('/', (_request, reply) => reply.redirect('docs', 302));
   }
-  serve('/openapi.json', () => ({
-    forms: compress(Buffer.from(stringifyJson(document()))),
-    headers: { 'content-type': 'application/json; charset=utf-8', 'cache-control': REVALIDATED },
+  addRoute('/openapi.json', () => ({
+    representations: compress(Buffer.from(stringifyJson(document()))),
+    headers: { 'content-type': 'application/json; charset=utf-8', 'cache-control': NO_CACHE },
   }));
 }
 
 /** The same content, uncompressed and compressed. */
-interface Forms {
+interface Representations {
   readonly plain: Buffer;
   readonly br?: Buffer;
   readonly gzip?: Buffer;
@@ -73,7 +73,7 @@ interface Forms {
 
 /** Content that does not change while the service runs, so caches can revalidate it. */
 interface Content {
-  readonly forms: Forms;
+  readonly representations: Representations;
   readonly headers: Readonly<Record<string, string>>;
 }
 
@@ -85,7 +85,7 @@ function listSiteFiles(): string[] {
   return readdirSync(SITE_DIRECTORY).filter((name) => !/\.(br|gz)$/.test(name));
 }
 
-function readForms(name: string): Forms {
+function readRepresentations(name: string): Representations {
   const file = join(SITE_DIRECTORY, name);
   const compressed = ENCODINGS.filter(({ extension }) => existsSync(file + extension)).map(
     (encoding) => [encoding.name, readFileSync(file + encoding.extension)] as const,
@@ -93,17 +93,19 @@ function readForms(name: string): Forms {
   return { plain: readFileSync(file), ...Object.fromEntries(compressed) };
 }
 
-function compress(plain: Buffer): Forms {
+function compress(plain: Buffer): Representations {
   const params = { [constants.BROTLI_PARAM_QUALITY]: BROTLI_QUALITY };
   return { plain, br: brotliCompressSync(plain, { params }), gzip: gzipSync(plain) };
 }
 
-function cacheable(content: () => Content) {
-  const digest = once(() => hash('sha256', content().forms.plain, 'base64url'));
-  return ({ headers: sent }: FastifyRequest, reply: FastifyReply) => {
-    const { forms, headers } = content();
-    const encoding = ENCODINGS.find(({ name }) => forms[name] && accepts(sent['accept-encoding'], name))?.name;
-    const body = (encoding && forms[encoding]) ?? forms.plain;
+function createCacheableHandler(getContent: () => Content) {
+  const digest = memoize(() => hash('sha256', getContent().representations.plain, 'base64url'));
+  return ({ headers: requestHeaders }: FastifyRequest, reply: FastifyReply) => {
+    const { representations, headers } = getContent();
+    const encoding = ENCODINGS.find(
+      ({ name }) => representations[name] && accepts(requestHeaders['accept-encoding'], name),
+    )?.name;
+    const body = (encoding && representations[encoding]) ?? representations.plain;
     const etag = `"${digest()}${encoding ? `-${encoding}` : ''}"`;
     void reply.headers({
       ...headers,
@@ -111,8 +113,8 @@ function cacheable(content: () => Content) {
       vary: 'Accept-Encoding',
       ...(encoding && { 'content-encoding': encoding }),
     });
-    const known = sent['if-none-match'];
-    return known?.trim() === '*' || known?.includes(etag)
+    const ifNoneMatch = requestHeaders['if-none-match'];
+    return ifNoneMatch?.trim() === '*' || ifNoneMatch?.includes(etag)
       ? reply.removeHeader('content-encoding').status(304).send()
       : reply.send(body);
   };
@@ -128,9 +130,9 @@ function accepts(header: string | string[] | undefined, coding: string): boolean
   return offer !== undefined && !offer.some((part) => /^q=0(\.0*)?$/.test(part));
 }
 
-function once<T>(make: () => T): () => T {
-  let made: { readonly value: T } | undefined;
-  return () => (made ??= { value: make() }).value;
+function memoize<T>(create: () => T): () => T {
+  let cached: { readonly value: T } | undefined;
+  return () => (cached ??= { value: create() }).value;
 }
 
 /** Allows only the site's own files, and requests to the servers in the document, which may have other origins. */

@@ -9,17 +9,22 @@ import {
   type SchemaObject,
   SwaggerModule,
 } from '@nestjs/swagger';
-import { docsUrl, type Settings } from '../config/settings';
+import { getDocsUrl, type Settings } from '../config/settings';
 import { VERSION } from '../config/version';
 import { IDEMPOTENT } from '../idempotency';
 import type { ErrorCode } from '../shared/domain/error-codes';
-import { ERROR_CODES, errorExamples, errorResponses, OMITTED_ERROR_CODES } from '../shared/openapi/api-errors';
+import {
+  ERROR_CODES,
+  createErrorExamples,
+  createErrorResponses,
+  OMITTED_ERROR_CODES,
+} from '../shared/openapi/api-errors';
 import { API_GROUP, type ApiGroupMetadata } from '../shared/openapi/api-group.decorator';
 import {
   CHALLENGE_HEADER,
   COMMON_HEADERS,
   DEPRECATION_HEADERS,
-  DEPRECATION_HEADERS_OF_ERROR,
+  ERROR_DEPRECATION_HEADERS,
   HEADER_COMPONENTS,
   HELP_HEADER,
   REPLAYED_HEADER,
@@ -37,37 +42,37 @@ const KEY_DESCRIPTION = 'An API key issued by the operator: `pets_live_…` in p
 
 /** Returns the description of the API. Its sections link to the guides if they are served. */
 function createDescription(docs: string | undefined): string {
-  const section = (title: string, text: string, guide: string, label: string) =>
+  const formatSection = (title: string, text: string, guide: string, label: string) =>
     `## ${title}\n\n${text}${docs === undefined ? '' : ` [${label}](${docs}/${guide})`}`;
   return [
     'Manage the animals of a pet store.',
-    section(
+    formatSection(
       'API keys',
-      'Send an API key with every request, as a bearer credential: `Authorization: Bearer <API_KEY>`.',
+      'Send an API key with every request, as a bearer token: `Authorization: Bearer <API_KEY>`.',
       'getting-started',
       'Make a first call',
     ),
-    section(
+    formatSection(
       'Rate limits',
       'Every response reports the remaining requests of your plan in `X-RateLimit-Remaining`. After a 429, wait for `Retry-After`.',
       'limits',
       'Plans, windows and bans',
     ),
-    section(
+    formatSection(
       'Pagination',
       'Lists are paginated. Follow the `Link` header with `rel="next"` until there is none.',
       'getting-started#pagination',
       'An example of pagination',
     ),
-    section(
+    formatSection(
       'Retries',
-      'Send an `Idempotency-Key` with requests that create a resource, and retry them safely after a lost response or a 503.',
+      'Requests that create a resource can be retried safely after a lost response or a 503 if they have an `Idempotency-Key`.',
       'getting-started#safe-retries',
       'Safe retries',
     ),
-    section(
+    formatSection(
       'Errors',
-      'Every error is `{code, message, status}`. Base decisions on `code`; new codes may be added.',
+      'Every error is `{code, message, status}`. In programs, use `code`; new codes may be added.',
       'errors',
       'All codes',
     ),
@@ -82,7 +87,7 @@ interface Handler {
 
 /** Creates the OpenAPI document of version 1 from the controllers and the guarantees of every operation. */
 export function createOpenApiDocument(app: INestApplication, settings: Settings): OpenAPIObject {
-  const docs = docsUrl(settings);
+  const docs = getDocsUrl(settings);
   const builder = new DocumentBuilder()
     .setOpenAPIVersion('3.1.0')
     .setTitle('Pet store')
@@ -102,7 +107,7 @@ export function createOpenApiDocument(app: INestApplication, settings: Settings)
   });
   document.servers = document.servers?.map((server) => ({ ...server, 'x-internal': false }));
   const catalog = app.get(ErrorCatalog);
-  document.components = { ...document.components, headers: HEADER_COMPONENTS, examples: errorExamples(catalog) };
+  document.components = { ...document.components, headers: HEADER_COMPONENTS, examples: createErrorExamples(catalog) };
   const schemas = document.components.schemas ?? {};
   document.paths = Object.fromEntries(
     Object.entries(document.paths)
@@ -189,7 +194,7 @@ function addDeclarations(
   const declared = [handler, controller, ...guards].flatMap(
     (target) => reflector.get<ErrorCode[] | undefined>(ERROR_CODES, target) ?? [],
   );
-  const errors = errorResponses(app.get(ErrorCatalog), [
+  const errors = createErrorResponses(app.get(ErrorCatalog), [
     ...declared.filter((code) => !omitted.includes(code)),
     'malformed_url',
     'malformed_request',
@@ -214,7 +219,7 @@ function addDeclarations(
             ...(status === '403' && SCOPE_CHALLENGE_HEADER),
             ...((status === '429' || status === '503') && RETRY_AFTER_HEADER),
             ...(isIdempotent && status.startsWith('2') && REPLAYED_HEADER),
-            ...(deprecation && createDeprecationHeaders(status)),
+            ...(deprecation && getDeprecationHeaders(status)),
             ...(docsEnabled && !status.startsWith('2') && HELP_HEADER),
           },
         },
@@ -224,11 +229,11 @@ function addDeclarations(
 }
 
 /** Errors before routing have no deprecation headers, because the operation is not determined yet. */
-function createDeprecationHeaders(status: string) {
+function getDeprecationHeaders(status: string) {
   if (status.startsWith('2')) {
     return DEPRECATION_HEADERS;
   }
-  return ['401', '408', '429', '431'].includes(status) ? undefined : DEPRECATION_HEADERS_OF_ERROR;
+  return ['401', '408', '429', '431'].includes(status) ? undefined : ERROR_DEPRECATION_HEADERS;
 }
 
 /** Moves response schemas with a title to the named schemas, where client generators find them. */

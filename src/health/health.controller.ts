@@ -1,7 +1,7 @@
 import { Controller, Get, VERSION_NEUTRAL } from '@nestjs/common';
 import { RouteConfig } from '@nestjs/platform-fastify';
 import { ApiExcludeController } from '@nestjs/swagger';
-import { Public } from '../shared/http/access/public';
+import { Public } from '../shared/http/access/public.decorator';
 import { Readiness } from './readiness';
 
 /** The liveness and readiness probes. */
@@ -13,13 +13,13 @@ export class HealthController {
 
   @Get('healthz')
   @RouteConfig({ isProbe: true })
-  live(): { status: 'ok' } {
+  getLiveness(): { status: 'ok' } {
     return { status: 'ok' };
   }
 
   @Get('readyz')
   @RouteConfig({ isProbe: true })
-  async ready(): Promise<{ status: 'ok' }> {
+  async getReadiness(): Promise<{ status: 'ok' }> {
     await this.readiness.check();
     return { status: 'ok' };
   }

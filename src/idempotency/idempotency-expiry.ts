@@ -3,7 +3,7 @@ import { Injectable, Logger, type OnApplicationBootstrap, type OnModuleDestroy }
 import { PetStoreError } from '../shared/domain/pet-store-error';
 import { IdempotencyRecords } from './domain/idempotency-records';
 
-const INTERVAL_MS = 60_000;
+const REMOVAL_INTERVAL_MS = 60_000;
 const BATCH_SIZE = 1_000;
 /** The pause between two batches, in which other work can run. */
 const PAUSE_MS = 50;
@@ -18,20 +18,20 @@ export class IdempotencyExpiry implements OnApplicationBootstrap, OnModuleDestro
 
   onApplicationBootstrap(): void {
     this.timer = setInterval(() => {
-      this.removeAll().catch((error: unknown) => {
+      this.removeExpired().catch((error: unknown) => {
         // Database outages are reported elsewhere; the next run tries again.
         if (!(error instanceof PetStoreError)) {
           this.logger.error(error);
         }
       });
-    }, INTERVAL_MS).unref();
+    }, REMOVAL_INTERVAL_MS).unref();
   }
 
   onModuleDestroy(): void {
     clearInterval(this.timer);
   }
 
-  async removeAll(): Promise<void> {
+  async removeExpired(): Promise<void> {
     while ((await this.records.removeExpired(BATCH_SIZE)) === BATCH_SIZE) {
       await sleep(PAUSE_MS);
     }

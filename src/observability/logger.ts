@@ -8,13 +8,13 @@ export interface LineSink {
 }
 
 /** Lines are buffered for at most this long, and up to this many bytes. */
-const FLUSH_MS = 100;
+const FLUSH_INTERVAL_MS = 100;
 const FLUSH_BYTES = 8_192;
 /** The maximum size of the buffer while the reader of the log hangs. Further lines are dropped. */
-const MAX_WAITING_BYTES = 16_777_216;
+const MAX_BUFFER_BYTES = 16_777_216;
 
 /** The contexts of the framework's own startup messages. */
-const FRAMEWORK = new Set<unknown>([
+const FRAMEWORK_CONTEXTS = new Set<unknown>([
   'NestApplication',
   'NestFactory',
   'InstanceLoader',
@@ -25,7 +25,7 @@ const FRAMEWORK = new Set<unknown>([
 /** Elastic Common Schema, whose names for requests and traces are also those of OpenTelemetry's semantic conventions. */
 const SCHEMA_VERSION = '8.11.0';
 
-/** The log: one JSON object per line on standard output, in Elastic Common Schema; in development, readable text. */
+/** The log: one JSON object per line on standard output, in the Elastic Common Schema; in development, readable text. */
 export type Log = pino.Logger;
 
 export function createLog({ environment, logLevel }: Pick<Settings, 'environment' | 'logLevel'>, sink?: LineSink): Log {
@@ -50,8 +50,8 @@ function createStandardOutput(): LineSink {
     fd: 1,
     sync: false,
     minLength: FLUSH_BYTES,
-    maxLength: MAX_WAITING_BYTES,
-    periodicFlush: FLUSH_MS,
+    maxLength: MAX_BUFFER_BYTES,
+    periodicFlush: FLUSH_INTERVAL_MS,
   });
 }
 
@@ -80,7 +80,7 @@ interface Line extends Readonly<Record<string, unknown>> {
 }
 
 /** Fields that are constant or part of the message. */
-const SKIPPED = /^(ecs|service|http\.(route|response|request\.method))\b/;
+const SKIPPED_FIELDS = /^(ecs|service|http\.(route|response|request\.method))\b/;
 
 function formatReadable(line: string): string {
   const {
@@ -98,7 +98,9 @@ function formatReadable(line: string): string {
     ...(duration !== undefined && { ms: duration / 1_000_000 }),
     ...petstore,
   }).flatMap(([name, value]) =>
-    SKIPPED.test(name) ? [] : `${name.split('.').at(-1)}=${typeof value === 'string' ? value : JSON.stringify(value)}`,
+    SKIPPED_FIELDS.test(name)
+      ? []
+      : `${name.split('.').at(-1)}=${typeof value === 'string' ? value : JSON.stringify(value)}`,
   );
   const words = [time.slice(11, 23), level.toUpperCase().padEnd(5), message ?? action, ...pairs];
   return `${words.join(' ')}\n${stack === undefined ? '' : `${stack}\n`}`;
@@ -117,7 +119,7 @@ export class NestLogger implements LoggerService {
   constructor(private readonly logger: Log) {}
 
   log(message: unknown, ...params: unknown[]): void {
-    this.write(FRAMEWORK.has(params.at(-1)) ? 'debug' : 'info', message, params);
+    this.write(FRAMEWORK_CONTEXTS.has(params.at(-1)) ? 'debug' : 'info', message, params);
   }
 
   error(message: unknown, ...params: unknown[]): void {

@@ -19,7 +19,7 @@ export class MetricsEndpoint implements OnApplicationBootstrap, OnApplicationShu
   serveOn(fastify: FastifyInstance): void {
     if (this.settings.metricsPort === undefined) {
       fastify.get(PATH, async (_request, reply) =>
-        reply.type(this.metrics.contentType).send(await this.metrics.text()),
+        reply.type(this.metrics.contentType).send(await this.metrics.render()),
       );
     }
   }
@@ -34,7 +34,7 @@ export class MetricsEndpoint implements OnApplicationBootstrap, OnApplicationShu
         response.writeHead(404).end();
         return;
       }
-      void this.metrics.text().then((text) => response.setHeader('content-type', this.metrics.contentType).end(text));
+      void this.metrics.render().then((text) => response.setHeader('content-type', this.metrics.contentType).end(text));
     });
     this.server = server;
     await new Promise<void>((listening, failed) => {

@@ -10,7 +10,7 @@ const LATENCY_BUCKETS = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5
 /** The limiter waits for Redis for up to 0.05 s. */
 const REDIS_BUCKETS = [0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1];
 /** Beyond this many accounts, calls to deprecated operations are counted together. */
-const NAMED_ACCOUNTS = 1_000;
+const MAX_LABELED_ACCOUNTS = 1_000;
 
 /** The Prometheus metrics of this replica. */
 @Injectable()
@@ -23,8 +23,8 @@ export class Metrics {
     buckets: LATENCY_BUCKETS,
     registers: this.registers,
   });
-  readonly rateDecisions = new Counter({
-    name: 'petstore_rate_decisions_total',
+  readonly rateLimitDecisions = new Counter({
+    name: 'petstore_rate_limit_decisions_total',
     help: 'Decisions of the rate limiter.',
     labelNames: ['plan', 'outcome'],
     registers: this.registers,
@@ -45,13 +45,13 @@ export class Metrics {
 
   constructor(
     private readonly registry: Registry,
-    { events }: RateLimiter,
+    { monitor }: RateLimiter,
     database: Database,
     readiness: Readiness,
     readEndpoint: ReadEndpoint,
   ) {
     const { registers } = this;
-    events.onReply((ms) => {
+    monitor.onReply((ms) => {
       this.redisReplies.observe(ms / 1_000);
     });
     new Counter({
@@ -60,7 +60,7 @@ export class Metrics {
       registers,
       collect() {
         this.reset();
-        this.inc(events.bansImposed);
+        this.inc(monitor.bansImposed);
       },
     });
     new Gauge({
@@ -68,7 +68,7 @@ export class Metrics {
       help: '1 while this replica is degraded: it counts requests locally because Redis is unavailable.',
       registers,
       collect() {
-        this.set(events.isDegraded ? 1 : 0);
+        this.set(monitor.isDegraded ? 1 : 0);
       },
     });
     new Counter({
@@ -77,7 +77,7 @@ export class Metrics {
       registers,
       collect() {
         this.reset();
-        this.inc(events.breakerOpenings);
+        this.inc(monitor.breakerOpenings);
       },
     });
     new Gauge({
@@ -86,25 +86,25 @@ export class Metrics {
       labelNames: ['state'],
       registers,
       collect() {
-        const { busy, idle } = database.poolState;
-        this.set({ state: 'busy' }, busy);
+        const { used, idle } = database.poolState;
+        this.set({ state: 'used' }, used);
         this.set({ state: 'idle' }, idle);
       },
     });
     new Gauge({
-      name: 'petstore_database_waiting',
-      help: 'Statements waiting for a connection of the database pool.',
+      name: 'petstore_database_pending_requests',
+      help: 'Statements that wait for a connection of the database pool.',
       registers,
       collect() {
-        this.set(database.poolState.waiting);
+        this.set(database.poolState.pendingRequests);
       },
     });
     new Gauge({
-      name: 'petstore_database_read_endpoint',
+      name: 'petstore_database_read_endpoint_enabled',
       help: '1 while listings are read from DATABASE_READ_URL, 0 while they are read from the primary.',
       registers,
       collect() {
-        this.set(readEndpoint.isUsed ? 1 : 0);
+        this.set(readEndpoint.isEnabled ? 1 : 0);
       },
     });
     // After the pool gauges, which the readiness statement would change.
@@ -124,9 +124,9 @@ export class Metrics {
     new Gauge({
       name: 'petstore_build_info',
       help: 'The version of the service and of Node.js; always 1.',
-      labelNames: ['version', 'node'],
+      labelNames: ['version', 'node_version'],
       registers,
-    }).set({ version: VERSION, node: process.versions.node }, 1);
+    }).set({ version: VERSION, node_version: process.versions.node }, 1);
     collectDefaultMetrics({ register: this.registry });
   }
 
@@ -135,15 +135,15 @@ export class Metrics {
   }
 
   recordDeprecatedCall(method: string, route: string, accountId: bigint): void {
-    const isNamed = this.accounts.has(accountId) || this.accounts.size < NAMED_ACCOUNTS;
-    if (isNamed) {
+    const isLabeled = this.accounts.has(accountId) || this.accounts.size < MAX_LABELED_ACCOUNTS;
+    if (isLabeled) {
       this.accounts.add(accountId);
     }
-    this.deprecatedCalls.inc({ method, route, account: isNamed ? `${accountId}` : 'other' });
+    this.deprecatedCalls.inc({ method, route, account: isLabeled ? `${accountId}` : 'other' });
   }
 
   /** All metrics, in Prometheus's text format. */
-  text(): Promise<string> {
+  render(): Promise<string> {
     return this.registry.metrics();
   }
 }

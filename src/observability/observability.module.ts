@@ -12,12 +12,12 @@ import { MetricsEndpoint } from './metrics-endpoint';
   exports: [Registry],
 })
 export class ObservabilityModule {
-  constructor({ events }: RateLimiter) {
+  constructor({ monitor }: RateLimiter) {
     const logger = new Logger('RateLimiter');
-    events.onBan(({ keyId, keyFirstCharacters, accountId }, until) => {
+    monitor.onBan(({ keyId, keyFirstCharacters, accountId }, until) => {
       const bannedUntil = new Date(until).toISOString();
       logger.warn(
-        { event: 'key_banned', keyId, key: keyFirstCharacters, accountId, bannedUntil },
+        { event: 'key_banned', keyId, keyFirstCharacters, accountId, bannedUntil },
         `Key ${keyId} is banned until ${bannedUntil}.`,
       );
     });

@@ -28,7 +28,7 @@ interface FinishedRequest {
 
 /** Writes one log line for each request, and counts it. */
 export class RequestObserver {
-  private readonly failures = new WeakMap<Socket, number>();
+  private readonly protocolErrors = new WeakMap<Socket, number>();
 
   constructor(
     private readonly log: Log,
@@ -53,10 +53,10 @@ export class RequestObserver {
   }
 
   /** Records input that the HTTP layer rejected: a separate request, or the rest of the current one. */
-  recordProtocolFailure(id: string, status: number, socket: Socket): void {
+  recordProtocolError(id: string, status: number, socket: Socket): void {
     // In this property, Node.js keeps the response in progress.
     if ((socket as { _httpMessage?: unknown })._httpMessage) {
-      this.failures.set(socket, status);
+      this.protocolErrors.set(socket, status);
     } else {
       this.record({ id, route: UNMATCHED, status, durationMs: 0 });
     }
@@ -68,7 +68,7 @@ export class RequestObserver {
     const route = CATCH_ALL.test(url) ? UNMATCHED : url;
     const status = reply.raw.writableFinished
       ? reply.statusCode
-      : (this.failures.get(request.raw.socket) ?? CLIENT_CLOSED_REQUEST);
+      : (this.protocolErrors.get(request.raw.socket) ?? CLIENT_CLOSED_REQUEST);
     const { isProbe } = config;
     this.record({ id, method, route, status, durationMs, principal, rateLimitOutcome, traceId, fields, isProbe });
     if (principal !== undefined && reply.hasHeader('deprecation')) {
@@ -81,7 +81,7 @@ export class RequestObserver {
     const knownMethod = method !== undefined && METHODS.has(method) ? method : 'other';
     this.metrics.requests.observe({ method: knownMethod, route, status }, durationMs / 1_000);
     if (rateLimitOutcome !== undefined) {
-      this.metrics.rateDecisions.inc({ plan: principal?.plan ?? 'none', outcome: rateLimitOutcome });
+      this.metrics.rateLimitDecisions.inc({ plan: principal?.plan ?? 'none', outcome: rateLimitOutcome });
     }
     if (this.log.isLevelEnabled('info') && !(isProbe && status < 400)) {
       this.log.info(
@@ -95,10 +95,10 @@ export class RequestObserver {
           'trace.id': traceId,
           petstore: {
             ...fields,
-            // A bigint would cost more than the rest of the line. Ids are assigned sequentially, so this one is exact.
+            // A bigint would cost more than the rest of the line. IDs are assigned sequentially, so this one is exact.
             accountId: principal && Number(principal.accountId),
-            key: principal?.keyFirstCharacters,
-            rate: rateLimitOutcome,
+            keyFirstCharacters: principal?.keyFirstCharacters,
+            rateLimitOutcome,
           },
         },
         `${knownMethod} ${route} ${status}`,

@@ -16,7 +16,7 @@ export class OrdersService {
   ) {}
 
   /**
-   * Reserves the animal and places the order, or does neither: of several orders for one animal, exactly one is placed.
+   * Reserves the animal and places the order, or does neither. Of several orders for one animal, exactly one is placed.
    * @throws UnknownPetError, PetNotAvailableError
    */
   place(accountId: bigint, input: PlaceOrderInput): Promise<Order> {
@@ -32,7 +32,7 @@ export class OrdersService {
     });
   }
 
-  /** One page of an account's orders by ascending id. */
+  /** One page of an account's orders by ascending ID. */
   list(query: OrderQuery): Promise<OrderPage> {
     return this.orders.list(query);
   }

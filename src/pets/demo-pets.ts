@@ -2,7 +2,7 @@ import { Injectable, type OnApplicationBootstrap } from '@nestjs/common';
 import { Settings } from '../config/settings';
 import { PetsService } from './pets.service';
 
-const NAMES = ['Rex', 'Mia', 'Tom'];
+const DEMO_NAMES = ['Rex', 'Mia', 'Tom'];
 
 /** Adds some animals in development if the embedded database has none. */
 @Injectable()
@@ -21,7 +21,7 @@ export class DemoPets implements OnApplicationBootstrap {
     if (json !== '[]') {
       return;
     }
-    for (const name of NAMES) {
+    for (const name of DEMO_NAMES) {
       await this.pets.add({ name, categoryId: 3n, status: 'available' });
     }
   }

@@ -11,7 +11,7 @@ export class PetsService {
     private readonly listing: PetListing,
   ) {}
 
-  /** Returns a page of animals by ascending id. */
+  /** Returns a page of animals by ascending ID. */
   list(query: PetListingQuery): Promise<PetListingPage> {
     return this.listing.list(query);
   }

@@ -1,7 +1,7 @@
 export { RateLimiter } from './domain/rate-limiter';
 export { RATE_LIMIT_ERROR_ENTRIES } from './http/rate-limit-error-entries';
-export { PlanGuard } from './http/plan.guard';
-export { readAddressRateLimitHeaders, applyRateLimitDecision, sendRateLimitHeaders } from './http/rate-limit-headers';
+export { RateLimitGuard } from './http/rate-limit.guard';
+export { readIpRateLimitHeaders, applyRateLimitDecision, sendRateLimitHeaders } from './http/rate-limit-headers';
 export { readRateLimitUsage } from './redis/read-rate-limit-usage';
 export type { RateLimitSubject, RequestCount } from './redis/redis-usage-store';
 export { RATE_LIMIT_SETTINGS } from './rate-limit-settings';

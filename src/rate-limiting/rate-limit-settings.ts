@@ -12,8 +12,8 @@ export const RATE_LIMIT_SETTINGS = declareSettings({
   banDurationsSeconds: [
     'BAN_DURATIONS_SECONDS',
     {
-      must: 'be one to ten whole numbers of seconds from 1 to 999999, separated by commas',
-      read: (text: string): readonly number[] | undefined =>
+      requirement: 'be one to ten whole numbers of seconds from 1 to 999999, separated by commas',
+      parse: (text: string): readonly number[] | undefined =>
         /^[1-9]\d{0,5}(,[1-9]\d{0,5}){0,9}$/.test(text) ? text.split(',').map(Number) : undefined,
     },
     [900, 3600, 86_400],

@@ -10,14 +10,15 @@ import { RedisUsageStore } from './redis/redis-usage-store';
 import { RedisRateLimiter } from './redis/redis-rate-limiter';
 
 @Module({
-  // ThrottlerGuard calls its hook once per throttler, so one must be configured. The limits come from the plan, not from here.
+  // ThrottlerGuard calls its hook once per throttler, so one must be configured. The limits come from the plan, not from this
+  // configuration.
   imports: [ThrottlerModule.forRoot([{ limit: 0, ttl: 0 }])],
   providers: [
     {
       provide: RateLimiter,
       inject: [Clock, Settings],
       useFactory: (clock: Clock, settings: Settings) => {
-        const limits = settings.of(RATE_LIMIT_SETTINGS);
+        const limits = settings.get(RATE_LIMIT_SETTINGS);
         return settings.redisUrls.length === 0
           ? new MemoryRateLimiter(clock, limits)
           : new RedisRateLimiter(RedisUsageStore.create(settings), clock, limits);

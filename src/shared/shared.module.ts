@@ -11,7 +11,7 @@ import { TypeOrmUnitOfWork } from './persistence/typeorm-unit-of-work';
 /** The providers that every module may inject: the settings, the clock, the database and its transactions. */
 @Module({})
 export class SharedModule {
-  /** @param databaseClass opens and closes the database; by default, like a server */
+  /** @param databaseClass opens and closes the database; the default is the server's */
   static forRoot(
     settings: Settings,
     clock: Clock,

@@ -10,19 +10,19 @@ import { BatchSpanProcessor, NodeTracerProvider } from '@opentelemetry/sdk-trace
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { VERSION } from '../config/version';
 
-const SERVICE = 'petstore';
+const SERVICE_NAME = 'petstore';
 /** How long the process waits for the collector before it exits. */
-const FLUSH_LIMIT_MS = 1_000;
-/** The suffix that makes the name of a prepared statement unique to a connection (see statements.ts). */
+const FLUSH_TIMEOUT_MS = 1_000;
+/** The suffix that makes the name of a prepared statement unique to a connection (see statement.ts). */
 const CONNECTION_SUFFIX = /_[0-9a-f]{12}$/;
 
-/** OpenTelemetry; it reads its other settings from the environment itself. */
+/** Traces requests with OpenTelemetry, which reads its other settings from the environment itself. */
 class Tracing {
   constructor(private readonly provider: NodeTracerProvider) {}
 
   /** Creates a span for each request, in the trace named by its `traceparent`, and puts the trace ID into the log. */
   traceRequests(fastify: FastifyInstance): void {
-    const tracer = trace.getTracer(SERVICE, VERSION);
+    const tracer = trace.getTracer(SERVICE_NAME, VERSION);
     fastify.addHook('onRequest', (request, reply, done) => {
       if (request.routeOptions.config.isProbe) {
         done();
@@ -43,7 +43,7 @@ class Tracing {
   /** Sends the remaining spans; if the collector is too slow, they are lost. */
   async stop(): Promise<void> {
     // A failed export was already retried.
-    await Promise.race([this.provider.shutdown().catch(() => undefined), sleep(FLUSH_LIMIT_MS)]);
+    await Promise.race([this.provider.shutdown().catch(() => undefined), sleep(FLUSH_TIMEOUT_MS)]);
   }
 }
 
@@ -71,7 +71,7 @@ export function startTracing(): Tracing {
   const protocol = [OTEL_EXPORTER_OTLP_TRACES_PROTOCOL, OTEL_EXPORTER_OTLP_PROTOCOL].find(Boolean);
   const Exporter = protocol === 'http/json' ? JsonExporter : ProtobufExporter;
   const provider = new NodeTracerProvider({
-    resource: resourceFromAttributes({ 'service.name': SERVICE, 'service.version': VERSION }).merge(
+    resource: resourceFromAttributes({ 'service.name': SERVICE_NAME, 'service.version': VERSION }).merge(
       detectResources({ detectors: [envDetector] }),
     ),
     spanProcessors: [new BatchSpanProcessor(new Exporter())],

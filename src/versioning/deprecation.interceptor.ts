@@ -2,7 +2,7 @@ import { type CallHandler, type ExecutionContext, Injectable, type NestIntercept
 import { Reflector } from '@nestjs/core';
 import type { FastifyReply } from 'fastify';
 import type { Observable } from 'rxjs';
-import { docsUrl, Settings } from '../config/settings';
+import { getDocsUrl, Settings } from '../config/settings';
 
 export interface Deprecation {
   /** The UTC date of the deprecation (RFC 9745), `YYYY-MM-DD`. */
@@ -39,7 +39,7 @@ export class DeprecationInterceptor implements NestInterceptor {
 }
 
 function createDeprecationHeaders({ since, sunset, successor, documentation }: Deprecation, settings: Settings) {
-  const docs = docsUrl(settings);
+  const docs = getDocsUrl(settings);
   return {
     deprecation: `@${Date.parse(since) / 1_000}`,
     sunset: new Date(sunset).toUTCString(),

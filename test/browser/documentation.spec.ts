@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { promisify } from 'node:util';
 import type { OpenAPIObject } from '@nestjs/swagger';
 import { type Browser, type BrowserContext, chromium, type Locator, type Page } from 'playwright-core';
-import { freePort, petstore, type Program, startServer, createTemporaryDirectory } from '../support/process';
+import { findFreePort, runPetstore, type Program, startServer, createTemporaryDirectory } from '../support/process';
 
 const CHROMIUM = process.env.CHROMIUM_PATH ?? '/usr/bin/chromium';
 /** The directory of the screenshots in the README. */
@@ -31,7 +31,7 @@ describe('The documentation in a browser', () => {
       );
     }
     directory = await createTemporaryDirectory();
-    env = { DATA_DIR: directory.path, PORT: await freePort() };
+    env = { DATA_DIR: directory.path, PORT: await findFreePort() };
     origin = `http://127.0.0.1:${env.PORT}`;
     [server, browser] = await Promise.all([
       startServer(env),
@@ -147,7 +147,8 @@ describe('The documentation in a browser', () => {
   });
 
   it('shows 429 with Retry-After when the rate limit is exceeded', async () => {
-    const run = async <T>(line: string) => JSON.parse((await petstore(`${line} --json`.split(' '), env)).stdout) as T;
+    const run = async <T>(line: string) =>
+      JSON.parse((await runPetstore(`${line} --json`.split(' '), env)).stdout) as T;
     const account = await run<{ id: number }>(
       'accounts create --name Small --plan enterprise --per-minute 2 --per-day 9',
     );

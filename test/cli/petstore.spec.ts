@@ -22,7 +22,7 @@ describe('The petstore command', () => {
     expect(await readJson<object[]>('accounts list')).toContainEqual(changed);
     expect(await readJson('audit --limit 1')).toMatchObject([
       {
-        ...{ act: 'plan_set', accountId: account.id, keyId: null },
+        ...{ action: 'plan_set', accountId: account.id, keyId: null },
         details: {
           ...{ oldPlan: 'free', oldPerMinute: 60, oldPerDay: 1_000 },
           ...{ plan: 'enterprise', perMinute: 5, perDay: 50 },
@@ -66,7 +66,7 @@ describe('The petstore command', () => {
     const { id } = await readJson<{ id: number }>('accounts create --name Acme --plan free');
     expect(await readJson(`keys create ${id} --expires ${expires}`)).toMatchObject({ state: 'expiring', expiresAt });
     expect((await runCommand(`keys list ${id}`)).stdout).toContain(` expires ${expiresAt} `);
-    expect(await readJson('audit --limit 1')).toMatchObject([{ act: 'key_created', details: { expiresAt } }]);
+    expect(await readJson('audit --limit 1')).toMatchObject([{ action: 'key_created', details: { expiresAt } }]);
   });
 
   it('cannot issue a key with an expiry in the past', async () => {
@@ -82,7 +82,7 @@ describe('The petstore command', () => {
     expect(await readJson(`keys list --account ${id}`)).toMatchObject([{ id: issued.id }]);
     const { code, stderr } = await runCommand(`keys list ${id} --account ${id}`);
     expect(code).toBe(2);
-    expect(stderr).toMatch(/^error: give the id of one account\n/);
+    expect(stderr).toMatch(/^error: give the ID of one account\n/);
   });
 
   describe('rotates a key', () => {
@@ -122,7 +122,7 @@ describe('The petstore command', () => {
       const trail = await readJson('audit --limit 1');
       expect(trail).toMatchObject([
         {
-          ...{ act: 'key_rotated', accountId: old.accountId, keyId: old.id },
+          ...{ action: 'key_rotated', accountId: old.accountId, keyId: old.id },
           details: { expiresAt, newKeyId: rotated.id, newKeyExpiresAt: null },
         },
       ]);
@@ -179,7 +179,7 @@ describe('The petstore command', () => {
   it('issues a read-only key, which keeps its scope when it is rotated, until the scope is set', async () => {
     const { id: accountId } = await readJson<{ id: number }>('accounts create --name Acme --plan free');
     const { id } = await readJson<{ id: number }>(`keys create ${accountId} --scope read`);
-    expect(await readJson('audit --limit 1')).toMatchObject([{ act: 'key_created', details: { scope: 'read' } }]);
+    expect(await readJson('audit --limit 1')).toMatchObject([{ action: 'key_created', details: { scope: 'read' } }]);
     expect(await readJson(`keys create ${accountId}`)).toMatchObject({ scope: 'write' });
     const rotated = await readJson<{ id: number }>(`keys rotate ${id}`);
     const listScopes = async () =>
@@ -187,7 +187,7 @@ describe('The petstore command', () => {
     expect(await listScopes()).toEqual(['read', 'write', 'read']);
     expect(await readJson(`keys set-scope ${rotated.id} write`)).toMatchObject({ id: rotated.id, scope: 'write' });
     expect(await readJson('audit --limit 1')).toMatchObject([
-      { act: 'key_scope_set', accountId, keyId: rotated.id, details: { oldScope: 'read', scope: 'write' } },
+      { action: 'key_scope_set', accountId, keyId: rotated.id, details: { oldScope: 'read', scope: 'write' } },
     ]);
     expect(await listScopes()).toEqual(['read', 'write', 'write']);
   });
@@ -208,7 +208,7 @@ describe('The petstore command', () => {
     const issued = await readJson<{ id: number }>(`keys create ${accountId}`);
     expect(await readJson(`keys unban ${issued.id}`)).toMatchObject({ id: issued.id, state: 'active', ...NO_END });
     expect(await readJson('audit --limit 1')).toMatchObject([
-      { act: 'key_unbanned', accountId, keyId: issued.id, details: {} },
+      { action: 'key_unbanned', accountId, keyId: issued.id, details: {} },
     ]);
   });
 
@@ -221,7 +221,7 @@ describe('The petstore command', () => {
       ...[1, ''],
       `error: Key ${id} is revoked, so it cannot be unbanned. Create a key for account ${accountId} instead.\n`,
     ]);
-    expect(await readJson('audit --limit 1')).toMatchObject([{ act: 'key_revoked', keyId: id }]);
+    expect(await readJson('audit --limit 1')).toMatchObject([{ action: 'key_revoked', keyId: id }]);
   });
 
   it('shows an account with its number of keys, and how many of them are valid', async () => {
@@ -239,7 +239,7 @@ describe('The petstore command', () => {
   it('notes that bans and usage are unknown if replicas count in memory, but not with --json', async () => {
     const { id } = await readJson<{ id: number }>('accounts create --name Acme --plan free');
     await runCommand(`keys create ${id}`);
-    const why = 'unknown here: without REDIS_URL, each replica counts in its own memory.\n';
+    const why = 'unknown: without REDIS_URL, each replica counts in its own memory.\n';
     expect((await runCommand(`keys list ${id}`)).stderr).toBe(`note: The ban state of the keys is ${why}`);
     expect((await runCommand(`accounts show ${id}`)).stderr).toBe(`note: The rate limit usage is ${why}`);
     expect(Object.keys((await readJson<object[]>(`keys list ${id}`))[0] ?? {})).not.toContain('bannedUntil');
@@ -271,14 +271,14 @@ describe('The petstore command', () => {
     const [operator, at] = [userInfo().username, TIME];
     expect(entries).toMatchObject([
       {
-        ...{ operator, at, act: 'account_created', accountId: id, keyId: null },
+        ...{ operator, at, action: 'account_created', accountId: id, keyId: null },
         details: { name: 'Acme', plan: 'enterprise', perMinute: 5, perDay: 9 },
       },
-      { operator, at, act: 'key_created', accountId: id, keyId: issued.id, details: { expiresAt: null } },
-      { operator, at, act: 'key_revoked', accountId: id, keyId: issued.id, details: {} },
+      { operator, at, action: 'key_created', accountId: id, keyId: issued.id, details: { expiresAt: null } },
+      { operator, at, action: 'key_revoked', accountId: id, keyId: issued.id, details: {} },
     ]);
     const { stdout } = await runCommand('audit --limit 2');
-    expect(stdout).toMatch(/^id +at +operator +act +accountId +keyId +details\n/);
+    expect(stdout).toMatch(/^id +at +operator +action +accountId +keyId +details\n/);
     expect(stdout).toMatch(/\n\d+ +\S+Z +\S+ +key_created +\d+ +\d+ +scope: write, expiresAt: none\n/);
     const printed = stdout + JSON.stringify(entries);
     const hash = createHash('sha256').update(issued.key).digest();
@@ -346,10 +346,10 @@ describe('The petstore command', () => {
     'keys rotate 999',
     'keys unban 999',
     'keys revoke 999',
-  ])('says that the id in "%s" does not exist, with exit code 1', async (line) => {
+  ])('says that the ID in "%s" does not exist, with exit code 1', async (line) => {
     const { code, stdout, stderr } = await runCommand(`${line} --json`);
     expect([code, stdout]).toEqual([1, '']);
-    expect(stderr).toMatch(/^error: No (account|key) has the id 999\.\n$/);
+    expect(stderr).toMatch(/^error: No (account|key) has the ID 999\.\n$/);
   });
 
   it.each([

@@ -14,7 +14,7 @@ describe('The client', () => {
 
   beforeAll(async () => {
     service = await TestService.start();
-    proxy = await FaultyProxy.to(service.port);
+    proxy = await FaultyProxy.start(service.port);
   });
   beforeEach(() => {
     name = expect.getState().currentTestName ?? '';

@@ -47,7 +47,7 @@ export class FaultyProxy {
     });
   }
 
-  static async to(target: number): Promise<FaultyProxy> {
+  static async start(target: number): Promise<FaultyProxy> {
     const proxy = new FaultyProxy(target);
     await new Promise<void>((listening) => proxy.server.listen(0, '127.0.0.1', listening));
     return proxy;

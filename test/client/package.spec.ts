@@ -99,7 +99,7 @@ describe('The package petstore-client', () => {
       'the example of the %s, which prints the output shown there',
       async (name) => {
         const key = await service.createKey();
-        await service.administer('TRUNCATE pets RESTART IDENTITY CASCADE');
+        await service.queryAsAdmin('TRUNCATE pets RESTART IDENTITY CASCADE');
         const { printed } = examples[name];
         for (const [, other] of printed.matchAll(/^\d+ (\w+) 3$/gm)) {
           await service.post('/v1/pets', { key, body: { name: other, categoryId: 3 } });

@@ -5,18 +5,18 @@ import { Redis } from 'ioredis';
 import { AccountsService, KeysService } from '../../src/auth';
 import { readJson } from '../support/command-line';
 import { createTemporaryDirectory } from '../support/process';
-import { Client, getErrorCode, concurrently } from './support/client';
+import { Client, getErrorCode, runConcurrently } from './support/client';
 import { Replica } from './support/replica';
 import { findPostgresProgram, Server } from './support/servers';
 import { Store } from './support/store';
 
-/** The commands in docs/operating.md. */
-const [BACKUP = '', RESTORE = ''] = Array.from(
-  /\n## Backup and restore\n(.*?)\n## /s
-    .exec(readFileSync(join(__dirname, '../../docs/operating.md'), 'utf8'))?.[1]
-    ?.matchAll(/```sh\n(.*?)```/gs) ?? [],
-  ([, commands]) => commands,
-);
+const RUNBOOK = readFileSync(join(__dirname, '../../docs/runbook.md'), 'utf8');
+const BLOCKS = [...RUNBOOK.matchAll(/```sh\n(.*?)```/gs)].map(([, commands = '']) => commands);
+/** Finds the commands in docs/runbook.md that begin with a command. */
+const findCommands = (first: string) => BLOCKS.find((commands) => commands.trimStart().startsWith(first)) ?? 'false';
+const BACKUP = findCommands('pg_dump ');
+const RESTORE = findCommands('pg_restore ');
+const CLEAR_REDIS = findCommands('redis-cli -u "$REDIS_URL" --scan');
 
 const ANIMAL = { name: 'Rex', categoryId: 1 };
 
@@ -34,12 +34,16 @@ describe('A database that was backed up, dropped and restored', () => {
   let keysLeft: string[];
 
   beforeAll(async () => {
-    [postgres, redis, directory] = await Promise.all([Server.postgres(), Server.redis(), createTemporaryDirectory()]);
+    [postgres, redis, directory] = await Promise.all([
+      Server.startPostgres(),
+      Server.startRedis(),
+      createTemporaryDirectory(),
+    ]);
     env = {
       ...{ APP_ENV: 'production', DRAIN_SECONDS: '0' },
       ...{ DATABASE_URL: `${postgres.url}/petstore`, REDIS_URL: redis.url },
     };
-    runCommands(`psql "$ADMIN_URL" -c 'CREATE DATABASE petstore'`);
+    runCommands(`psql "$MAINTENANCE_URL" -c 'CREATE DATABASE petstore'`);
     store = await Store.open(env.DATABASE_URL);
     replica = await Replica.start(env);
 
@@ -47,7 +51,7 @@ describe('A database that was backed up, dropped and restored', () => {
     const [key, other] = [await store.get(KeysService).create(id), await store.get(KeysService).create(id)];
     await store.get(KeysService).revoke(other.key.id);
     [client, revoked] = [new Client(key.secret), new Client(other.secret)];
-    await concurrently(8, 30, (index) => client.add(replica.port, `Animal ${index}`));
+    await runConcurrently(8, 30, (index) => client.add(replica.port, `Animal ${index}`));
     await create();
 
     runCommands(BACKUP);
@@ -62,10 +66,11 @@ describe('A database that was backed up, dropped and restored', () => {
     await otherApp.set('other:app', 'stays');
 
     runCommands(RESTORE);
+    runCommands(CLEAR_REDIS);
     keysLeft = await otherApp.keys('*');
     otherApp.disconnect();
     store = await Store.open(env.DATABASE_URL);
-    replica = await replica.startAgain();
+    replica = await replica.restart();
   });
   afterAll(async () => {
     client.close();
@@ -78,7 +83,12 @@ describe('A database that was backed up, dropped and restored', () => {
   const runCommands = (commands: string) => {
     const path = [dirname(findPostgresProgram('pg_restore')), process.env.PATH].join(delimiter);
     execFileSync('sh', ['-e', '-c', commands], {
-      env: { ...env, PATH: path, ADMIN_URL: `${postgres.url}/postgres` },
+      env: {
+        ...env,
+        PATH: path,
+        MAINTENANCE_URL: `${postgres.url}/postgres`,
+        DATABASE_OWNER: new URL(postgres.url).username,
+      },
       cwd: directory.path,
       stdio: 'pipe',
     });
@@ -109,7 +119,12 @@ describe('A database that was backed up, dropped and restored', () => {
     expect(before).toMatchObject({
       ...{ one: { status: 200 }, rejected: [401, 'invalid_api_key'], limit: '5000' },
       repeated: { status: 201, replayed: 'true' },
-      audit: [{ act: 'account_created' }, { act: 'key_created' }, { act: 'key_created' }, { act: 'key_revoked' }],
+      audit: [
+        { action: 'account_created' },
+        { action: 'key_created' },
+        { action: 'key_created' },
+        { action: 'key_revoked' },
+      ],
     });
     expect(await readEverything()).toEqual(before);
     expect(await readJson('migrate', env)).toEqual([]);
@@ -137,6 +152,6 @@ describe('A database that was backed up, dropped and restored', () => {
     const { status, headers } = await customer.call(replica.port);
     expect([status, headers['x-ratelimit-remaining']]).toEqual([200, '59']);
     customer.close();
-    expect(await readJson('audit --limit 1', env)).toMatchObject([{ act: 'key_created' }]);
+    expect(await readJson('audit --limit 1', env)).toMatchObject([{ action: 'key_created' }]);
   });
 });

@@ -1,5 +1,5 @@
 import { eventually } from '../cluster/support/replica';
-import { freePort, petstore, startServer, createTemporaryDirectory } from '../support/process';
+import { findFreePort, runPetstore, startServer, createTemporaryDirectory } from '../support/process';
 
 describe('The petstore program', () => {
   let directory: Awaited<ReturnType<typeof createTemporaryDirectory>>;
@@ -7,11 +7,11 @@ describe('The petstore program', () => {
 
   beforeAll(async () => {
     directory = await createTemporaryDirectory();
-    env = { DATA_DIR: directory.path, PORT: await freePort() };
+    env = { DATA_DIR: directory.path, PORT: await findFreePort() };
   });
   afterAll(() => directory.remove());
 
-  const run = (line: string) => petstore(line.split(' '), env);
+  const run = (line: string) => runPetstore(line.split(' '), env);
   const readJson = async <T>(line: string) => {
     const { code, stdout, stderr } = await run(`${line} --json`);
     expect([code, stderr]).toEqual([0, '']);
@@ -37,9 +37,9 @@ describe('The petstore program', () => {
       await run(`keys revoke ${issued.id}`);
       await eventually(1_000, async () => (await call()).status === 401);
       expect(await readJson('migrate')).toEqual([]);
-      const acts = await readJson<{ act: string; accountId: number; details: { name?: string } }[]>('audit');
-      const demo = acts.findIndex(({ act, details }) => act === 'account_created' && details.name === 'demo');
-      expect(acts[demo + 1]).toMatchObject({ act: 'key_created', accountId: acts[demo]?.accountId });
+      const entries = await readJson<{ action: string; accountId: number; details: { name?: string } }[]>('audit');
+      const demo = entries.findIndex(({ action, details }) => action === 'account_created' && details.name === 'demo');
+      expect(entries[demo + 1]).toMatchObject({ action: 'key_created', accountId: entries[demo]?.accountId });
     } finally {
       await server.kill('SIGTERM');
     }
@@ -58,8 +58,8 @@ describe('The petstore program', () => {
   });
 
   it('reports in one line that the database cannot be reached', async () => {
-    const { code, stderr } = await petstore(['accounts', 'list'], {
-      DATABASE_URL: `postgres://u:secret@127.0.0.1:${await freePort()}/d`,
+    const { code, stderr } = await runPetstore(['accounts', 'list'], {
+      DATABASE_URL: `postgres://u:secret@127.0.0.1:${await findFreePort()}/d`,
     });
     expect(code).toBe(1);
     expect(stderr).toMatch(/^error: The database cannot be reached\. .+\n$/);

@@ -1,4 +1,4 @@
-import { Client, concurrently } from './support/client';
+import { Client, runConcurrently } from './support/client';
 import { eventually, Replica } from './support/replica';
 import { Server } from './support/servers';
 import { Store } from './support/store';
@@ -10,7 +10,7 @@ describe('The connection pool of a replica', () => {
   const replicas: Replica[] = [];
 
   beforeAll(async () => {
-    postgres = await Server.postgres();
+    postgres = await Server.startPostgres();
     store = await Store.open(postgres.url);
     client = new Client(await store.createUnlimitedKey());
   });
@@ -39,7 +39,7 @@ describe('The connection pool of a replica', () => {
     await client.add((await start({})).port, 'Rex');
     const { port } = await start({ DATABASE_POOL_MAX: '5', DATABASE_URL: `${postgres.url}?application_name=small` });
     await eventually(5_000, async () => (await countConnections('small')) === 5);
-    const replies = await concurrently(6, 90, (index) => {
+    const replies = await runConcurrently(6, 90, (index) => {
       const path = ['/v1/pets', '/v1/store/orders', '/v1/pets/1'][index % 3] ?? '';
       const headers = index % 4 === 0 ? { 'idempotency-key': `k-${index}` } : undefined;
       return index % 2 === 0 ? client.add(port, `Rex ${index}`, headers) : client.call(port, { path });

@@ -5,9 +5,9 @@ import { promisify } from 'node:util';
 import pg from 'pg';
 import { DataSource } from 'typeorm';
 import { loadSettings } from '../../src/config/settings';
-import { errorMessage } from '../../src/shared/domain/error-message';
-import { typeOrmConfig } from '../../src/typeorm.config';
-import { freePort, petstore, Program, createTemporaryDirectory } from '../support/process';
+import { getErrorMessage } from '../../src/shared/domain/error-message';
+import { createTypeOrmConfig } from '../../src/typeorm.config';
+import { findFreePort, runPetstore, Program, createTemporaryDirectory } from '../support/process';
 import { type Certificate, CertificateAuthority } from './support/certificates';
 import { eventually, Replica } from './support/replica';
 import { Server } from './support/servers';
@@ -39,7 +39,7 @@ hostssl all postgres all trust
 hostssl all holder all cert
 `;
     [secure, plain] = await Promise.all([
-      Server.postgres({
+      Server.startPostgres({
         settings: {
           ssl: 'on',
           ssl_cert_file: 'server.crt',
@@ -48,7 +48,7 @@ hostssl all holder all cert
         },
         files: { 'server.crt': cert, 'server.key': key, 'root.crt': authority.certificate, 'pg_hba.conf': hba },
       }),
-      Server.postgres(),
+      Server.startPostgres(),
     ]);
     await eventually(10_000, () => connect({ DATABASE_URL: `${secure.url}/postgres` }).then(isConnected));
     const operator = new pg.Client(secure.url);
@@ -62,14 +62,14 @@ hostssl all holder all cert
   /** @returns whether the connection is encrypted, or why it failed */
   const connect = async (env: Record<string, string>): Promise<string> => {
     try {
-      const dataSource = await new DataSource(typeOrmConfig(loadSettings(env))).initialize();
+      const dataSource = await new DataSource(createTypeOrmConfig(loadSettings(env))).initialize();
       const [row] = await dataSource.query<{ ssl: boolean }[]>(
         'SELECT ssl FROM pg_stat_ssl WHERE pid = pg_backend_pid()',
       );
       await dataSource.destroy();
       return row?.ssl === true ? ENCRYPTED : PLAIN;
     } catch (error) {
-      const reason = errorMessage(error);
+      const reason = getErrorMessage(error);
       // The machine may be busy with other tests.
       return reason.includes('connection timeout') ? connect(env) : reason;
     }
@@ -148,7 +148,7 @@ hostssl all holder all cert
     const pair = { DATABASE_CERT_FILE: client.certFile, DATABASE_KEY_FILE: client.keyFile };
     expect(await connect({ ...env, ...pair })).toBe(ENCRYPTED);
     expect(await connect(env)).toBe('connection requires a valid client certificate');
-    const migrated = await petstore(['migrate'], { APP_ENV: 'production', ...env, ...pair });
+    const migrated = await runPetstore(['migrate'], { APP_ENV: 'production', ...env, ...pair });
     expect([migrated.code, migrated.stderr]).toEqual([0, '']);
     const [accepted, rejected] = await Promise.all([Replica.start({ ...env, ...pair }), Replica.start(env)]);
     try {
@@ -179,8 +179,8 @@ hostssl all holder all cert
       ],
     ];
     for (const [env, message] of cases) {
-      const all = { APP_ENV: 'production', PORT: await freePort(), ...env };
-      const [server, command] = await Promise.all([new Program('main.js', [], all).exit, petstore(['audit'], all)]);
+      const all = { APP_ENV: 'production', PORT: await findFreePort(), ...env };
+      const [server, command] = await Promise.all([new Program('main.js', [], all).exit, runPetstore(['audit'], all)]);
       const lines = server.stdout.split('\n').filter((line) => line.includes('start_failed'));
       expect([server.code, lines.length]).toEqual([1, 1]);
       expect(JSON.parse(lines[0] ?? '')).toMatchObject({
@@ -221,7 +221,7 @@ hostssl all holder all cert
 
   it('fails on the command line with an error that names the TLS problem', async () => {
     const env = { APP_ENV: 'production', DATABASE_URL: createUrl(secure, '?sslmode=verify-full') };
-    const { code, stderr } = await petstore(['audit'], env);
+    const { code, stderr } = await runPetstore(['audit'], env);
     expect([code, stderr]).toEqual([1, expect.stringContaining('cannot be reached over TLS: self-signed certificate')]);
   });
 });

@@ -3,7 +3,7 @@ import { createServer } from 'node:net';
 import { join } from 'node:path';
 import pg from 'pg';
 import { mountSmallDisk, type SmallDisk } from '../support/small-disk';
-import { freePort } from '../support/process';
+import { findFreePort } from '../support/process';
 import { createEmbeddedService } from './support/embedded-service';
 
 const TEMPLATE = join(__dirname, '../../dist/src/shared/persistence/embedded/embedded-template');
@@ -23,7 +23,7 @@ describe('A server on the embedded database', () => {
   });
 
   it('logs that limits are counted in memory while Redis is unavailable', async () => {
-    const server = await local.start({ REDIS_URL: `redis://127.0.0.1:${await freePort()}` });
+    const server = await local.start({ REDIS_URL: `redis://127.0.0.1:${await findFreePort()}` });
     expect(server.stdout).toContain('Limits      counted in memory until Redis is available');
   });
 
@@ -62,7 +62,7 @@ describe('A server on the embedded database', () => {
 
   it('stops once on the two SIGINT signals of Ctrl-C under npm, even during startup', async () => {
     const server = local.run();
-    for (const text of ['The database schema is up to date', '']) {
+    for (const text of ['The database schema is now up to date', '']) {
       const program = text === '' ? await local.start() : server;
       await program.waitForOutput(text);
       process.kill(program.pid, 'SIGINT');
@@ -82,7 +82,7 @@ describe('A server on the embedded database', () => {
         ],
         [
           { APP_ENV: 'production', DATABASE_URL: 'postgres://u@127.0.0.1:1/d', HOST: '192.0.2.1', LOG_LEVEL: 'silent' },
-          ['HOST 192.0.2.1 is not an address of this machine.'],
+          ['HOST 192.0.2.1 is not an IP address or host name of this machine.'],
         ],
       ] as const) {
         const { code, stdout, stderr } = await local.run(changes).exit;
@@ -96,7 +96,7 @@ describe('A server on the embedded database', () => {
 
     it('when METRICS_PORT is in use', async () => {
       const other = createServer();
-      const METRICS_PORT = await freePort();
+      const METRICS_PORT = await findFreePort();
       await new Promise<void>((listening) => other.listen(Number(METRICS_PORT), '127.0.0.1', listening));
       const { code, stderr } = await local.run({ METRICS_PORT }).exit;
       other.close();

@@ -13,7 +13,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { ERROR_CATALOG } from '../../src/error-catalog';
 import type { ErrorCode } from '../../src/shared/domain/error-codes';
-import { freePort, petstore } from '../support/process';
+import { findFreePort, runPetstore } from '../support/process';
 import { startGateway } from './support/gateway';
 import { eventually, Replica } from './support/replica';
 import { Server } from './support/servers';
@@ -154,7 +154,7 @@ describe('The gateway in front of failing replicas', () => {
 
   it('sends any request to another replica when one refuses the connection', async () => {
     const sound = await Upstream.start();
-    const port = await startGatewayFor(Number(await freePort()), Number(await freePort()), sound.port);
+    const port = await startGatewayFor(Number(await findFreePort()), Number(await findFreePort()), sound.port);
     for (let time = 0; time < 6; time++) {
       expect(await call(port, '/v1/pets', ADD)).toMatchObject({ status: 200 });
     }
@@ -162,8 +162,8 @@ describe('The gateway in front of failing replicas', () => {
   });
 
   it('returns 503 when no replica is reachable, and uses one that recovers', async () => {
-    const later = await freePort();
-    const port = await startGatewayFor(Number(await freePort()), Number(later));
+    const later = await findFreePort();
+    const port = await startGatewayFor(Number(await findFreePort()), Number(later));
     expectError(await call(port, '/v1/pets', ADD_ONCE), 'service_unavailable');
     await Upstream.start('responds', Number(later));
     await eventually(10_000, async () => (await call(port, '/v1/pets', ADD)).status === 200);
@@ -178,11 +178,11 @@ describe('The gateway in front of failing replicas', () => {
 
   it('stops waiting for a replica that hangs: another one serves a GET, and a POST gets a 503', async () => {
     const [hanging, sound] = [await Upstream.start('hangs'), await Upstream.start()];
-    const [port, alone] = [await startGatewayFor(hanging.port, sound.port), await startGatewayFor(hanging.port)];
+    const [port, singlePort] = [await startGatewayFor(hanging.port, sound.port), await startGatewayFor(hanging.port)];
     const [first, second, rejected] = await Promise.all([
       call(port, '/v1/pets'),
       call(port, '/v1/pets'),
-      call(alone, '/v1/pets', ADD),
+      call(singlePort, '/v1/pets', ADD),
     ]);
     expect([first.status, second.status]).toEqual([200, 200]);
     expectError(rejected, 'service_unavailable');
@@ -202,7 +202,7 @@ describe('The gateway in front of failing replicas', () => {
 
   it('never logs keys, wherever a client puts them, even when no replica responds', async () => {
     const directory = await mkdtemp(join(tmpdir(), 'petstore-gateway-'));
-    const gateway = await startGateway([Number(await freePort())], directory);
+    const gateway = await startGateway([Number(await findFreePort())], directory);
     started.push(gateway);
     const secret = 'a'.repeat(49);
     for (const path of [`/v1/pets/pets_live_${secret}?x=pets_live_${secret}`, `/v1/pets?key=pets_live_${secret}`]) {
@@ -239,7 +239,7 @@ describe('The gateway in front of two replicas', () => {
   let key: string;
 
   beforeAll(async () => {
-    const [database, redis] = await Promise.all([Server.postgres(), Server.redis()]);
+    const [database, redis] = await Promise.all([Server.startPostgres(), Server.startRedis()]);
     running.push(database, redis);
     const env = {
       DATABASE_URL: `${database.url}/postgres`,
@@ -250,8 +250,8 @@ describe('The gateway in front of two replicas', () => {
     const replicas = await Replica.startAll(2, env);
     replicas.forEach(({ program }) => running.unshift({ remove: async () => void (await program.kill('SIGKILL')) }));
     const cli = { ...env, APP_ENV: 'production' };
-    await petstore(['accounts', 'create', '--name', 'Acme', '--plan', 'business'], cli);
-    const { stdout } = await petstore(['keys', 'create', '--account', '1', '--json'], cli);
+    await runPetstore(['accounts', 'create', '--name', 'Acme', '--plan', 'business'], cli);
+    const { stdout } = await runPetstore(['keys', 'create', '--account', '1', '--json'], cli);
     ({ key } = JSON.parse(stdout) as { key: string });
     directory = await mkdtemp(join(tmpdir(), 'petstore-gateway-'));
     const gateway = await startGateway(
@@ -303,7 +303,7 @@ describe('The gateway in front of two replicas', () => {
       '/v1/%2e%2e/readyz',
       '/readyz?/v1',
     ];
-    for (const path of [...hidden, '/', '/-/error', '/-/repeatable', '/v1x', '/healthz/']) {
+    for (const path of [...hidden, '/', '/-/error', '/-/idempotent', '/v1x', '/healthz/']) {
       for (const headers of [undefined, { 'idempotency-key': 'order-1' }]) {
         expectError(await call(port, path, { headers }), 'route_not_found');
       }
@@ -396,7 +396,7 @@ describe('The gateway in front of two replicas', () => {
   });
 });
 
-it('The gateway returns the error codes of docs/errors.md', () => {
+it('The gateway returns the error codes in docs/errors.md', () => {
   const configuration = readFileSync(join(__dirname, '../../docker/gateway/nginx.conf'), 'utf8');
   const map = /map \$status \$error_code \{([^}]+)\}/.exec(configuration)?.[1] ?? '';
   const codes = [...map.matchAll(/(\d{3}) (\w+);/g)].map(

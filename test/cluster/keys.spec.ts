@@ -1,16 +1,16 @@
 import pg from 'pg';
 import { AccountsService, type IssuedKey, KeysService } from '../../src/auth';
 import { ApiKeyRepository } from '../../src/auth/domain/api-key.repository';
-import { CHANGES_SINCE } from '../../src/auth/persistence/typeorm-api-key.repository';
+import { FIND_CHANGES_SINCE } from '../../src/auth/persistence/typeorm-api-key.repository';
 import { runCommand, readJson } from '../support/command-line';
-import { freePort } from '../support/process';
-import { type Call, Client, getErrorCode, concurrently, type Reply } from './support/client';
+import { findFreePort } from '../support/process';
+import { type Call, Client, getErrorCode, runConcurrently, type Reply } from './support/client';
 import { eventually, Replica } from './support/replica';
 import { Server } from './support/servers';
 import { Store } from './support/store';
 
 /** An operator's change takes effect on every replica within this time. */
-const PROPAGATION_LIMIT_MS = 1_000;
+const MAX_PROPAGATION_MS = 1_000;
 
 describe('While a key is in use on two replicas', () => {
   let postgres: Server;
@@ -20,7 +20,7 @@ describe('While a key is in use on two replicas', () => {
   let env: Record<string, string>;
 
   beforeAll(async () => {
-    [postgres, redis] = await Promise.all([Server.postgres(), Server.redis()]);
+    [postgres, redis] = await Promise.all([Server.startPostgres(), Server.startRedis()]);
     store = await Store.open(postgres.url);
     env = { APP_ENV: 'production', DATABASE_URL: postgres.url, REDIS_URL: redis.url, DRAIN_SECONDS: '0' };
     replicas = await Replica.startAll(2, env);
@@ -73,7 +73,7 @@ describe('While a key is in use on two replicas', () => {
     const use = useUntil(key, isRejectedWith('invalid_api_key'));
     await store.get(KeysService).revoke(key.key.id);
     const revokedAt = Date.now();
-    expect((await use) - revokedAt).toBeLessThan(PROPAGATION_LIMIT_MS);
+    expect((await use) - revokedAt).toBeLessThan(MAX_PROPAGATION_MS);
   });
 
   it('a new plan of its account takes effect on both within a second', async () => {
@@ -82,7 +82,7 @@ describe('While a key is in use on two replicas', () => {
     const use = useUntil(key, ({ headers }) => headers['x-ratelimit-limit'] === '300');
     await store.get(AccountsService).setPlan(key.key.accountId, 'pro');
     const setAt = Date.now();
-    expect((await use) - setAt).toBeLessThan(PROPAGATION_LIMIT_MS);
+    expect((await use) - setAt).toBeLessThan(MAX_PROPAGATION_MS);
   });
 
   it('a new scope takes effect on both within a second', async () => {
@@ -93,7 +93,7 @@ describe('While a key is in use on two replicas', () => {
     const use = useUntil(key, isForbidden, 201, creation);
     await store.get(KeysService).setScope(key.key.id, 'read');
     const setAt = Date.now();
-    expect((await use) - setAt).toBeLessThan(PROPAGATION_LIMIT_MS);
+    expect((await use) - setAt).toBeLessThan(MAX_PROPAGATION_MS);
     await warmUp(key);
   });
 
@@ -101,7 +101,7 @@ describe('While a key is in use on two replicas', () => {
     const expiresAt = Date.now() + 1_500;
     const key = await createKey(new Date(expiresAt));
     await warmUp(key);
-    expect((await useUntil(key, isRejectedWith('expired_api_key'))) - expiresAt).toBeLessThan(PROPAGATION_LIMIT_MS);
+    expect((await useUntil(key, isRejectedWith('expired_api_key'))) - expiresAt).toBeLessThan(MAX_PROPAGATION_MS);
   });
 
   it('it stops working on both within a second after the grace period of a rotation, and the new key works', async () => {
@@ -110,13 +110,13 @@ describe('While a key is in use on two replicas', () => {
     const use = useUntil(key, isRejectedWith('expired_api_key'));
     const rotated = await store.get(KeysService).rotate(key.key.id, 1_500);
     await warmUp(rotated);
-    expect((await use) - rotated.oldExpiresAt.getTime()).toBeLessThan(PROPAGATION_LIMIT_MS);
+    expect((await use) - rotated.oldExpiresAt.getTime()).toBeLessThan(MAX_PROPAGATION_MS);
     await warmUp(rotated);
   });
 
   it('its revocation takes effect within a second on a replica that lost the database, and after the replica reconnects', async () => {
-    const port = await freePort();
-    const link = await Server.haproxy(
+    const port = await findFreePort();
+    const link = await Server.startHaproxy(
       port,
       `
 defaults
@@ -141,7 +141,7 @@ listen postgres
     while (Date.now() < revokedAt + 4_000) {
       const sentAt = Date.now();
       const { status } = await call();
-      if (sentAt >= revokedAt + PROPAGATION_LIMIT_MS) {
+      if (sentAt >= revokedAt + MAX_PROPAGATION_MS) {
         statuses.add(status);
       }
     }
@@ -159,7 +159,7 @@ listen postgres
 
   it('a change takes effect even if a later one was committed first', async () => {
     const readChangesSince = async (snapshot: string) => {
-      const [row] = await store.query<{ pg_current_snapshot: string; array: string[] }[]>(CHANGES_SINCE.text, [
+      const [row] = await store.query<{ pg_current_snapshot: string; array: string[] }[]>(FIND_CHANGES_SINCE.text, [
         snapshot,
       ]);
       return { snapshot: row?.pg_current_snapshot ?? '', accountIds: row?.array };
@@ -182,7 +182,7 @@ listen postgres
     const { id } = await store.get(AccountsService).create('Test', 'enterprise', { perMinute: 5, perDay: 1_000 });
     const key = await store.get(KeysService).create(id);
     const client = new Client(key.secret);
-    await concurrently(10, 50, (index) => client.call(replicas[index % 2]?.port ?? 0));
+    await runConcurrently(10, 50, (index) => client.call(replicas[index % 2]?.port ?? 0));
     const replies = await Promise.all(replicas.map(({ port }) => client.call(port)));
     client.close();
     expect(replies.map(getErrorCode)).toEqual(['key_temporarily_banned', 'key_temporarily_banned']);
@@ -197,7 +197,7 @@ listen postgres
     const use = useUntil(key, ({ status }) => status === 200, 429);
     await store.get(KeysService).unban(key.key.id);
     const unbannedAt = Date.now();
-    expect((await use) - unbannedAt).toBeLessThan(PROPAGATION_LIMIT_MS);
+    expect((await use) - unbannedAt).toBeLessThan(MAX_PROPAGATION_MS);
   };
 
   it('its unban by an operator takes effect on both within a second', expectUnbanTakesEffect);

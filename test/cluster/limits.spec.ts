@@ -1,5 +1,5 @@
 import { Redis } from 'ioredis';
-import { Client, getErrorCode, concurrently, p99, passed, type Reply } from './support/client';
+import { Client, getErrorCode, runConcurrently, computeP99, filterSuccessful, type Reply } from './support/client';
 import { withClockOffset } from './support/clocks';
 import { eventually, Replica } from './support/replica';
 import { Server } from './support/servers';
@@ -20,7 +20,7 @@ describe('Four replicas with one Redis', () => {
   let admin: Redis;
 
   beforeAll(async () => {
-    const [redis, postgres] = await Promise.all([Server.redis(), Server.postgres()]);
+    const [redis, postgres] = await Promise.all([Server.startRedis(), Server.startPostgres()]);
     servers = [redis, postgres];
     const env = { DATABASE_URL: postgres.url, REDIS_URL: redis.url, BAN_DURATIONS_SECONDS: '30' };
     replicas = await Promise.all(
@@ -40,7 +40,7 @@ describe('Four replicas with one Redis', () => {
   /** Sends 2,000 requests with one key from 200 concurrent workers to all replicas. */
   const flood = async (key: string) => {
     const client = new Client(key);
-    const replies = await concurrently(200, 2_000, (index) => client.call(getPort(index)));
+    const replies = await runConcurrently(200, 2_000, (index) => client.call(getPort(index)));
     client.close();
     return replies;
   };
@@ -64,7 +64,7 @@ describe('Four replicas with one Redis', () => {
   });
 
   const expectExactAllowance = (replies: readonly Reply[]) => {
-    const [good, rejected] = [passed(replies), replies.filter(({ status }) => status >= 300)];
+    const [good, rejected] = [filterSuccessful(replies), replies.filter(({ status }) => status >= 300)];
     expect(good.map(({ headers }) => Number(headers['x-ratelimit-remaining'])).sort((a, b) => b - a)).toEqual(
       ALL_REMAINING,
     );
@@ -93,7 +93,7 @@ describe('Four replicas with one Redis', () => {
     floodedKey = await store.createKey('free');
     const replies = await flood(floodedKey);
     expectExactAllowance(replies);
-    floodedUntil = Number(passed(replies)[0]?.headers['x-ratelimit-reset']) * 1_000;
+    floodedUntil = Number(filterSuccessful(replies)[0]?.headers['x-ratelimit-reset']) * 1_000;
   });
 
   it('serve other accounts normally during a flood with one key, which puts almost no load on Redis', async () => {
@@ -103,19 +103,19 @@ describe('Four replicas with one Redis', () => {
     ];
     // Warm up, because requests are slow right after startup.
     const early = new Client(await store.createUnlimitedKey());
-    await concurrently(50, 1_500, (index) => early.call(getPort(index)));
+    await runConcurrently(50, 1_500, (index) => early.call(getPort(index)));
     early.close();
-    await concurrently(50, 1_000, (index) => flooding.call(getPort(index)));
+    await runConcurrently(50, 1_000, (index) => flooding.call(getPort(index)));
     await admin.config('RESETSTAT');
     const [rejected, replies] = await Promise.all([
-      concurrently(150, 6_000, (index) => flooding.call(getPort(index))),
-      concurrently(10, 800, (index) => other.call(getPort(index))),
+      runConcurrently(150, 6_000, (index) => flooding.call(getPort(index))),
+      runConcurrently(10, 800, (index) => other.call(getPort(index))),
     ]);
     flooding.close();
     other.close();
     expect(new Set(rejected.map(getErrorCode))).toEqual(new Set(['key_temporarily_banned']));
     expect(new Set(replies.map(({ status }) => status))).toEqual(new Set([200]));
-    expect(p99(replies)).toBeLessThan(500);
+    expect(computeP99(replies)).toBeLessThan(500);
     const calls = Number(/cmdstat_evalsha:calls=(\d+)/.exec(await admin.info('commandstats'))?.[1]);
     // One call per request of the other account. For the banned key, each replica makes a few calls per second.
     expect(calls - 800).toBeLessThan(6_000 / 20);

@@ -4,8 +4,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { parse } from 'yaml';
-import { freePort } from '../support/process';
-import { Client, concurrently } from './support/client';
+import { findFreePort } from '../support/process';
+import { Client, runConcurrently } from './support/client';
 import { eventually, Replica } from './support/replica';
 import { findPrometheusProgram, Server } from './support/servers';
 import { Store } from './support/store';
@@ -79,7 +79,7 @@ describe('Prometheus scraping a replica under load', () => {
   const sendRequests = async (keys: readonly string[]) => {
     const clients = [...keys, 'no-key'].map((key) => new Client(key));
     while (isLoadOn) {
-      await concurrently(4, 40, async (index) => {
+      await runConcurrently(4, 40, async (index) => {
         const client = clients[index % clients.length];
         await client?.add(replica.port, 'Rex');
         await client?.call(replica.port);
@@ -108,13 +108,13 @@ describe('Prometheus scraping a replica under load', () => {
     await copyFile(join(MONITORING, 'alerts.yml'), join(directory, 'alerts.yml'));
     const file = join(directory, 'prometheus.yml');
     await writeFile(file, configuration);
-    return Server.prometheus(directory, file);
+    return Server.startPrometheus(directory, file);
   };
 
   beforeAll(async () => {
-    [redis, postgres] = await Promise.all([Server.redis(), Server.postgres()]);
+    [redis, postgres] = await Promise.all([Server.startRedis(), Server.startPostgres()]);
     store = await Store.open(postgres.url);
-    const metricsPort = await freePort();
+    const metricsPort = await findFreePort();
     metricsUrl = `http://127.0.0.1:${metricsPort}/metrics`;
     replica = await Replica.start({ DATABASE_URL: postgres.url, REDIS_URL: redis.url, METRICS_PORT: metricsPort });
     load = sendRequests([await store.createUnlimitedKey(), await store.createKey('free')]);

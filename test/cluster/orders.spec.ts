@@ -1,4 +1,4 @@
-import { type Call, Client, getErrorCode, concurrently, passed, type Reply } from './support/client';
+import { type Call, Client, getErrorCode, runConcurrently, filterSuccessful, type Reply } from './support/client';
 import { Replica } from './support/replica';
 import { Server } from './support/servers';
 import { Store } from './support/store';
@@ -12,7 +12,7 @@ describe('On two replicas, fifty concurrent orders for one animal', () => {
   let clients: readonly [Client, Client];
 
   beforeAll(async () => {
-    postgres = await Server.postgres();
+    postgres = await Server.startPostgres();
     store = await Store.open(postgres.url);
     replicas = await Replica.startAll(2, { DATABASE_URL: postgres.url, DRAIN_SECONDS: '0' });
     clients = [new Client(await store.createUnlimitedKey()), new Client(await store.createUnlimitedKey())];
@@ -45,8 +45,8 @@ describe('On two replicas, fifty concurrent orders for one animal', () => {
   ])('place exactly one and make the animal pending, %s', async (_, createHeaders) => {
     for (let round = 0; round < 5; round++) {
       const petId = await addPet();
-      const replies = await concurrently(50, 50, (index) => placeOrder(index, petId, createHeaders(petId, index)));
-      expect(passed(replies).map(({ status }) => status)).toEqual([201]);
+      const replies = await runConcurrently(50, 50, (index) => placeOrder(index, petId, createHeaders(petId, index)));
+      expect(filterSuccessful(replies).map(({ status }) => status)).toEqual([201]);
       const others = replies.filter(({ status }) => status !== 201);
       expect(others.map((reply) => [reply.status, getErrorCode(reply)])).toEqual(
         Array(49).fill([409, 'pet_not_available']),
@@ -57,7 +57,7 @@ describe('On two replicas, fifty concurrent orders for one animal', () => {
 
   it('place exactly one for one Idempotency-Key, and return it to every caller', async () => {
     const petId = await addPet();
-    const replies = await concurrently(50, 50, (index) =>
+    const replies = await runConcurrently(50, 50, (index) =>
       // Even indexes: one account on both replicas.
       call(2 * index, { method: 'POST', path: ORDERS, body: { petId }, headers: { 'idempotency-key': 'once' } }),
     );
@@ -67,7 +67,7 @@ describe('On two replicas, fifty concurrent orders for one animal', () => {
   });
 
   async function expectOneOrder(petId: number, replies: readonly Reply[]): Promise<void> {
-    const [placed] = passed(replies);
+    const [placed] = filterSuccessful(replies);
     const { id } = JSON.parse(placed?.body ?? '') as { id: number };
     expect(await store.query('SELECT id FROM orders WHERE pet_id = $1', [petId])).toEqual([{ id: `${id}` }]);
     expect(await store.query('SELECT status FROM pets WHERE id = $1', [petId])).toEqual([{ status: 'pending' }]);

@@ -3,14 +3,14 @@ import { AccountsService, KeysService } from '../../src/auth';
 import { runCommand, readJson } from '../support/command-line';
 import { loadExamples } from '../support/examples';
 import { OPERATIONS, findSuccessStatus } from '../support/operations';
-import { Client, concurrently } from './support/client';
+import { Client, runConcurrently } from './support/client';
 import { eventually, Replica } from './support/replica';
 import { readPgbouncerVersion, Server } from './support/servers';
 import { Store } from './support/store';
 
 const REPLICAS = 3;
 /** An operator's change takes effect on every replica within this time. */
-const PROPAGATION_LIMIT_MS = 1_000;
+const MAX_PROPAGATION_MS = 1_000;
 
 describe.each([
   // Each connection of a replica or a command occupies a server connection.
@@ -25,8 +25,8 @@ describe.each([
   let env: Record<string, string>;
 
   beforeAll(async () => {
-    postgres = await Server.postgres();
-    pooler = await Server.pgbouncer(postgres, mode, poolSize);
+    postgres = await Server.startPostgres();
+    pooler = await Server.startPgbouncer(postgres, mode, poolSize);
     env = {
       APP_ENV: 'production',
       DATABASE_URL: `${pooler.url}/petstore`,
@@ -77,7 +77,7 @@ describe.each([
         .fill(OPERATIONS.map((operation) => [operation.operationId, findSuccessStatus(operation)]))
         .flat(),
     );
-    const replies = await concurrently(24, 480, (index) => {
+    const replies = await runConcurrently(24, 480, (index) => {
       const port = replicas[index % REPLICAS]?.port ?? 0;
       const path = ['/v1/pets', '/v1/pets/1', '/v1/pets?status=sold', '/v1/store/orders'][index % 4] ?? '';
       return index % 5 === 0 ? client.add(port, `Rex ${index}`) : client.call(port, { path });
@@ -102,7 +102,7 @@ describe.each([
     expect(await readStatuses()).toEqual([200, 200, 200]);
     await store.get(KeysService).revoke(key.id);
     const tookMs = await eventually(10_000, async () => (await readStatuses()).every((status) => status === 401));
-    expect(tookMs).toBeLessThan(PROPAGATION_LIMIT_MS);
+    expect(tookMs).toBeLessThan(MAX_PROPAGATION_MS);
     own.close();
   });
 
@@ -145,7 +145,7 @@ describe.each([
       try {
         const reason = /prepared statement \\"\w+\\" does not exist/;
         await eventually(20_000, async () => {
-          await concurrently(8, 64, (index) =>
+          await runConcurrently(8, 64, (index) =>
             index % 4 === 0 ? client.add(misconfigured.port, 'Rex') : client.call(misconfigured.port),
           );
           return reason.test(misconfigured.program.stdout);

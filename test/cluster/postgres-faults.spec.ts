@@ -2,10 +2,10 @@ import { readdirSync, readlinkSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 import pg from 'pg';
 import { generateSecret } from '../../src/auth/api-key-secret';
-import { REMOVAL_LOCK } from '../../src/idempotency/persistence/postgres-idempotency-records';
-import { freePort } from '../support/process';
+import { REMOVAL_LOCK_KEY } from '../../src/idempotency/persistence/postgres-idempotency-records';
+import { findFreePort } from '../support/process';
 import { withClockSpeed } from './support/clocks';
-import { Client, getErrorCode, concurrently, passed, type Reply } from './support/client';
+import { Client, getErrorCode, runConcurrently, filterSuccessful, type Reply } from './support/client';
 import { PrimaryCheck } from './support/primary-check';
 import { Proxy } from './support/proxy';
 import { type LockableReplica, startLockableReplica } from './support/lockable-replica';
@@ -23,12 +23,12 @@ describe('While PostgreSQL fails', () => {
   let client: Client;
 
   beforeAll(async () => {
-    postgres = await Server.postgres();
-    proxy = await Proxy.to(postgres.port);
+    postgres = await Server.startPostgres();
+    proxy = await Proxy.start(postgres.port);
     store = await Store.open(postgres.url);
     replica = await Replica.start({ DATABASE_URL: `postgres://postgres@127.0.0.1:${proxy.port}/postgres` });
     client = new Client(await store.createUnlimitedKey());
-    await concurrently(CLIENTS, 400, () => client.call(replica.port));
+    await runConcurrently(CLIENTS, 400, () => client.call(replica.port));
   });
   afterAll(async () => {
     client.close();
@@ -41,7 +41,7 @@ describe('While PostgreSQL fails', () => {
   /** Sends listings, creations (some with an Idempotency-Key) and unknown API keys concurrently. */
   const sendMixedLoad = (times: number): Promise<Reply[]> => {
     const stranger = new Client(generateSecret('production'));
-    return concurrently(CLIENTS, times, (index) => {
+    return runConcurrently(CLIENTS, times, (index) => {
       switch (index % 4) {
         case 0:
           return stranger.call(replica.port);
@@ -111,9 +111,9 @@ describe('While PostgreSQL fails', () => {
 
   it('responds to 500 concurrent requests in time, and opens no additional connections', async () => {
     postgres.freeze();
-    const replies = await concurrently(500, 2_000, () => client.call(replica.port));
+    const replies = await runConcurrently(500, 2_000, () => client.call(replica.port));
     postgres.thaw();
-    expect(passed(replies)).toHaveLength(0);
+    expect(filterSuccessful(replies)).toHaveLength(0);
     expect(Math.max(...replies.map(({ ms }) => ms))).toBeLessThan(2_000);
     expect(await eventually(2_000, canServe)).toBeLessThan(2_000);
     const [row] = await store.query<{ count: string }[]>(
@@ -135,8 +135,8 @@ describe('While connections to PostgreSQL are closed under 16 writers', () => {
   let client: Client;
 
   beforeAll(async () => {
-    postgres = await Server.postgres();
-    proxy = await Proxy.to(postgres.port);
+    postgres = await Server.startPostgres();
+    proxy = await Proxy.start(postgres.port);
     store = await Store.open(postgres.url);
     replica = await Replica.start({ DATABASE_URL: `postgres://postgres@127.0.0.1:${proxy.port}/postgres` });
     client = new Client(await store.createUnlimitedKey());
@@ -218,7 +218,7 @@ describe('While connections to PostgreSQL are closed under 16 writers', () => {
         [orders, [201, 409, 503]],
       ] as const) {
         expect(replies.length).toBeGreaterThan(20);
-        expect(passed(replies).length).toBeGreaterThan(10);
+        expect(filterSuccessful(replies).length).toBeGreaterThan(10);
         expect(expected).toEqual(expect.arrayContaining(listStatuses(replies)));
       }
       const stored = await store.query<{ id: string; name: string }[]>(
@@ -226,13 +226,15 @@ describe('While connections to PostgreSQL are closed under 16 writers', () => {
         [fault],
       );
       const ids = new Set(stored.map(({ id }) => Number(id)));
-      const acknowledged = passed([...creations, ...keyed]).map(({ body }) => (JSON.parse(body) as { id: number }).id);
+      const acknowledged = filterSuccessful([...creations, ...keyed]).map(
+        ({ body }) => (JSON.parse(body) as { id: number }).id,
+      );
       expect(acknowledged.filter((id) => !ids.has(id))).toEqual([]);
       const names = stored.map(({ name }) => name).filter((name) => name.startsWith('keyed'));
       expect(new Set(names).size).toBe(names.length);
       const ordered = await store.query<{ id: string; pet_id: string }[]>('SELECT id, pet_id FROM orders');
       const orderIds = new Set(ordered.map(({ id }) => Number(id)));
-      const placed = passed(orders).map(({ body }) => (JSON.parse(body) as { id: number }).id);
+      const placed = filterSuccessful(orders).map(({ body }) => (JSON.parse(body) as { id: number }).id);
       expect(placed.filter((id) => !orderIds.has(id))).toEqual([]);
       expect(new Set(ordered.map((order) => order.pet_id)).size).toBe(ordered.length);
     },
@@ -271,7 +273,7 @@ describe('While some statements wait in PostgreSQL', () => {
         unknown.close();
       });
     };
-    const [lookUps, probes, animals] = await Promise.all([
+    const [lookups, probes, animals] = await Promise.all([
       callConcurrently(1, sendUnknownKey),
       callConcurrently(1, () => client.call(replica.port, { path: '/readyz' })),
       callConcurrently(32, (count) => {
@@ -293,8 +295,18 @@ describe('While some statements wait in PostgreSQL', () => {
     expect(Math.max(...animals.map(({ ms }) => ms))).toBeLessThan(2_000);
     expect(new Set(probes.map(({ status }) => status))).toEqual(new Set([200]));
     // After 60 failures, the client IP address gets 429 without a key lookup.
-    expect(new Set(lookUps.map(({ status }) => status))).toEqual(new Set([401, 429]));
-    expect(lookUps.filter(({ status }) => status === 401)).toHaveLength(60);
+    expect(new Set(lookups.map(({ status }) => status))).toEqual(new Set([401, 429]));
+    expect(lookups.filter(({ status }) => status === 401)).toHaveLength(60);
+    expect(await eventually(1_000, async () => (await client.call(replica.port)).status === 200)).toBeLessThan(1_000);
+  });
+
+  it('500 concurrent listings that wait for a lock return 503 in time, and the replica prints no warning', async () => {
+    await otherSession.query('BEGIN; LOCK TABLE pets IN ACCESS EXCLUSIVE MODE');
+    const replies = await runConcurrently(500, 500, () => client.call(replica.port));
+    await otherSession.query('ROLLBACK');
+    expect(new Set(replies.map(({ status }) => status))).toEqual(new Set([503]));
+    expect(Math.max(...replies.map(({ ms }) => ms))).toBeLessThan(2_000);
+    expect(replica.program.stderr).toBe('');
     expect(await eventually(1_000, async () => (await client.call(replica.port)).status === 200)).toBeLessThan(1_000);
   });
 
@@ -311,16 +323,16 @@ describe('While some statements wait in PostgreSQL', () => {
     const readQuickly = (index: number) => client.call(replica.port, { path: `/v1/pets/${2 + (index % 99)}` });
     await readQuickly(0);
     const [slowOnes, quickOnes] = await Promise.all([
-      concurrently(2, 4, readSlowly),
-      concurrently(8, 800, (index) => readQuickly(index)),
+      runConcurrently(2, 4, readSlowly),
+      runConcurrently(8, 800, (index) => readQuickly(index)),
     ]);
     expect(slowOnes.map(({ status }) => status)).toEqual([200, 200, 200, 200]);
     expect(new Set(quickOnes.map(({ status }) => status))).toEqual(new Set([200]));
     expect(Math.max(...quickOnes.map(({ ms }) => ms))).toBeLessThan(700);
 
     // More slow statements than connections for one table: they wait for each other, and all succeed.
-    const together = await concurrently(12, 12, (index) => (index < 3 ? readSlowly() : readQuickly(index)));
-    expect(new Set(together.map(({ status }) => status))).toEqual(new Set([200]));
+    const replies = await runConcurrently(12, 12, (index) => (index < 3 ? readSlowly() : readQuickly(index)));
+    expect(new Set(replies.map(({ status }) => status))).toEqual(new Set([200]));
   });
 
   it('the locks of a replica that disappears during a transaction are released within 5 s', async () => {
@@ -376,7 +388,7 @@ describe('With a PostgreSQL standby', () => {
   const cleanUp: (() => Promise<unknown> | void)[] = [];
 
   beforeEach(async () => {
-    primary = await Server.postgres();
+    primary = await Server.startPostgres();
     store = await Store.open(primary.url);
     client = new Client(await store.createUnlimitedKey());
     standby = await primary.startStandby();
@@ -413,7 +425,7 @@ describe('With a PostgreSQL standby', () => {
   };
 
   it('a host name that resolves to the standby for 3 s causes 503 and failed readiness; recovery is immediate', async () => {
-    const proxy = await Proxy.to(primary.port);
+    const proxy = await Proxy.start(primary.port);
     cleanUp.push(() => {
       proxy.close();
     });
@@ -424,16 +436,16 @@ describe('With a PostgreSQL standby', () => {
     await proxy.switchTo(standby.port);
     await proxy.closeConnections('RST');
     const until = performance.now() + 3_000;
-    const meanwhile = await writeUntil(replica.port, () => performance.now() > until);
+    const repliesDuringFailover = await writeUntil(replica.port, () => performance.now() > until);
     const ready = await replica.isReady();
     await proxy.switchTo(primary.port);
 
-    expect(new Set(meanwhile.map(({ status }) => status))).toEqual(new Set([503]));
+    expect(new Set(repliesDuringFailover.map(({ status }) => status))).toEqual(new Set([503]));
     expect(ready).toBe(false);
     expect(await eventually(2_000, async () => (await client.add(replica.port, 'Rex')).status === 201)).toBeLessThan(
       2_000,
     );
-    const later = await concurrently(32, 200, () => client.add(replica.port, 'Rex'));
+    const later = await runConcurrently(32, 200, () => client.add(replica.port, 'Rex'));
     expect(new Set(later.map(({ status }) => status))).toEqual(new Set([201]));
     expect(await replica.isReady()).toBe(true);
   });
@@ -464,13 +476,14 @@ describe('With a PostgreSQL standby', () => {
         check.stop();
       });
     });
-    const port = await freePort();
-    const haproxy = await Server.haproxy(
+    const port = await findFreePort();
+    const haproxy = await Server.startHaproxy(
       port,
       `
 defaults
   mode tcp
   timeout connect 500ms
+  timeout check 2s
   timeout client 1m
   timeout server 1m
 listen postgres
@@ -499,9 +512,10 @@ listen postgres
         }
       }
     })();
-    await eventually(10_000, () => passed(replies).length > 50);
+    await eventually(10_000, () => filterSuccessful(replies).length > 50);
     await primary.stop();
     const promoter = new pg.Client(standby.url);
+    promoter.on('error', () => undefined);
     await promoter.connect();
     await promoter.query('SELECT pg_promote()');
     const promotedAt = performance.now();
@@ -515,7 +529,7 @@ listen postgres
     const { rows } = await promoter.query<{ id: string }>('SELECT id FROM pets');
     await promoter.end();
     const stored = new Set(rows.map(({ id }) => Number(id)));
-    const acknowledged = passed(replies).map(({ body }) => (JSON.parse(body) as { id: number }).id);
+    const acknowledged = filterSuccessful(replies).map(({ body }) => (JSON.parse(body) as { id: number }).id);
     expect(acknowledged.filter((id) => !stored.has(id))).toEqual([]);
   });
 });
@@ -525,7 +539,7 @@ describe('On a separate PostgreSQL server', () => {
   const replicas: Replica[] = [];
 
   beforeEach(async () => {
-    postgres = await Server.postgres();
+    postgres = await Server.startPostgres();
   });
   afterEach(async () => {
     await Promise.all(replicas.splice(0).map(({ program }) => program.kill('SIGKILL')));
@@ -585,7 +599,7 @@ describe('On a separate PostgreSQL server', () => {
     );
     const otherSession = new pg.Client(postgres.url);
     await otherSession.connect();
-    await otherSession.query('SELECT pg_advisory_lock($1)', [REMOVAL_LOCK]);
+    await otherSession.query('SELECT pg_advisory_lock($1)', [REMOVAL_LOCK_KEY]);
     expect(await store.removeExpiredRecords()).toBe(0);
     await otherSession.end();
     expect(await store.removeExpiredRecords()).toBe(10);
@@ -597,7 +611,7 @@ describe('On a separate PostgreSQL server', () => {
     const store = await Store.open(postgres.url);
     const client = new Client(await store.createUnlimitedKey());
     const acknowledged: string[] = [];
-    await concurrently(16, 1_000, async (index) => {
+    await runConcurrently(16, 1_000, async (index) => {
       const replica = replicas[index % 2];
       const reply = await client.add(replica?.port ?? 0, `Rex ${index}`).catch(() => undefined);
       if (reply?.status === 201) {

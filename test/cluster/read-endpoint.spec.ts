@@ -1,6 +1,6 @@
 import pg from 'pg';
 import { Program } from '../support/process';
-import { Client, concurrently, type Reply } from './support/client';
+import { Client, runConcurrently, type Reply } from './support/client';
 import { eventually, Replica } from './support/replica';
 import { Server } from './support/servers';
 import { Store } from './support/store';
@@ -18,7 +18,7 @@ describe('Listings from DATABASE_READ_URL', () => {
   const replicas: Replica[] = [];
 
   beforeAll(async () => {
-    primary = await Server.postgres();
+    primary = await Server.startPostgres();
     store = await Store.open(primary.url);
     client = new Client(await store.createUnlimitedKey());
     await store.query(
@@ -47,14 +47,14 @@ describe('Listings from DATABASE_READ_URL', () => {
     await eventually(10_000, () => replica.isReady());
     return replica;
   };
-  const isUsed = async ({ url }: Replica) => {
+  const isEnabled = async ({ url }: Replica) => {
     const metrics = await (await fetch(`${url}/metrics`)).text();
-    return /^petstore_database_read_endpoint 1$/m.test(metrics);
+    return /^petstore_database_read_endpoint_enabled 1$/m.test(metrics);
   };
-  const isNotUsed = async (replica: Replica) => !(await isUsed(replica));
+  const isDisabled = async (replica: Replica) => !(await isEnabled(replica));
   const startUsing = async (env?: Record<string, string>) => {
     const replica = await start(env);
-    await eventually(10_000, () => isUsed(replica));
+    await eventually(10_000, () => isEnabled(replica));
     return replica;
   };
   const add = async ({ port }: Replica) => JSON.parse((await client.add(port, 'Bella')).body) as Animal;
@@ -116,9 +116,9 @@ describe('Listings from DATABASE_READ_URL', () => {
     const { id } = await add(replica);
     const tookMs = await eventually(5_000, async () => (await list(replica, id - 1)).length === 1);
     expect(tookMs).toBeLessThan(1_500);
-    await eventually(1_000, () => isNotUsed(replica));
+    await eventually(1_000, () => isDisabled(replica));
     await setReplay('resume');
-    await eventually(5_000, () => isUsed(replica));
+    await eventually(5_000, () => isEnabled(replica));
     expect((await list(replica, id - 1)).map(({ name }) => name)).toEqual(['Bella']);
     await eventually(1_000, () => readEvents(replica).length === 3);
     expect(readEvents(replica)).toEqual(['read_endpoint_enabled', 'read_endpoint_disabled', 'read_endpoint_enabled']);
@@ -139,7 +139,7 @@ describe('Listings from DATABASE_READ_URL', () => {
     async (failure) => {
       const isKilled = failure === 'is killed';
       const replica = await startUsing();
-      const replies = await concurrently(16, 3_000, async (index) => {
+      const replies = await runConcurrently(16, 3_000, async (index) => {
         if (index === 1_000 && isKilled) {
           await standby.stop();
         } else if (index === 1_000) {
@@ -149,13 +149,13 @@ describe('Listings from DATABASE_READ_URL', () => {
       });
       expect([...new Set(replies.map(({ status }) => status))]).toEqual([200]);
       expect(Math.max(...replies.map(({ ms }) => ms))).toBeLessThan(2_000);
-      await eventually(5_000, () => isNotUsed(replica));
+      await eventually(5_000, () => isDisabled(replica));
       if (isKilled) {
         await standby.start();
       } else {
         standby.thaw();
       }
-      await eventually(10_000, () => isUsed(replica));
+      await eventually(10_000, () => isEnabled(replica));
     },
   );
 
@@ -173,12 +173,12 @@ describe('Listings from DATABASE_READ_URL', () => {
   });
 
   it('come from a standby behind PgBouncer in transaction mode', async () => {
-    const pooler = await Server.pgbouncer(standby, 'transaction');
+    const pooler = await Server.startPgbouncer(standby, 'transaction');
     const replica = await startUsing({
       DATABASE_READ_URL: `${pooler.url}/postgres`,
       DATABASE_POOLER_MODE: 'transaction',
     });
-    const replies = await concurrently(8, 200, () => client.call(replica.port));
+    const replies = await runConcurrently(8, 200, () => client.call(replica.port));
     const stayed = readEvents(replica);
     await pooler.remove();
     expect([...new Set(replies.map(({ status }) => status))]).toEqual([200]);

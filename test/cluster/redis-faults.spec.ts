@@ -1,6 +1,6 @@
 import { Redis } from 'ioredis';
-import { freePort, Program } from '../support/process';
-import { Client, concurrently, p99, passed, type Reply } from './support/client';
+import { findFreePort, Program } from '../support/process';
+import { Client, runConcurrently, computeP99, filterSuccessful, type Reply } from './support/client';
 import { Proxy } from './support/proxy';
 import { eventually, Replica } from './support/replica';
 import { Server } from './support/servers';
@@ -18,8 +18,8 @@ describe('While Redis fails', () => {
   let env: Record<string, string>;
 
   beforeAll(async () => {
-    [redis, postgres] = await Promise.all([Server.redis(), Server.postgres()]);
-    proxy = await Proxy.to(redis.port);
+    [redis, postgres] = await Promise.all([Server.startRedis(), Server.startPostgres()]);
+    proxy = await Proxy.start(redis.port);
     // Bans must not affect the counts.
     env = {
       DATABASE_URL: postgres.url,
@@ -41,7 +41,7 @@ describe('While Redis fails', () => {
 
   const send = async (key: string, requests: number, workers = 20): Promise<Reply[]> => {
     const client = new Client(key);
-    const replies = await concurrently(workers, requests, (index) =>
+    const replies = await runConcurrently(workers, requests, (index) =>
       client.call(replicas[index % REPLICAS]?.port ?? 0),
     );
     client.close();
@@ -49,9 +49,9 @@ describe('While Redis fails', () => {
   };
   const createKey = (perMinute = ALLOWANCE) => store.createKey('enterprise', { perMinute, perDay: 100_000 });
   /** Checks that all replicas together admit one request of an allowance of one. */
-  const areLimitsShared = async () => passed(await send(await createKey(1), REPLICAS, REPLICAS)).length === 1;
+  const areLimitsShared = async () => filterSuccessful(await send(await createKey(1), REPLICAS, REPLICAS)).length === 1;
   const countPassed = (replica: Replica, replies: readonly Reply[]) =>
-    passed(replies).filter(({ port }) => port === replica.port).length;
+    filterSuccessful(replies).filter(({ port }) => port === replica.port).length;
 
   const itKeepsLimitingWhile = (fault: string, begin: () => Promise<void> | void, end: () => Promise<void> | void) => {
     it(`(${fault}) each replica quickly returns 200 or 429 and admits at most the allowance; 3 s later limits are shared again`, async () => {
@@ -63,7 +63,7 @@ describe('While Redis fails', () => {
       await end();
       expect(await eventually(3_000, areLimitsShared)).toBeLessThan(3_000);
       const after = await send(key, 200);
-      expect(passed(await send(await createKey(), 400))).toHaveLength(ALLOWANCE);
+      expect(filterSuccessful(await send(await createKey(), 400))).toHaveLength(ALLOWANCE);
 
       expect(before.map(({ status }) => status)).toEqual(Array(20).fill(200));
       const all = [...before, ...during, ...after];
@@ -74,7 +74,7 @@ describe('While Redis fails', () => {
         expect(Math.abs(Number(headers['x-ratelimit-reset']) - Date.now() / 1_000)).toBeLessThan(70);
         expect(headers['retry-after'] === undefined).toBe(status === 200);
       }
-      expect(p99(during)).toBeLessThan(300);
+      expect(computeP99(during)).toBeLessThan(300);
       for (const replica of replicas) {
         expect(countPassed(replica, all)).toBeLessThanOrEqual(ALLOWANCE);
       }
@@ -119,7 +119,7 @@ describe('While Redis fails', () => {
       const one = new Client(await createKey(1));
       const replies = await Promise.all([one.call(another.port), one.call(replicas[0]?.port ?? 0)]);
       one.close();
-      return passed(replies).length === 1;
+      return filterSuccessful(replies).length === 1;
     };
     expect(await eventually(3_000, isShared)).toBeLessThan(3_000);
   });
@@ -149,7 +149,7 @@ describe('While Redis fails', () => {
 
   it('a replica exits with one line when the database number does not exist in Redis', async () => {
     const program = new Program('main.js', [], {
-      ...{ ...env, APP_ENV: 'production', PORT: await freePort() },
+      ...{ ...env, APP_ENV: 'production', PORT: await findFreePort() },
       REDIS_URL: `redis://127.0.0.1:${redis.port}/99`,
     });
     const { code, stdout, stderr } = await program.exit;
@@ -161,7 +161,7 @@ describe('While Redis fails', () => {
     expect(lines.filter((line) => line['event.action'] === 'start_failed')).toMatchObject([
       {
         'log.level': 'fatal',
-        message: 'REDIS_URL names a database that Redis does not let the service use (ERR DB index is out of range).',
+        message: 'Redis does not let the service use the database in REDIS_URL (ERR DB index is out of range).',
       },
     ]);
   });
@@ -170,7 +170,7 @@ describe('While Redis fails', () => {
     let other: Server;
 
     beforeAll(async () => {
-      other = await Server.redis();
+      other = await Server.startRedis();
     });
     afterAll(() => other.remove());
 

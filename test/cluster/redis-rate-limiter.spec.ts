@@ -5,7 +5,7 @@ import { createRedisClient } from '../../src/rate-limiting/redis/redis-client';
 import { RedisUsageStore, type RequestCount } from '../../src/rate-limiting/redis/redis-usage-store';
 import { RedisRateLimiter } from '../../src/rate-limiting/redis/redis-rate-limiter';
 import { describeRateLimiter, LIMITS } from '../contracts/rate-limiter.contract';
-import { freePort } from '../support/process';
+import { findFreePort } from '../support/process';
 import { createPrincipal } from '../support/principal';
 import { TestClock } from '../support/test-clock';
 import { eventually } from './support/replica';
@@ -17,7 +17,7 @@ let created: RedisRateLimiter[] = [];
 let count = 0;
 
 beforeAll(async () => {
-  server = await Server.redis();
+  server = await Server.startRedis();
   admin = new Redis(server.url);
 });
 afterEach(() => {
@@ -39,13 +39,13 @@ const createLimiter = async (
   prefix = `test-${++count}:`,
   urls: readonly string[] = [server.url],
   // A generous timeout: a busy machine must not look like a slow Redis.
-  replyLimitMs = 10_000,
+  replyTimeoutMs = 10_000,
 ) => {
   const usageStore = new RedisUsageStore(createRedisClient(urls), prefix, settings, () => clock.now());
-  const limiter = new RedisRateLimiter(usageStore, clock, settings, replyLimitMs);
+  const limiter = new RedisRateLimiter(usageStore, clock, settings, replyTimeoutMs);
   await limiter.onModuleInit();
   // Startup does not wait long for the first connection.
-  await eventually(10_000, () => !limiter.events.isDegraded);
+  await eventually(10_000, () => !limiter.monitor.isDegraded);
   created.push(limiter);
   return limiter;
 };
@@ -122,25 +122,25 @@ describe('Requests of many keys that arrive in one event-loop tick', () => {
 
   it('get the same decisions as single requests, with one Redis call for 50 keys', async () => {
     const clock = new TestClock();
-    const [together, alone] = [await createLimiter(clock), await createLimiter(clock)];
+    const [batched, unbatched] = [await createLimiter(clock), await createLimiter(clock)];
     const countCalls = async () =>
       Number(/cmdstat_evalsha:calls=(\d+)/.exec(await admin.info('commandstats'))?.[1] ?? 0);
     for (let round = 0; round < 6; round++) {
       const before = await countCalls();
-      const decisions = await Promise.all(principals.map(async (principal) => together.countRequest(principal)));
+      const decisions = await Promise.all(principals.map(async (principal) => batched.countRequest(principal)));
       if (round === 0) {
         expect((await countCalls()) - before).toBe(2);
       }
       const expected = [];
       for (const principal of principals) {
-        expected.push(await alone.countRequest(principal));
+        expected.push(await unbatched.countRequest(principal));
       }
       expect(decisions).toEqual(expected);
     }
   });
 
   it('are counted with one call per key if the server only accepts keys of one slot per call', async () => {
-    const cluster = await Server.redis('--cluster-enabled', 'yes');
+    const cluster = await Server.startRedis('--cluster-enabled', 'yes');
     const operator = new Redis(cluster.url);
     await operator.call('CLUSTER', 'ADDSLOTSRANGE', '0', '16383');
     await eventually(10_000, async () => (await operator.cluster('INFO')).includes('cluster_state:ok'));
@@ -148,7 +148,7 @@ describe('Requests of many keys that arrive in one event-loop tick', () => {
     for (let round = 0; round < 2; round++) {
       await Promise.all(principals.slice(3).map(async (principal) => limiter.countRequest(principal)));
     }
-    expect(limiter.events.isDegraded).toBe(false);
+    expect(limiter.monitor.isDegraded).toBe(false);
     expect(await operator.hmget('slots:{10}:windows', 'minuteUsed', 'dayUsed')).toEqual(['2', '2']);
     operator.disconnect();
     await cluster.remove();
@@ -162,7 +162,7 @@ describe('A report of requests that a replica admitted locally', () => {
   const subject = createPrincipal(7n, 8n, 60, 1_000);
   const report = {
     ...{ accountId: 7n, sequence: '1', from: 0, to: 5, acknowledge: () => undefined },
-    ...{ minuteEndsAt: clock.now() + 30_000, minute: 4, dayEndsAt: midnight, day: 5 },
+    ...{ minuteEndsAt: clock.now() + 30_000, minuteCount: 4, dayEndsAt: midnight, dayCount: 5 },
   };
   let usageStore: RedisUsageStore;
 
@@ -180,17 +180,17 @@ describe('A report of requests that a replica admitted locally', () => {
 
   it('is counted once, however often it is sent and whatever is sent after it', async () => {
     await usageStore.countRequests([{ subject, requests: 2 }]);
-    await usageStore.merge(report);
-    await usageStore.merge(report);
+    await usageStore.mergeUsage(report);
+    await usageStore.mergeUsage(report);
     expect(await readUsed()).toEqual([6, 7]);
     // The response to the first report was lost, so the next one includes it.
-    await usageStore.merge({ ...report, to: 8, minute: 7, day: 8 });
-    await usageStore.merge(report);
+    await usageStore.mergeUsage({ ...report, to: 8, minuteCount: 7, dayCount: 8 });
+    await usageStore.mergeUsage(report);
     expect(await readUsed()).toEqual([9, 10]);
   });
 
   it('restores windows that Redis has lost, until they end', async () => {
-    await usageStore.merge(report);
+    await usageStore.mergeUsage(report);
     const [{ windows }] = (await usageStore.countRequests([{ subject, requests: 1 }])) as [RequestCount];
     expect(windows).toMatchObject({
       minute: { used: 5, endsAt: report.minuteEndsAt },
@@ -200,7 +200,7 @@ describe('A report of requests that a replica admitted locally', () => {
 
   it('for a day that has ended does not change the usage of the new day', async () => {
     await usageStore.countRequests([{ subject, requests: 2 }]);
-    await usageStore.merge({ ...report, minuteEndsAt: clock.now() - 1, dayEndsAt: midnight - day });
+    await usageStore.mergeUsage({ ...report, minuteEndsAt: clock.now() - 1, dayEndsAt: midnight - day });
     expect(await readUsed()).toEqual([2, 2]);
     expect(await admin.pttl(`report-${count}:{7}:windows`)).toBeGreaterThan(midnight - clock.now() - 60_000);
   });
@@ -220,7 +220,7 @@ describe('The connection to Redis', () => {
   };
 
   it('reports why it failed: connection refused, wrong password or TLS', async () => {
-    expect(await readFailure(`redis://127.0.0.1:${await freePort()}`)).toContain('ECONNREFUSED');
+    expect(await readFailure(`redis://127.0.0.1:${await findFreePort()}`)).toContain('ECONNREFUSED');
     await admin.call('ACL', 'SETUSER', 'limited', 'on', '>secret', '~*', '+@all', '-select');
     expect(await readFailure(`redis://limited:wrong@127.0.0.1:${server.port}`)).toContain('WRONGPASS');
     const plain = createServer((socket) => socket.on('error', () => undefined).end('-ERR not TLS\r\n'));
@@ -231,7 +231,7 @@ describe('The connection to Redis', () => {
 
   it('never uses a database other than the configured one', async () => {
     expect(await readFailure(`${server.url}/99`)).toBe(
-      'Error: REDIS_URL names a database that Redis does not let the service use (ERR DB index is out of range).',
+      'Error: Redis does not let the service use the database in REDIS_URL (ERR DB index is out of range).',
     );
     expect(await readFailure(`redis://limited:secret@127.0.0.1:${server.port}/1`)).toContain(
       "run the 'select' command",
@@ -244,9 +244,9 @@ describe('The limiter in Redis Cluster', () => {
   let nodes: Server[];
 
   beforeAll(async () => {
-    const busPorts = await Promise.all([freePort(), freePort(), freePort()]);
+    const busPorts = await Promise.all([findFreePort(), findFreePort(), findFreePort()]);
     const options = ['--cluster-enabled', 'yes', '--cluster-require-full-coverage', 'no'];
-    nodes = await Promise.all(busPorts.map((port) => Server.redis(...options, '--cluster-port', port)));
+    nodes = await Promise.all(busPorts.map((port) => Server.startRedis(...options, '--cluster-port', port)));
     const admins = nodes.map(({ url }) => new Redis(url));
     await Promise.all(
       admins.map((node, index) =>
@@ -319,7 +319,7 @@ describe('The limiter in Redis Cluster', () => {
     expect(await Promise.all(accounts.map((account) => countPassed(account, 4)))).toEqual(accounts.map(() => 4));
     await nodes[1]?.stop();
     clock.advance(61_000);
-    const open = () => replicas.every(({ events }) => events.isDegraded);
+    const open = () => replicas.every(({ monitor }) => monitor.isDegraded);
     await eventually(5_000, async () => {
       await Promise.all(accounts.map((account) => countPassed(account, 4)));
       return open();
@@ -330,9 +330,9 @@ describe('The limiter in Redis Cluster', () => {
       expect(passed.filter((number) => number === 4).length).toBeGreaterThanOrEqual(10);
       expect(passed.filter((number) => number !== 4 && number !== 8)).toEqual([]);
     }
-    expect(replicas.map(({ events }) => events.breakerOpenings)).toEqual([1, 1]);
+    expect(replicas.map(({ monitor }) => monitor.breakerOpenings)).toEqual([1, 1]);
     await nodes[1]?.start();
-    await eventually(20_000, () => replicas.every(({ events }) => !events.isDegraded));
+    await eventually(20_000, () => replicas.every(({ monitor }) => !monitor.isDegraded));
     clock.advance(61_000);
     expect(await Promise.all(accounts.map((account) => countPassed(account, 4)))).toEqual(accounts.map(() => 4));
   });

@@ -3,12 +3,12 @@ import { join } from 'node:path';
 import { Logger } from '@nestjs/common';
 import { Redis } from 'ioredis';
 import { InvalidSettingsError, loadSettings } from '../../src/config/settings';
-import { hashSlot } from '../../src/rate-limiting/redis/hash-slot';
+import { computeHashSlot } from '../../src/rate-limiting/redis/hash-slot';
 import { RedisUsageStore } from '../../src/rate-limiting/redis/redis-usage-store';
-import { freePort, petstore, Program } from '../support/process';
+import { findFreePort, runPetstore, Program } from '../support/process';
 import { createPrincipal } from '../support/principal';
 import { type Certificate, CertificateAuthority } from './support/certificates';
-import { Client, concurrently, passed, type Reply } from './support/client';
+import { Client, runConcurrently, filterSuccessful, type Reply } from './support/client';
 import { eventually, Replica } from './support/replica';
 import { Server } from './support/servers';
 import { Store } from './support/store';
@@ -49,9 +49,9 @@ const runEveryCommand = async (usageStore: RedisUsageStore, accounts = [1n]) => 
   );
   await usageStore.countAuthFailure('192.0.2.1', 1);
   const minuteEndsAt = Date.now() + 60_000;
-  await usageStore.merge({
+  await usageStore.mergeUsage({
     ...{ accountId: 1n, sequence: '1', from: 0, to: 1, acknowledge: () => undefined },
-    ...{ minuteEndsAt, minute: 1, dayEndsAt: minuteEndsAt, day: 1 },
+    ...{ minuteEndsAt, minuteCount: 1, dayEndsAt: minuteEndsAt, dayCount: 1 },
   });
   return admissions;
 };
@@ -87,9 +87,9 @@ describe('With Redis Sentinel', () => {
       '--user',
       ...MINIMAL_USER.split(' '),
     ];
-    const first = await Server.redis(...access);
-    postgres = await Server.postgres();
-    servers = [first, await Server.redis(...access, '--replicaof', '127.0.0.1', `${first.port}`)];
+    const first = await Server.startRedis(...access);
+    postgres = await Server.startPostgres();
+    servers = [first, await Server.startRedis(...access, '--replicaof', '127.0.0.1', `${first.port}`)];
     const directives = [
       'sentinel auth-pass mymaster administrator',
       'sentinel down-after-milliseconds mymaster 1000',
@@ -98,7 +98,7 @@ describe('With Redis Sentinel', () => {
       'sentinel sentinel-pass guard',
       `user ${MINIMAL_SENTINEL_USER.replace('>secret', '>visitor')}`,
     ];
-    sentinels = await Promise.all([1, 2, 3].map(() => Server.sentinel(first, ...directives)));
+    sentinels = await Promise.all([1, 2, 3].map(() => Server.startSentinel(first, ...directives)));
     await eventually(20_000, async () => {
       const views = await Promise.all(sentinels.map(({ url }) => readSentinelView(url)));
       return views.every((view) => view.includes('status=ok') && view.includes('slaves=1,sentinels=3'));
@@ -139,12 +139,12 @@ describe('With Redis Sentinel', () => {
   const createKey = (perMinute = ALLOWANCE) => store.createKey('enterprise', { perMinute, perDay: 100_000 });
   const send = async (key: string, requests: number): Promise<Reply[]> => {
     const client = new Client(key);
-    const replies = await concurrently(20, requests, (index) => client.call(replicas[index % 2]?.port ?? 0));
+    const replies = await runConcurrently(20, requests, (index) => client.call(replicas[index % 2]?.port ?? 0));
     client.close();
     return replies;
   };
   /** Checks that both replicas together admit one request of an allowance of one. */
-  const areLimitsShared = async () => passed(await send(await createKey(1), 2)).length === 1;
+  const areLimitsShared = async () => filterSuccessful(await send(await createKey(1), 2)).length === 1;
   const isDegraded = async ({ url }: Replica) =>
     /^petstore_redis_breaker_open 1$/m.test(await (await fetch(`${url}/metrics`)).text());
 
@@ -181,17 +181,17 @@ describe('With Redis Sentinel', () => {
       const current = await findPrimary();
       expect(current.port).not.toBe(old.port);
       const after = await send(key, 200);
-      expect(passed(await send(await createKey(), 400))).toHaveLength(ALLOWANCE);
+      expect(filterSuccessful(await send(await createKey(), 400))).toHaveLength(ALLOWANCE);
       await end(old);
       await eventually(20_000, async () => (await readInfo(old, 'replication')).includes('master_link_status:up'));
-      expect(passed(await send(await createKey(), 400))).toHaveLength(ALLOWANCE);
+      expect(filterSuccessful(await send(await createKey(), 400))).toHaveLength(ALLOWANCE);
       expect(await findPrimary()).toBe(current);
 
       expect(before.map(({ status }) => status)).toEqual(Array(20).fill(200));
       const all = [...before, ...during, ...after];
       expect(all.filter(({ status }) => status !== 200 && status !== 429)).toEqual([]);
       for (const replica of replicas) {
-        expect(passed(all).filter(({ port }) => port === replica.port).length).toBeLessThanOrEqual(ALLOWANCE);
+        expect(filterSuccessful(all).filter(({ port }) => port === replica.port).length).toBeLessThanOrEqual(ALLOWANCE);
       }
       expect(outageMs).toBeLessThan(15_000);
     },
@@ -246,8 +246,8 @@ describe('With Redis over TLS', () => {
 
   beforeAll(async () => {
     certificates = await createCertificates();
-    const port = await freePort();
-    server = await Server.redis('--tls-port', port, ...certificates.serverOptions);
+    const port = await findFreePort();
+    server = await Server.startRedis('--tls-port', port, ...certificates.serverOptions);
     env = { REDIS_URL: `rediss://localhost:${port}`, ...certificates.env };
   });
   afterAll(async () => {
@@ -301,7 +301,7 @@ describe('With Redis over TLS', () => {
 
   it('a missing certificate file makes startup fail with one log line', async () => {
     const { code, stdout, stderr } = await new Program('main.js', [], {
-      ...{ APP_ENV: 'production', DATABASE_URL: 'postgres://127.0.0.1/none', PORT: await freePort() },
+      ...{ APP_ENV: 'production', DATABASE_URL: 'postgres://127.0.0.1/none', PORT: await findFreePort() },
       ...{ ...env, REDIS_CA_FILE: '/none.pem' },
     }).exit;
     expect([code, stderr]).toEqual([1, '']);
@@ -318,12 +318,12 @@ describe('With Redis over TLS', () => {
   });
 
   it('the sentinels and the primary are connected over TLS', async () => {
-    const port = await freePort();
+    const port = await findFreePort();
     const directives = certificates.serverOptions
       .join(' ')
       .split(' --')
       .map((option) => option.replace(/^--/, ''));
-    const sentinel = await Server.sentinel(
+    const sentinel = await Server.startSentinel(
       server,
       ...directives,
       `tls-port ${port}`,
@@ -349,10 +349,12 @@ describe('Redis Cluster over TLS and with host names', () => {
 
   beforeAll(async () => {
     certificates = await createCertificates();
-    const ports = await Promise.all([1, 2, 3].map(async () => ({ tls: await freePort(), bus: await freePort() })));
+    const ports = await Promise.all(
+      [1, 2, 3].map(async () => ({ tls: await findFreePort(), bus: await findFreePort() })),
+    );
     nodes = await Promise.all(
       ports.map(({ tls, bus }) =>
-        Server.redis(
+        Server.startRedis(
           ...['--cluster-enabled', 'yes', '--cluster-port', bus, '--tls-port', tls, '--tls-cluster', 'yes'],
           ...['--cluster-announce-hostname', 'localhost', '--cluster-preferred-endpoint-type', 'hostname'],
           ...certificates.serverOptions,
@@ -423,7 +425,7 @@ describe('Redis Cluster over TLS and with host names', () => {
     await usageStore.connect();
     await withAdmin(nodes[0]?.url ?? '', async (node) => {
       for (const tag of ['7', '9223372036854775807', '2001:db8:0:0::/64']) {
-        expect(await node.cluster('KEYSLOT', `${PREFIX}{${tag}}:windows`)).toBe(hashSlot(tag));
+        expect(await node.cluster('KEYSLOT', `${PREFIX}{${tag}}:windows`)).toBe(computeHashSlot(tag));
       }
     });
     expect(new Set(['1', '2', '3', '4', '5', '6', '7', '8', '9'].map((tag) => usageStore.findNode(tag))).size).toBe(3);
@@ -445,7 +447,10 @@ describe('A Redis user with the documented permissions', () => {
   let env: Record<string, string>;
 
   beforeAll(async () => {
-    [server, postgres] = await Promise.all([Server.redis('--user', ...MINIMAL_USER.split(' ')), Server.postgres()]);
+    [server, postgres] = await Promise.all([
+      Server.startRedis('--user', ...MINIMAL_USER.split(' ')),
+      Server.startPostgres(),
+    ]);
     env = { REDIS_URL: `redis://petstore:secret@127.0.0.1:${server.port}` };
   });
   afterAll(async () => {
@@ -459,10 +464,10 @@ describe('A Redis user with the documented permissions', () => {
     const replica = await Replica.start({ ...env, DATABASE_URL: postgres.url });
     const store = await Store.open(postgres.url);
     const client = new Client(await store.createKey('free'));
-    const [reply] = await concurrently(10, 70, () => client.call(replica.port));
+    const [reply] = await runConcurrently(10, 70, () => client.call(replica.port));
     client.close();
     expect(reply?.status).toBe(200);
-    const { stdout } = await petstore(['accounts', 'show', '1'], {
+    const { stdout } = await runPetstore(['accounts', 'show', '1'], {
       ...{ ...env, APP_ENV: 'production', DATABASE_URL: postgres.url },
     });
     expect(stdout).toContain('used: 60, limit: 60');
@@ -507,7 +512,7 @@ describe('A Redis user with the documented permissions', () => {
     });
     const replica = await Replica.start({ ...env, DATABASE_URL: postgres.url });
     const { stdout, stderr } = await replica.program.kill('SIGTERM');
-    expect(stdout).toContain('"counts":"redis"');
+    expect(stdout).toContain('"rateLimitStore":"redis"');
     expect(stderr).toContain("has no permissions to run the 'info' command");
     await withAdmin(server.url, grantAll);
   });

@@ -3,11 +3,11 @@ import { randomUUID } from 'node:crypto';
 import { join } from 'node:path';
 import pg from 'pg';
 import { AccountsService } from '../../src/auth';
-import { sqlState } from '../../src/shared/persistence/postgres-client';
+import { getSqlState } from '../../src/shared/persistence/postgres-client';
 import { runCommand, readJson } from '../support/command-line';
 import { loadExamples } from '../support/examples';
 import { OPERATIONS, findSuccessStatus } from '../support/operations';
-import { petstore } from '../support/process';
+import { runPetstore } from '../support/process';
 import { Client } from './support/client';
 import { eventually, Replica } from './support/replica';
 import { findPostgresProgram, Server } from './support/servers';
@@ -22,7 +22,7 @@ describe('With the roles of docs/sql/roles.sql', () => {
   const replicas: Replica[] = [];
 
   beforeAll(async () => {
-    postgres = await Server.postgres();
+    postgres = await Server.startPostgres();
     operator = new pg.Client(postgres.url);
     await operator.connect();
     // Not a superuser, as in managed services.
@@ -65,7 +65,7 @@ describe('With the roles of docs/sql/roles.sql', () => {
       await client.query(sql);
       return 'done';
     } catch (error) {
-      return sqlState(error);
+      return getSqlState(error);
     } finally {
       await client.end();
     }
@@ -81,7 +81,7 @@ describe('With the roles of docs/sql/roles.sql', () => {
       env = createEnv(DATABASE);
       await createDatabase(DATABASE);
       applyRoles(DATABASE);
-      expect((await petstore(['migrate'], { ...env, ...createMigrationEnv(DATABASE) })).stderr).toBe('');
+      expect((await runPetstore(['migrate'], { ...env, ...createMigrationEnv(DATABASE) })).stderr).toBe('');
       applyRoles(DATABASE);
       store = await Store.open(createUrl('petstore_owner', DATABASE));
       client = new Client(await store.createUnlimitedKey());
@@ -110,7 +110,7 @@ describe('With the roles of docs/sql/roles.sql', () => {
       await expectEveryOperationToSucceed(replica);
       // Undo the migration that creates the orders, to apply it again.
       await store.query(`DROP TABLE orders; DELETE FROM migrations WHERE name LIKE 'CreateOrders%'`);
-      const { stdout } = await petstore(['migrate', '--json'], { ...env, ...createMigrationEnv(DATABASE) });
+      const { stdout } = await runPetstore(['migrate', '--json'], { ...env, ...createMigrationEnv(DATABASE) });
       expect(stdout).toContain('CreateOrders');
       await expectEveryOperationToSucceed(replica);
     });

@@ -22,7 +22,7 @@ describe('Four replicas behind the gateway', () => {
   let key: string;
 
   beforeAll(async () => {
-    [redis, postgres] = await Promise.all([Server.redis(), Server.postgres()]);
+    [redis, postgres] = await Promise.all([Server.startRedis(), Server.startPostgres()]);
     store = await Store.open(postgres.url);
     replicas = await Replica.startAll(REPLICAS, {
       DATABASE_URL: postgres.url,
@@ -93,7 +93,7 @@ describe('Four replicas behind the gateway', () => {
           await setState(socketPath, replica.port, 'maint');
         }
         codes.push((await stopped).code);
-        replicas[index] = await replica.startAgain();
+        replicas[index] = await replica.restart();
         if (isReconfigured) {
           await setState(socketPath, replica.port, 'ready');
         }
@@ -132,7 +132,7 @@ describe('Four replicas behind the gateway', () => {
     for (const [index, replica] of replicas.entries()) {
       await waitForMore(100);
       await replica.program.kill('SIGKILL');
-      const again = replica.startAgain();
+      const again = replica.restart();
       postgres.freeze();
       const goal = retries + 16;
       await eventually(10_000, () => retries >= goal);

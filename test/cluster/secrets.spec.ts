@@ -4,7 +4,7 @@ import { connect } from 'node:net';
 import { Redis } from 'ioredis';
 import { KeysService } from '../../src/auth';
 import { generateSecret } from '../../src/auth/api-key-secret';
-import { petstore } from '../support/process';
+import { runPetstore } from '../support/process';
 import { Collector } from './support/collector';
 import { eventually, Replica } from './support/replica';
 import { findPostgresProgram, Server } from './support/servers';
@@ -33,12 +33,12 @@ describe('A key that is created, used, misused and revoked', () => {
     ['the commands sent to Redis', ':windows', () => recorded.redis],
     ['a dump of the database', 'CREATE TABLE public.api_keys', () => runPostgresProgram('pg_dump', postgres.url)],
     ['the process names', 'main.js', () => recorded.processes],
-    ['the metrics', 'petstore_rate_decisions_total', () => recorded.metrics],
+    ['the metrics', 'petstore_rate_limit_decisions_total', () => recorded.metrics],
     ['the traces', 'pets_page', () => collector.received],
   ];
 
   beforeAll(async () => {
-    [postgres, redis] = await Promise.all([Server.postgres(), Server.redis(), collector.start()]);
+    [postgres, redis] = await Promise.all([Server.startPostgres(), Server.startRedis(), collector.start()]);
     store = await Store.open(postgres.url);
     env = {
       ...{ APP_ENV: 'production', DATABASE_URL: postgres.url, REDIS_URL: redis.url, DRAIN_SECONDS: '0' },
@@ -73,7 +73,7 @@ describe('A key that is created, used, misused and revoked', () => {
 
   /** Runs a command in its own process. The new key, which it shows once, is not recorded. */
   const runCommand = async (line: string): Promise<{ id: number; key: string }> => {
-    const { stdout, stderr } = await petstore(line.split(' '), env);
+    const { stdout, stderr } = await runPetstore(line.split(' '), env);
     const [key = '', ...others] = /keys (create|rotate) \d/.test(line) ? (stdout.match(/pets_live_\w{49}/g) ?? []) : [];
     expect(others).toEqual([]);
     if (key !== '') {
@@ -95,13 +95,13 @@ describe('A key that is created, used, misused and revoked', () => {
   const get = (target: string, ...fields: string[]) => send(`GET ${target} HTTP/1.1`, fields);
   const post = (body: string, ...fields: string[]) =>
     send('POST /v1/pets HTTP/1.1', ['Content-Type: application/json', ...fields], body);
-  const bearer = (token: string) => `Authorization: Bearer ${token}`;
+  const createAuthorization = (token: string) => `Authorization: Bearer ${token}`;
 
   const useAndMisuseKeys = async () => {
     const account = await runCommand(`accounts create --name Acme ${UNLIMITED} --json`);
     const { id, key } = await runCommand(`keys create ${account.id} --json`);
-    expect(await get('/v1/pets', bearer(key))).toBe(200);
-    expect(await post('{"name":"Rex","categoryId":1}', bearer(key))).toBe(201);
+    expect(await get('/v1/pets', createAuthorization(key))).toBe(200);
+    expect(await post('{"name":"Rex","categoryId":1}', createAuthorization(key))).toBe(201);
 
     const sound = generateSecret('production');
     const damaged = `${sound.slice(0, -1)}${sound.endsWith('0') ? '1' : '0'}`;
@@ -120,8 +120,8 @@ describe('A key that is created, used, misused and revoked', () => {
       runCommand(`keys ${key}`),
     ]);
     await store.get(KeysService).revoke(BigInt(rotated.id));
-    expect(await get('/v1/pets', bearer(rotated.key))).toBe(401);
-    await eventually(2_000, async () => (await get('/v1/pets', bearer(key))) === 401);
+    expect(await get('/v1/pets', createAuthorization(rotated.key))).toBe(401);
+    await eventually(2_000, async () => (await get('/v1/pets', createAuthorization(key))) === 401);
     await Promise.all([runCommand(`keys list ${account.id}`), runCommand('audit')]);
   };
 
@@ -129,36 +129,36 @@ describe('A key that is created, used, misused and revoked', () => {
   const misuse = async (token: string, key: string) => {
     const short = token.slice(0, 200);
     const statuses = [
-      await get('/v1/pets', bearer(token)),
+      await get('/v1/pets', createAuthorization(token)),
       await get('/v1/pets', `Authorization: Basic ${token}`),
       await get('/v1/pets', `Authorization: ${token}`),
-      await get('/v1/pets', bearer(token), bearer(token)),
+      await get('/v1/pets', createAuthorization(token), createAuthorization(token)),
       await get('/v1/pets', `Cookie: token=${token}`, `Referer: http://localhost/${token}`),
       await get(`/v1/pets?access_token=${token}`),
-      await get(`/v1/pets?limit=1&access_token=${token}`, bearer(key)),
-      await get(`/v1/pets?limit=${token}`, bearer(key)),
-      await get(`/v1/pets?status=${token}`, bearer(key)),
-      await get(`/v1/pets?cursor=${token}`, bearer(key)),
-      await get(`/v1/pets/${token}`, bearer(key)),
-      await get(`/v1/${token}`, bearer(key)),
+      await get(`/v1/pets?limit=1&access_token=${token}`, createAuthorization(key)),
+      await get(`/v1/pets?limit=${token}`, createAuthorization(key)),
+      await get(`/v1/pets?status=${token}`, createAuthorization(key)),
+      await get(`/v1/pets?cursor=${token}`, createAuthorization(key)),
+      await get(`/v1/pets/${token}`, createAuthorization(key)),
+      await get(`/v1/${token}`, createAuthorization(key)),
       await get(`/${token}`),
       await get(`/docs/${token}`),
-      await get(`/v1/pets/%${token}`, bearer(key)),
-      await get(`/v1/pets?a=${token}${'0'.repeat(9_000)}`, bearer(key)),
-      await get('/v1/pets', bearer(key), `X-Filler: ${token}${'0'.repeat(20_000)}`),
-      await send(`${token} /v1/pets HTTP/1.1`, [bearer(key)]),
-      await send(`POST /v1/pets HTTP/1.1`, [bearer(key), `Content-Type: ${token}`], '{}'),
-      await post(`{"access_token":"${token}","name":"Rex","categoryId":1}`, bearer(key)),
+      await get(`/v1/pets/%${token}`, createAuthorization(key)),
+      await get(`/v1/pets?a=${token}${'0'.repeat(9_000)}`, createAuthorization(key)),
+      await get('/v1/pets', createAuthorization(key), `X-Filler: ${token}${'0'.repeat(20_000)}`),
+      await send(`${token} /v1/pets HTTP/1.1`, [createAuthorization(key)]),
+      await send(`POST /v1/pets HTTP/1.1`, [createAuthorization(key), `Content-Type: ${token}`], '{}'),
+      await post(`{"access_token":"${token}","name":"Rex","categoryId":1}`, createAuthorization(key)),
       await post(`{"access_token":"${token}","name":"Rex","categoryId":1}`),
-      await post(`{"name":"Rex","categoryId":"${token}"}`, bearer(key)),
-      await post(`{"name":"Rex","categoryId":1,"status":"${token}"}`, bearer(key)),
-      await post(`{"name":"${token}`, bearer(key)),
-      await post(`{"name":"Rex","categoryId":1}`, bearer(key), `Idempotency-Key: ${short} a`),
+      await post(`{"name":"Rex","categoryId":"${token}"}`, createAuthorization(key)),
+      await post(`{"name":"Rex","categoryId":1,"status":"${token}"}`, createAuthorization(key)),
+      await post(`{"name":"${token}`, createAuthorization(key)),
+      await post(`{"name":"Rex","categoryId":1}`, createAuthorization(key), `Idempotency-Key: ${short} a`),
       // Without the prefix of a key, the service cannot know that the value is a secret.
       ...(token.startsWith('pets_')
         ? [
-            await post(`{"name":"Rex","categoryId":1}`, bearer(key), `Idempotency-Key: ${short}`),
-            await get('/v1/pets', bearer(key), `X-Request-Id: ${short}`),
+            await post(`{"name":"Rex","categoryId":1}`, createAuthorization(key), `Idempotency-Key: ${short}`),
+            await get('/v1/pets', createAuthorization(key), `X-Request-Id: ${short}`),
           ]
         : []),
     ];
@@ -169,20 +169,26 @@ describe('A key that is created, used, misused and revoked', () => {
   /** Uses keys while the database is down and while its schema is broken. @returns the statuses */
   const breakDatabase = async (key: string, stranger: string): Promise<number[]> => {
     await postgres.stop();
-    const statuses = [await get('/v1/pets', bearer(stranger)), await get('/v1/pets', bearer(key))];
+    const statuses = [
+      await get('/v1/pets', createAuthorization(stranger)),
+      await get('/v1/pets', createAuthorization(key)),
+    ];
     await postgres.start();
-    await eventually(5_000, async () => (await get('/v1/pets', bearer(key))) === 200);
+    await eventually(5_000, async () => (await get('/v1/pets', createAuthorization(key))) === 200);
 
     await store.query('ALTER TABLE pets ADD CONSTRAINT broken CHECK (id < 0) NOT VALID');
     const pet = JSON.stringify({ name: key, categoryId: 1 });
     try {
-      statuses.push(await post(pet, bearer(key)), await post(pet, bearer(key), `Idempotency-Key: ${key}-2`));
+      statuses.push(
+        await post(pet, createAuthorization(key)),
+        await post(pet, createAuthorization(key), `Idempotency-Key: ${key}-2`),
+      );
     } finally {
       await store.query('ALTER TABLE pets DROP CONSTRAINT broken');
     }
     await store.query('ALTER TABLE api_keys RENAME TO kept_keys');
     try {
-      statuses.push(await get('/v1/pets', bearer(stranger)));
+      statuses.push(await get('/v1/pets', createAuthorization(stranger)));
     } finally {
       await store.query('ALTER TABLE kept_keys RENAME TO api_keys');
     }

@@ -1,14 +1,14 @@
 import { readFile } from 'node:fs/promises';
 import { connect, type Socket } from 'node:net';
-import { Client, concurrently, p99, type Reply } from './support/client';
+import { Client, runConcurrently, computeP99, type Reply } from './support/client';
 import { startGateway } from './support/gateway';
 import { eventually, Replica } from './support/replica';
 import { Server } from './support/servers';
 import { Store } from './support/store';
 
 /** The timeouts for headers and requests in http-adapter.ts, with some tolerance. */
-const HEADERS_LIMIT_MS = 7_000;
-const REQUEST_LIMIT_MS = 12_000;
+const HEADERS_TIMEOUT_MS = 7_000;
+const REQUEST_TIMEOUT_MS = 12_000;
 const MAX_RESIDENT_MIB = 300;
 
 describe('Clients', () => {
@@ -19,7 +19,7 @@ describe('Clients', () => {
   let key: string;
 
   beforeAll(async () => {
-    postgres = await Server.postgres();
+    postgres = await Server.startPostgres();
     store = await Store.open(postgres.url);
     replica = await Replica.start({ DATABASE_URL: postgres.url, TRUST_PROXY: '1' });
     gateway = await startGateway([replica.port]);
@@ -49,26 +49,26 @@ describe('Clients', () => {
 
   it('that send nothing or only part of a request get a 408, and a thousand of them do not slow down others', async () => {
     const client = new Client(key);
-    await concurrently(10, 300, () => client.call(replica.port));
-    const alone = p99(await concurrently(10, 500, () => client.call(replica.port)));
+    await runConcurrently(10, 300, () => client.call(replica.port));
+    const baselineP99Ms = computeP99(await runConcurrently(10, 500, () => client.call(replica.port)));
     const idle = Array.from({ length: 500 }, () => sendOnly(''));
     const headers = Array.from({ length: 500 }, () => sendOnly('GET /v1/pets HTTP/1.1\r\nHost: x\r\nAuthor'));
     const request = `POST /v1/pets HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${key}\r\nContent-Type: application/json\r\n`;
     const bodies = Array.from({ length: 5 }, () => sendOnly(`${request}Content-Length: 30\r\n\r\n{"name":`));
     await eventually(5_000, () => [...idle, ...headers].every(({ socket }) => socket?.connecting === false));
-    const replies = await concurrently(10, 500, () => client.call(replica.port));
+    const replies = await runConcurrently(10, 500, () => client.call(replica.port));
     client.close();
     expect(new Set(replies.map(({ status }) => status))).toEqual(new Set([200]));
-    expect(p99(replies)).toBeLessThan(Math.max(100, 3 * alone));
+    expect(computeP99(replies)).toBeLessThan(Math.max(100, 3 * baselineP99Ms));
 
-    await eventually(HEADERS_LIMIT_MS, () => [...idle, ...headers].every(({ isClosed }) => isClosed));
+    await eventually(HEADERS_TIMEOUT_MS, () => [...idle, ...headers].every(({ isClosed }) => isClosed));
     expect(new Set(headers.map(({ received }) => received.split('\r\n', 1)[0]))).toEqual(
       new Set(['HTTP/1.1 408 Request Timeout']),
     );
     expect(headers[0]?.received).toContain(
       '{"code":"request_timeout","message":"The request did not arrive in time.","status":408}',
     );
-    await eventually(REQUEST_LIMIT_MS, () => bodies.every(({ isClosed }) => isClosed));
+    await eventually(REQUEST_TIMEOUT_MS, () => bodies.every(({ isClosed }) => isClosed));
     expect(new Set(bodies.map(({ received }) => /"code":"\w+"/.exec(received)?.[0]))).toEqual(
       new Set(['"code":"request_timeout"']),
     );
@@ -123,8 +123,8 @@ describe('Clients', () => {
     const many = await openSlowConnections(9_500, '127.0.0.2', keyed, createPost(''), repeatable);
     const client = new Client(key);
     const replies: Reply[] = [];
-    await eventually(REQUEST_LIMIT_MS + 15_000, async () => {
-      replies.push(...(await concurrently(4, 20, () => client.call(gateway.port))));
+    await eventually(REQUEST_TIMEOUT_MS + 15_000, async () => {
+      replies.push(...(await runConcurrently(4, 20, () => client.call(gateway.port))));
       return [...few, ...many].every(({ isClosed }) => isClosed);
     });
     client.close();
@@ -139,7 +139,7 @@ describe('Clients', () => {
     );
   }, 60_000);
 
-  const residentMib = async () => {
+  const getResidentMib = async () => {
     const status = await readFile(`/proc/${replica.program.pid}/status`, 'utf8');
     return Number(/VmRSS:\s+(\d+)/.exec(status)?.[1]) / 1_024;
   };
@@ -153,10 +153,10 @@ describe('Clients', () => {
     [60, 'that read the responses', 'through the gateway', 100, () => gateway.port],
   ])(
     'cannot slow down others or exhaust memory with %i connections %s and pipeline 20,000 requests each, %s',
-    async (connections, reading, _path, limitMs, port) => {
+    async (connections, reading, _path, maxP99Ms, port) => {
       const client = new Client(key);
-      await concurrently(4, 100, () => client.call(port()));
-      const alone = p99(await concurrently(4, 200, () => client.call(port())));
+      await runConcurrently(4, 100, () => client.call(port()));
+      const baselineP99Ms = computeP99(await runConcurrently(4, 200, () => client.call(port())));
       const requests = Buffer.from(
         `GET /v1/pets HTTP/1.1\r\nHost: x\r\nX-Padding: ${'a'.repeat(150)}\r\n\r\n`.repeat(20_000),
       );
@@ -178,16 +178,16 @@ describe('Clients', () => {
       flood = Array.from({ length: connections }, open);
       await eventually(5_000, () => flood.every(({ bytesWritten }) => bytesWritten > 0));
       const sizes: number[] = [];
-      const replies = await concurrently(4, 400, async (index) => {
+      const replies = await runConcurrently(4, 400, async (index) => {
         if (index % 20 === 0) {
-          sizes.push(await residentMib());
+          sizes.push(await getResidentMib());
         }
         return client.call(port());
       });
       flood.splice(0).forEach((socket) => socket.destroy());
       client.close();
       expect(new Set(replies.map(({ status }) => status))).toEqual(new Set([200]));
-      expect(p99(replies)).toBeLessThan(Math.max(limitMs, 3 * alone));
+      expect(computeP99(replies)).toBeLessThan(Math.max(maxP99Ms, 3 * baselineP99Ms));
       expect(Math.max(...sizes)).toBeLessThan(MAX_RESIDENT_MIB);
       expect(received > 0).toBe(reading !== 'that read no responses');
     },

@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import { type AddressInfo, createServer } from 'node:net';
 import { join } from 'node:path';
-import { freePort } from '../support/process';
+import { findFreePort } from '../support/process';
 import { Client } from './support/client';
 import { Collector } from './support/collector';
 import { eventually, Replica } from './support/replica';
@@ -21,7 +21,7 @@ describe('A replica', () => {
   const collector = new Collector();
 
   beforeAll(async () => {
-    [redis, postgres] = await Promise.all([Server.redis(), Server.postgres(), collector.start()]);
+    [redis, postgres] = await Promise.all([Server.startRedis(), Server.startPostgres(), collector.start()]);
     store = await Store.open(postgres.url);
     key = await store.createUnlimitedKey();
   });
@@ -130,7 +130,7 @@ describe('A replica', () => {
   });
 
   it('loads no OpenTelemetry code without an endpoint, and logs startup, migrations, the breaker and shutdown', async () => {
-    const replica = await start({ DATABASE_URL: `${postgres.url}/template1`, METRICS_PORT: await freePort() });
+    const replica = await start({ DATABASE_URL: `${postgres.url}/template1`, METRICS_PORT: await findFreePort() });
     const client = new Client(key);
     await redis.stop();
     await eventually(3_000, async () => {
@@ -152,7 +152,7 @@ describe('A replica', () => {
       {
         'event.action': 'started',
         'service.version': '1.0.0',
-        petstore: { port: replica.port, environment: 'production', counts: 'redis' },
+        petstore: { port: replica.port, environment: 'production', rateLimitStore: 'redis' },
       },
       {
         'log.level': 'warn',

@@ -35,8 +35,8 @@ async function buildNextVersion(directory: string): Promise<void> {
   await appendFile(
     join(directory, 'dist/src/typeorm.config.js'),
     `
-     const config = exports.typeOrmConfig;
-     exports.typeOrmConfig = (settings) => {
+     const config = exports.createTypeOrmConfig;
+     exports.createTypeOrmConfig = (settings) => {
        const { migrations, ...rest } = config(settings);
        return { ...rest, migrations: [...migrations, require('./next.migration').Next4102444800000] };
      };`,
@@ -61,7 +61,7 @@ describe('An upgrade', () => {
       await buildNextVersion(directory);
     }
     versions = from === undefined ? { old: PROJECT, new: directory } : { old: from, new: PROJECT };
-    servers = await Promise.all([Server.postgres(), Server.redis()]);
+    servers = await Promise.all([Server.startPostgres(), Server.startRedis()]);
     const env = { DATABASE_URL: servers[0].url, REDIS_URL: servers[1].url, TRUST_PROXY: '1', DRAIN_SECONDS: '2' };
     replicas = [await Replica.start(env, versions.old)];
     await eventually(20_000, async () => (await replicas[0]?.isReady()) ?? false);
@@ -80,9 +80,9 @@ describe('An upgrade', () => {
   /** Uses the command line of the old version, because the tables are not migrated yet. */
   const createUnlimitedKey = async () => {
     const env = { APP_ENV: 'production', DATABASE_URL: servers[0].url };
-    const petstore = (line: string) => new Program('cli/main.js', line.split(' '), env, versions.old).exit;
-    await petstore('accounts create --name Acme --plan enterprise --per-minute 1000000 --per-day 10000000');
-    return (JSON.parse((await petstore('keys create --account 1 --json')).stdout) as { key: string }).key;
+    const runPetstore = (line: string) => new Program('cli/main.js', line.split(' '), env, versions.old).exit;
+    await runPetstore('accounts create --name Acme --plan enterprise --per-minute 1000000 --per-day 10000000');
+    return (JSON.parse((await runPetstore('keys create --account 1 --json')).stdout) as { key: string }).key;
   };
 
   it('and the rollback lose no request, although both versions use the new schema', async () => {
@@ -109,7 +109,7 @@ describe('An upgrade', () => {
     const replaceAll = async (version: string) => {
       for (const [index, replica] of replicas.entries()) {
         expect((await replica.program.kill('SIGTERM')).code).toBe(0);
-        const next = await replica.startAgain(version);
+        const next = await replica.restart(version);
         replicas[index] = next;
         // The gateway may take a while before it sends requests to the new replica.
         await eventually(20_000, () => next.program.stdout.includes('"event.action":"request"'));

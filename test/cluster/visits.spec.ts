@@ -11,7 +11,7 @@ describe('On two replicas, a custom module', () => {
   let stores: [VisitStore, VisitStore];
 
   beforeAll(async () => {
-    postgres = await Server.postgres();
+    postgres = await Server.startPostgres();
     const env = { DATABASE_URL: postgres.url, APP_ENV: 'production' };
     stores = [await VisitStore.start(env), await VisitStore.start(env)];
   });

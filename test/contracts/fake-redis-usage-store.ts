@@ -5,7 +5,7 @@ import type {
   RateLimitSubject,
   RedisUsageStore,
   RequestCount,
-  RequestsOfKey,
+  KeyRequests,
 } from '../../src/rate-limiting/redis/redis-usage-store';
 
 const MINUTE_MS = 60_000;
@@ -38,7 +38,7 @@ export class FakeRedis {
     this.clockAhead += byMs;
   }
 
-  wipe(): void {
+  loseData(): void {
     this.windows.clear();
     this.merged.clear();
   }
@@ -48,7 +48,7 @@ export class FakeRedis {
     return Math.floor(this.now() / DAY_MS) * DAY_MS;
   }
 
-  dayUsed(account: bigint): number {
+  getDayUsed(account: bigint): number {
     return this.open(account).dayUsed;
   }
 
@@ -71,7 +71,7 @@ export class FakeRedis {
 
   merge(
     replica: number,
-    { accountId, sequence, from, to, minuteEndsAt, minute, dayEndsAt, day }: PendingUsage,
+    { accountId, sequence, from, to, minuteEndsAt, minuteCount, dayEndsAt, dayCount }: PendingUsage,
   ): number {
     const name = `${replica} ${accountId} ${sequence}`;
     const unmerged = to - Math.max(from, this.merged.get(name) ?? 0);
@@ -79,10 +79,10 @@ export class FakeRedis {
       const isOpen = (this.windows.get(accountId)?.minuteEndsAt ?? 0) > this.now();
       const windows = this.open(accountId);
       if (minuteEndsAt > this.now()) {
-        windows.minuteUsed += Math.min(minute, unmerged);
+        windows.minuteUsed += Math.min(minuteCount, unmerged);
         windows.minuteEndsAt = isOpen ? windows.minuteEndsAt : Math.min(minuteEndsAt, windows.minuteEndsAt);
       }
-      windows.dayUsed += dayEndsAt > this.now() ? Math.min(day, unmerged) : 0;
+      windows.dayUsed += dayEndsAt > this.now() ? Math.min(dayCount, unmerged) : 0;
       this.windows.set(accountId, windows);
       this.merged.set(name, to);
     }
@@ -136,11 +136,11 @@ export class FakeRedisUsageStore implements Pick<RedisUsageStore, keyof RedisUsa
     return this.send(() => this.redis.now());
   }
 
-  countRequests(batch: readonly RequestsOfKey[]): Promise<RequestCount[]> {
+  countRequests(batch: readonly KeyRequests[]): Promise<RequestCount[]> {
     return this.send(() => batch.map(({ subject, requests }) => this.redis.count(subject, requests)));
   }
 
-  merge(pending: PendingUsage): Promise<number> {
+  mergeUsage(pending: PendingUsage): Promise<number> {
     return this.send(() => this.redis.merge(this.replica, pending));
   }
 

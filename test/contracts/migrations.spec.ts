@@ -1,12 +1,12 @@
 import { DataSource } from 'typeorm';
 import { loadSettings } from '../../src/config/settings';
 import { collectStatements } from '../../src/shared/persistence/migration-plan';
-import { typeOrmConfig } from '../../src/typeorm.config';
+import { createTypeOrmConfig } from '../../src/typeorm.config';
 import { findBrokenRules } from '../support/migration-rules';
 import { getMigrationClasses } from '../support/migrations';
 import { ADMIN_DATABASE_URL } from '../support/worker-database';
 
-/** Migrations that may break a rule of docs/extending.md, with the reason. */
+/** Migrations that may break a rule in docs/extending.md, with the reason. */
 const EXCEPTIONS: Readonly<Record<string, string>> = {
   AddKeyRotation1795288200000: 'part of 1.0.0, so it only ever runs on empty tables',
   AddKeyScope1795332600000: 'reads one short row for each key: 0.14 s for a million of them',
@@ -17,8 +17,8 @@ describe('The migrations', () => {
     DATABASE_URL: ADMIN_DATABASE_URL,
   });
 
-  it('follow the rules of docs/extending.md, so that old replicas keep working during and after them', async () => {
-    const dataSource = await new DataSource(typeOrmConfig(settings)).initialize();
+  it('follow the rules in docs/extending.md, so that old replicas keep working during and after them', async () => {
+    const dataSource = await new DataSource(createTypeOrmConfig(settings)).initialize();
     const runner = dataSource.createQueryRunner();
     const broken = new Map<string, string[]>();
     for (const migrationClass of getMigrationClasses()) {

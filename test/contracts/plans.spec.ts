@@ -14,7 +14,7 @@ const ROWS = PLANS.map((plan) => {
 });
 
 describe('The plans', () => {
-  it('match the table of docs/limits.md, with their limits', () => {
+  it('match the table in docs/limits.md, with their limits', () => {
     const text = readFileSync(join(__dirname, '../../docs/limits.md'), 'utf8');
     const [, table = ''] = /^\| plan +\| requests per minute .*\n.*\n((?:\|.*\n)+)/m.exec(text) ?? [];
     const rows = table

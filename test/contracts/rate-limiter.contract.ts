@@ -97,7 +97,7 @@ export function describeRateLimiter(
     it('reports a ban once, when it is imposed', async () => {
       const limiter = await create(new TestClock(), LIMITS);
       const bans: unknown[] = [];
-      limiter.events.onBan(({ keyId }, bannedUntil) => bans.push([keyId, bannedUntil]));
+      limiter.monitor.onBan(({ keyId }, bannedUntil) => bans.push([keyId, bannedUntil]));
       const decisions = [];
       for (let request = 0; request < 6; request++) {
         decisions.push(await limiter.countRequest(createPrincipal(1n, 2n, 1, 1_000)));
@@ -105,7 +105,7 @@ export function describeRateLimiter(
       const banned = decisions.filter(({ rejection }) => rejection === 'key_temporarily_banned');
       expect(banned).toHaveLength(4);
       expect(bans).toEqual([[2n, banned[0]?.resetAt]]);
-      expect(limiter.events.bansImposed).toBe(1);
+      expect(limiter.monitor.bansImposed).toBe(1);
     });
 
     it('reflects a change of plan in the next decision, and keeps the usage', async () => {
@@ -119,7 +119,7 @@ export function describeRateLimiter(
       });
     });
 
-    it('accepts a key once it is unbanned, even if other replicas do not know it yet, and its next ban is a first one again', async () => {
+    it('accepts a key once it is unbanned, even if other replicas do not know that yet, and starts its bans again with the shortest', async () => {
       const clock = new TestClock();
       const limiter = await create(clock, LIMITS);
       const requestWith = (unbans: number, times: number) =>

@@ -9,14 +9,14 @@ import type { Clock } from '../../src/shared/domain/clock';
 import type { Principal } from '../../src/shared/domain/principal';
 
 /**
- * A second, simple implementation of the rules of docs/limits.md: it stores every event and checks all of them each time. Its clock
- * must only move forward.
+ * A second, simple implementation of the rules in docs/limits.md: it stores every event and checks all of them each time. Its clock must
+ * only move forward.
  */
 export class ModelRateLimiter extends RateLimiter {
   private readonly admitted: { account: bigint; at: number; opens: boolean }[] = [];
   private readonly rejections: { key: bigint; unbans: number; at: number; opens: boolean }[] = [];
   private readonly bans: { key: bigint; unbans: number; to: number; rank: number }[] = [];
-  private readonly failures: { address: string; at: number; opens: boolean }[] = [];
+  private readonly failures: { ip: string; at: number; opens: boolean }[] = [];
 
   constructor(
     private readonly clock: Clock,
@@ -89,10 +89,10 @@ export class ModelRateLimiter extends RateLimiter {
     return Math.max(unbanCount, ...this.rejections.map((each) => (each.key === keyId ? each.unbans : 0)));
   }
 
-  countAuthFailure(address: string, cost: 0 | 1): RateLimitDecision {
+  countAuthFailure(ip: string, cost: 0 | 1): RateLimitDecision {
     const now = this.clock.now();
     const limit = this.settings.authFailuresPerMinute;
-    const mine = this.failures.filter((failure) => failure.address === address);
+    const mine = this.failures.filter((failure) => failure.ip === ip);
     const opening = mine.findLast(({ opens, at }) => opens && at + 60_000 > now);
     const used = opening ? mine.length - mine.indexOf(opening) : 0;
     const end = (opening?.at ?? now) + 60_000;
@@ -100,7 +100,7 @@ export class ModelRateLimiter extends RateLimiter {
       return this.decide(limit, 0, end, 'too_many_auth_failures');
     }
     if (cost === 1) {
-      this.failures.push({ address, at: now, opens: opening === undefined });
+      this.failures.push({ ip, at: now, opens: opening === undefined });
     }
     return this.decide(limit, limit - used - cost, end);
   }

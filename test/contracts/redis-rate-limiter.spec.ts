@@ -36,7 +36,7 @@ interface Admission {
   readonly account: bigint;
   readonly resetAt: number;
   readonly at: number;
-  /** How often the clock of Redis had been set before. Setting it may start another window. */
+  /** How many times the clock of Redis had been set before. Setting it may start another window. */
   readonly clockSettings: number;
 }
 
@@ -143,7 +143,7 @@ describe('Replicas while Redis fails', () => {
         replicas.clocks[clock.replica]?.set(clock.byMs);
       }
       if (redis === 'wiped') {
-        replicas.redis.wipe();
+        replicas.redis.loseData();
       } else if (redis !== null) {
         replicas.setRedisClock(redis);
       }
@@ -204,7 +204,7 @@ describe('Replicas while Redis fails', () => {
       const midnight = replicas.redis.getMidnight();
       for (const account of [1n, 2n]) {
         const today = replicas.admissions.filter((each) => each.account === account && each.at >= midnight);
-        expect(replicas.redis.dayUsed(account)).toBeGreaterThanOrEqual(today.length);
+        expect(replicas.redis.getDayUsed(account)).toBeGreaterThanOrEqual(today.length);
       }
       const [before, limit] = [replicas.admissions.length, Math.min(allowance.perMinute, allowance.perDay)];
       for (let time = 0; time <= limit; time++) {
@@ -213,7 +213,7 @@ describe('Replicas while Redis fails', () => {
       }
       await jest.advanceTimersByTimeAsync(100);
       expect(replicas.admissions.length - before).toBe(limit);
-      expect(replicas.limiters.map(({ events }) => events.isDegraded)).toEqual([false, false]);
+      expect(replicas.limiters.map(({ monitor }) => monitor.isDegraded)).toEqual([false, false]);
     });
   });
 

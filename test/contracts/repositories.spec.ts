@@ -1,9 +1,9 @@
 import { DataSource } from 'typeorm';
 import { AccountsService, type ApiKey, AuditTrail, KeysService } from '../../src/auth';
-import { newAccount, withPlan } from '../../src/auth/domain/account';
+import { createAccount, withPlan } from '../../src/auth/domain/account';
 import { AccountRepository } from '../../src/auth/domain/account.repository';
 import { ApiKeyRepository } from '../../src/auth/domain/api-key.repository';
-import { CHANGES_SINCE } from '../../src/auth/persistence/typeorm-api-key.repository';
+import { FIND_CHANGES_SINCE } from '../../src/auth/persistence/typeorm-api-key.repository';
 import { getOperatingSystemUser } from '../../src/auth/operating-system-user';
 import { PetRepository } from '../../src/pets/domain/pet.repository';
 import { PetListing } from '../../src/pets/pet-listing';
@@ -22,7 +22,7 @@ describe('The repositories', () => {
   });
   afterAll(() => service.close());
 
-  it('store an animal unchanged, with bigint ids', async () => {
+  it('store an animal unchanged, with bigint IDs', async () => {
     const pets = service.app.get(PetRepository);
     const added = await pets.add({ name: ' Rex ', categoryId: MAX, status: 'sold' });
     expect(added).toEqual({ id: 1n, name: ' Rex ', categoryId: MAX, status: 'sold' });
@@ -30,7 +30,7 @@ describe('The repositories', () => {
     expect(await pets.find(MAX)).toBeNull();
   });
 
-  it('list by ascending id, after an id, with one status, up to the requested number', async () => {
+  it('list by ascending ID, after an ID, with one status, up to the requested number', async () => {
     const pets = service.app.get(PetRepository);
     for (const status of ['pending', 'sold', 'pending', 'pending'] as const) {
       await pets.add({ name: 'Rex', categoryId: -1n, status });
@@ -59,7 +59,7 @@ describe('The repositories', () => {
     }
   });
 
-  it('lose none of 500 animals that are added concurrently: each is stored with its own id or fails as unavailable', async () => {
+  it('lose none of 500 animals that are added concurrently: each is stored with its own ID or fails as unavailable', async () => {
     const pets = service.app.get(PetRepository);
     const outcomes = await Promise.allSettled(
       Array.from({ length: 500 }, (_, i) => pets.add({ name: `Animal ${i}`, categoryId: BigInt(i), status: 'sold' })),
@@ -179,14 +179,14 @@ describe('The repositories', () => {
 
     const query = (sql: string) => service.app.get(DataSource).query(sql);
     const readChangesDuring = async (work: () => Promise<unknown>) => {
-      const { position } = await keys.changesSince(undefined);
+      const { position } = await keys.findChangesSince(undefined);
       await work();
-      const { accountIds } = await keys.changesSince(position);
+      const { accountIds } = await keys.findChangesSince(position);
       return accountIds === 'all' ? accountIds : [...accountIds];
     };
 
     it('all accounts, without a position', async () => {
-      expect((await keys.changesSince(undefined)).accountIds).toBe('all');
+      expect((await keys.findChangesSince(undefined)).accountIds).toBe('all');
     });
 
     it.each<[string, () => Promise<unknown>]>([
@@ -222,10 +222,10 @@ describe('The repositories', () => {
     });
 
     it('each change once', async () => {
-      const { position } = await keys.changesSince(undefined);
+      const { position } = await keys.findChangesSince(undefined);
       await service.app.get(KeysService).revoke(key.id);
-      const { position: later } = await keys.changesSince(position);
-      expect([...(await keys.changesSince(later)).accountIds]).toEqual([]);
+      const { position: later } = await keys.findChangesSince(position);
+      expect([...(await keys.findChangesSince(later)).accountIds]).toEqual([]);
     });
 
     it('all accounts, after very many changes or in another database', async () => {
@@ -235,8 +235,8 @@ describe('The repositories', () => {
                  UPDATE accounts SET plan = 'pro' WHERE name = 'Many'`),
         ),
       ).toBe('all');
-      const { position } = await keys.changesSince(undefined);
-      expect((await keys.changesSince({ ...position, source: 'another' })).accountIds).toBe('all');
+      const { position } = await keys.findChangesSince(undefined);
+      expect((await keys.findChangesSince({ ...position, source: 'another' })).accountIds).toBe('all');
     });
 
     it('no changes of another server from a restored dump', async () => {
@@ -251,7 +251,7 @@ describe('The repositories', () => {
         );
         await manager.query('ANALYZE auth_changes');
         await manager.query('SET LOCAL plan_cache_mode = force_generic_plan');
-        await manager.query(`PREPARE changes (text) AS ${CHANGES_SINCE.text}`);
+        await manager.query(`PREPARE changes (text) AS ${FIND_CHANGES_SINCE.text}`);
         const explained: unknown = await manager.query(
           `EXPLAIN (FORMAT JSON) EXECUTE changes (pg_current_snapshot()::text)`,
         );
@@ -265,15 +265,15 @@ describe('The repositories', () => {
   it('report that all accounts may have changed when their table is truncated', async () => {
     const other = await TestService.start();
     const keys = other.app.get(ApiKeyRepository);
-    const { position } = await keys.changesSince(undefined);
-    await other.administer('TRUNCATE api_keys, accounts CASCADE');
-    expect((await keys.changesSince(position)).accountIds).toBe('all');
+    const { position } = await keys.findChangesSince(undefined);
+    await other.queryAsAdmin('TRUNCATE api_keys, accounts CASCADE');
+    expect((await keys.findChangesSince(position)).accountIds).toBe('all');
     await other.close();
   });
 
   it('store the plan of an account, and its limits', async () => {
     const accounts = service.app.get(AccountRepository);
-    const account = await accounts.add(newAccount('Acme', 'free', {}, 0));
+    const account = await accounts.add(createAccount('Acme', 'free', {}, 0));
     for (const changed of [
       withPlan(account, 'enterprise', { perMinute: 1, perDay: 1_000_000_000 }),
       withPlan(account, 'pro', {}),
@@ -287,7 +287,7 @@ describe('The repositories', () => {
     const [accounts, unitOfWork] = [service.app.get(AccountRepository), service.app.get(UnitOfWork)];
     const before = await accounts.list();
     const failing = unitOfWork.run(async () => {
-      await unitOfWork.run(() => accounts.add(newAccount('Acme', 'pro', {}, 0)));
+      await unitOfWork.run(() => accounts.add(createAccount('Acme', 'pro', {}, 0)));
       throw new Error('it failed after all');
     });
     await expect(failing).rejects.toThrow('it failed after all');
@@ -298,9 +298,9 @@ describe('The repositories', () => {
     const [accounts, audit] = [service.app.get(AccountRepository), service.app.get(AuditTrail)];
     const unitOfWork = service.app.get(UnitOfWork);
     const create = async () => {
-      const account = await accounts.add(newAccount('Acme', 'pro', {}, 0));
+      const account = await accounts.add(createAccount('Acme', 'pro', {}, 0));
       await audit.record({
-        act: 'account_created',
+        action: 'account_created',
         accountId: account.id,
         keyId: MAX,
         details: { name: 'Acme', id: MAX },
@@ -313,7 +313,7 @@ describe('The repositories', () => {
       id: expect.any(BigInt) as bigint,
       at: new Date(service.clock.now()),
       operator: getOperatingSystemUser().name,
-      act: 'account_created',
+      action: 'account_created',
       accountId: account.id,
       keyId: MAX,
       details: { name: 'Acme', id: MAX },
@@ -341,7 +341,7 @@ describe('The repositories', () => {
     const audit = service.app.get(AuditTrail);
     await service.app.get(AccountsService).create('Acme', 'pro');
     const before = await audit.listLatest(10_000);
-    await expect(service.administer(sql)).rejects.toThrow('audit_entries is append-only');
+    await expect(service.queryAsAdmin(sql)).rejects.toThrow('audit_entries is append-only');
     expect(await audit.listLatest(10_000)).toEqual(before);
   });
 

@@ -3,13 +3,13 @@ import { TypeOrmAccountRepository } from '../../src/auth/persistence/typeorm-acc
 import { loadSettings } from '../../src/config/settings';
 import { migrate } from '../../src/shared/persistence/migrate';
 import { TypeOrmUnitOfWork } from '../../src/shared/persistence/typeorm-unit-of-work';
-import { typeOrmConfig } from '../../src/typeorm.config';
+import { createTypeOrmConfig } from '../../src/typeorm.config';
 import { ADMIN_DATABASE_URL } from '../support/worker-database';
 
 const SCRATCH = 'made_from_schemas';
 
 describe('The entity schemas', () => {
-  const config = typeOrmConfig(loadSettings({ DATABASE_URL: ADMIN_DATABASE_URL }));
+  const config = createTypeOrmConfig(loadSettings({ DATABASE_URL: ADMIN_DATABASE_URL }));
   let migrated: DataSource;
 
   beforeAll(async () => {

@@ -18,7 +18,7 @@ describe('Access', () => {
     try {
       const closed = service.app
         .get(RouteTable)
-        .all()
+        .getRoutes()
         .filter(({ url }) => !PUBLIC.some((pattern) => pattern.test(url)));
       expect(closed).toContainEqual(expect.objectContaining({ url: '/v1/pets', method: 'GET' }));
       for (const { url, method } of closed) {

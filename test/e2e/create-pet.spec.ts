@@ -15,7 +15,7 @@ describe('POST /v1/pets', () => {
   const getMessage = (response: { body: unknown }) => (response.body as { message: string }).message;
 
   describe('201', () => {
-    it('returns the stored animal with its id, and its URL', async () => {
+    it('returns the stored animal with its ID, and its URL', async () => {
       const response = await create({ name: 'Rex', categoryId: 3, status: 'pending' });
       const { id } = response.body as { id: number };
       expect(response.status).toBe(201);
@@ -28,7 +28,7 @@ describe('POST /v1/pets', () => {
       expect((await create({ name: 'Rex', categoryId: 3 })).body).toMatchObject({ status: 'available' });
     });
 
-    it('assigns the id itself, and stores no unknown field', async () => {
+    it('assigns the ID itself, and stores no unknown field', async () => {
       const response = await create({
         id: 1_000_000,
         name: 'Rex',
@@ -99,7 +99,7 @@ describe('POST /v1/pets', () => {
         expect(response.status).toBe(201);
       }
       const body = '{"name":"Rex","categoryId":1}';
-      const chunked = await service.raw(
+      const chunked = await service.sendRaw(
         `POST /v1/pets HTTP/1.1\r\nHost: x\r\nConnection: close\r\nAuthorization: Bearer ${key}\r\nContent-Type: application/json\r\n` +
           `Transfer-Encoding: chunked\r\n\r\n${body.length.toString(16)}\r\n${body}\r\n0\r\n\r\n`,
       );
@@ -118,7 +118,7 @@ describe('POST /v1/pets', () => {
       [{ name: '', categoryId: 1 }, 'name must be 1 to 255 characters long.'],
       [{ name: 'a'.repeat(256), categoryId: 1 }, 'name must be 1 to 255 characters long.'],
       [{ name: '🐕'.repeat(256), categoryId: 1 }, 'name must be 1 to 255 characters long.'],
-      [{ name: ' \t\n\u00a0\u2003', categoryId: 1 }, 'name must not be only white space.'],
+      [{ name: ' \t\n\u00a0\u2003', categoryId: 1 }, 'name must not be only whitespace.'],
       [{ name: 'a\0b', categoryId: 1 }, 'name must not contain NUL or a lone surrogate.'],
       [{ name: 'a\ud800b', categoryId: 1 }, 'name must not contain NUL or a lone surrogate.'],
       [{ name: 'Rex', categoryId: 1, status: 'lost' }, 'status must be one of available, pending, sold.'],
@@ -194,7 +194,7 @@ describe('POST /v1/pets', () => {
     );
 
     it('rejects bytes that are not UTF-8', async () => {
-      const response = await service.raw(
+      const response = await service.sendRaw(
         `POST /v1/pets HTTP/1.1\r\nHost: x\r\nConnection: close\r\nAuthorization: Bearer ${key}\r\nContent-Type: application/json\r\nContent-Length: 3\r\n\r\n"\xff"`,
       );
       expect(response).toContain('"code":"invalid_json"');
@@ -216,7 +216,7 @@ describe('POST /v1/pets', () => {
 
     it('rejects a chunked body as soon as it is too large', async () => {
       const chunk = `${(70_000).toString(16)}\r\n${'a'.repeat(70_000)}\r\n`;
-      const response = await service.raw(
+      const response = await service.sendRaw(
         `POST /v1/pets HTTP/1.1\r\nHost: x\r\nConnection: close\r\nAuthorization: Bearer ${key}\r\nContent-Type: application/json\r\nTransfer-Encoding: chunked\r\n\r\n${chunk}0\r\n\r\n`,
       );
       expect(response).toContain('HTTP/1.1 413');

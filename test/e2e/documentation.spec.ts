@@ -67,7 +67,7 @@ describe('The documentation', () => {
     expect((await service.get('/v1/pets/99', { key })).headers.link).toMatch(
       /^<[^>]+>; rel="deprecation".+, <[^>]+>; rel="successor-version", <[^>]+#pet_not_found>; rel="help"; type="text\/html"$/,
     );
-    expect((await service.raw('no HTTP\r\n\r\n')).toLowerCase()).toContain(
+    expect((await service.sendRaw('no HTTP\r\n\r\n')).toLowerCase()).toContain(
       '\r\nlink: <https://api.example.com/docs/errors#malformed_request>; rel="help"; type="text/html"\r\n',
     );
     expect((await service.get('/v1/pets', { key })).headers.link).toBeUndefined();
@@ -110,7 +110,7 @@ describe('The documentation', () => {
     },
   );
 
-  it('is where / redirects to, only in development', async () => {
+  it('is the target of a redirect from /, only in development', async () => {
     expect(await get('/')).toMatchObject({ status: 302, headers: { location: 'docs' } });
     const production = await TestService.start({ APP_ENV: 'production' });
     try {

@@ -4,7 +4,7 @@ import type { ErrorCode } from '../../src/shared/domain/error-codes';
 import type { ErrorCases } from '../support/documented-errors';
 import { type TestResponse, TestService } from '../support/service';
 
-/** The example responses of docs/errors.md, by the code in their heading. */
+/** The example responses in docs/errors.md, by the code in their heading. */
 const DOCUMENTED = [
   ...readFileSync(join(__dirname, '../../docs/errors.md'), 'utf8').matchAll(/^### `(\w+)`[^]*?^```\n(.*)\n```$/gm),
 ].map(([, code = '', example = '']) => [code as ErrorCode, example] as const);
@@ -20,9 +20,9 @@ describe('docs/errors.md', () => {
       .map(String)
       .filter((file) => file.endsWith('documented-errors.ts'));
     const modules = await Promise.all(
-      files.map((file) => import(join(__dirname, file)) as Promise<{ readonly errorCases: ErrorCases }>),
+      files.map((file) => import(join(__dirname, file)) as Promise<{ readonly createErrorCases: ErrorCases }>),
     );
-    cases = new Map(modules.flatMap(({ errorCases }) => Object.entries(errorCases(service, key))));
+    cases = new Map(modules.flatMap(({ createErrorCases }) => Object.entries(createErrorCases(service, key))));
   });
   afterAll(() => service.close());
 

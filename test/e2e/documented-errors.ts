@@ -20,17 +20,17 @@ import { PetListing } from '../../src/pets/pet-listing';
 import type { ErrorCode } from '../../src/shared/domain/error-codes';
 import { ServiceUnavailableError } from '../../src/shared/domain/pet-store-error';
 import { toErrorResponse } from '../../src/shared/http/errors/error.filter';
-import { protocolError } from '../../src/shared/http/server/protocol-errors';
+import { createProtocolError } from '../../src/shared/http/server/protocol-errors';
 import type { ErrorCases } from '../support/documented-errors';
 import { type TestResponse, getCode } from '../support/service';
 
 const REX = { name: 'Rex', categoryId: 3 };
 
-export const errorCases: ErrorCases = (service, key) => {
+export const createErrorCases: ErrorCases = (service, key) => {
   const get = (path: string) => service.get(path, { key });
   const post = (body: unknown, headers: Record<string, string> = {}) =>
     service.post('/v1/pets', { key, body, headers });
-  const sendRaw = async (bytes: string) => (await service.raw(bytes)).split('\r\n\r\n')[1] ?? '';
+  const sendRaw = async (bytes: string) => (await service.sendRaw(bytes)).split('\r\n\r\n')[1] ?? '';
   /** Repeats a request until its response has this code. */
   const sendUntil = async (code: ErrorCode, send: () => Promise<TestResponse>): Promise<TestResponse> => {
     const response = await send();
@@ -71,7 +71,7 @@ export const errorCases: ErrorCases = (service, key) => {
     method_not_allowed: () => service.call('DELETE', '/v1/pets', { key }),
     // Node.js itself times out a request only after minutes.
     request_timeout: () => {
-      const error = protocolError(Object.assign(new Error(), { code: 'ERR_HTTP_REQUEST_TIMEOUT' }));
+      const error = createProtocolError(Object.assign(new Error(), { code: 'ERR_HTTP_REQUEST_TIMEOUT' }));
       return Promise.resolve(JSON.stringify(ERROR_CATALOG.toResponse(error)));
     },
     body_too_large: () => post('a'.repeat(65_537)),
@@ -95,7 +95,7 @@ export const errorCases: ErrorCases = (service, key) => {
     bad_request: fromNest(new BadRequestException('The dates are in the wrong order.')),
     unauthorized: fromNest(new UnauthorizedException('Sign in first.')),
     forbidden: fromNest(new ForbiddenException('Only the owner may change this.')),
-    not_found: fromNest(new NotFoundException('No appointment has this id.')),
+    not_found: fromNest(new NotFoundException('No appointment has this ID.')),
     not_acceptable: fromNest(new NotAcceptableException('Only application/json can be returned.')),
     conflict: fromNest(new ConflictException('The appointment overlaps another one.')),
     gone: fromNest(new GoneException('The appointment was cancelled.')),

@@ -61,7 +61,7 @@ describe('Errors', () => {
     },
   );
 
-  it('400 malformed_url outside /v1 too', async () => {
+  it('400 malformed_url, also outside /v1', async () => {
     expect(getCode(await service.get('/%zz'))).toBe('malformed_url');
   });
 
@@ -95,7 +95,7 @@ describe('Errors', () => {
         400,
       ],
     ])('%s', async (_, bytes, code, status) => {
-      const response = await service.raw(bytes);
+      const response = await service.sendRaw(bytes);
       const [head = '', body = ''] = response.split('\r\n\r\n');
       expect(head).toContain(`HTTP/1.1 ${status} `);
       expect(head.toLowerCase()).toMatch(/x-request-id: .+/);
@@ -107,18 +107,18 @@ describe('Errors', () => {
     });
 
     it('a malformed request in absolute form gets the rate limit headers', async () => {
-      const response = await service.raw(
+      const response = await service.sendRaw(
         'GET http://api.example.com/v1/pets HTTP/1.1\r\nHost: x\r\nbad header\r\n\r\n',
       );
       expect(response).toContain('HTTP/1.1 400 ');
       expect(response).toContain('x-ratelimit-limit: 1000000');
-      expect(await service.raw('GET http://x/docs HTTP/1.1\r\nHost: x\r\nbad header\r\n\r\n')).not.toContain(
+      expect(await service.sendRaw('GET http://x/docs HTTP/1.1\r\nHost: x\r\nbad header\r\n\r\n')).not.toContain(
         'x-ratelimit',
       );
     });
 
     it('a malformed HEAD request gets no body', async () => {
-      const [head, ...body] = (await service.raw('HEAD /v1/pets HTTP/1.1\r\nHost: x\r\nbad header\r\n\r\n')).split(
+      const [head, ...body] = (await service.sendRaw('HEAD /v1/pets HTTP/1.1\r\nHost: x\r\nbad header\r\n\r\n')).split(
         '\r\n\r\n',
       );
       expect(head).toContain('HTTP/1.1 400 ');
@@ -126,14 +126,14 @@ describe('Errors', () => {
     });
 
     it('CONNECT gets 405', async () => {
-      const response = await service.raw('CONNECT api.example.com:443 HTTP/1.1\r\nHost: api.example.com\r\n\r\n');
+      const response = await service.sendRaw('CONNECT api.example.com:443 HTTP/1.1\r\nHost: api.example.com\r\n\r\n');
       expect(response).toContain('HTTP/1.1 405 ');
       expect(response).toContain(`\r\nallow: ${findDocumentedMethods().join(', ')}\r\n`);
       expect(response).toContain('"code":"method_not_allowed"');
     });
 
     it('input that does not request a path under /v1 gets no rate limit headers', async () => {
-      expect(await service.raw('NONSENSE /docs HTTP/1.1\r\n\r\n')).not.toContain('x-ratelimit');
+      expect(await service.sendRaw('NONSENSE /docs HTTP/1.1\r\n\r\n')).not.toContain('x-ratelimit');
     });
   });
 
@@ -153,7 +153,7 @@ describe('Errors', () => {
       ['CONNECT', 'CONNECT x:443 HTTP/1.1\r\nHost: x\r\n\r\n', 405],
     ])('requests that arrive together with %s get their responses first, in order', async (_, rest, status) => {
       const names = Array.from({ length: 50 }, (_each, index) => `together-${index}`);
-      const response = await service.raw(names.map(createRequest).join('') + rest);
+      const response = await service.sendRaw(names.map(createRequest).join('') + rest);
       expect(parseStatuses(response)).toEqual([...names.map(() => 201), status]);
       expect(parseNames(response)).toEqual(names);
     });
@@ -163,14 +163,14 @@ describe('Errors', () => {
         /Content-Length: \d+\r\n\r\n.*/,
         'Transfer-Encoding: chunked\r\n\r\nnonsense\r\n',
       );
-      expect(parseStatuses(await service.raw(createRequest('before') + chunked + createRequest('after')))).toEqual([
+      expect(parseStatuses(await service.sendRaw(createRequest('before') + chunked + createRequest('after')))).toEqual([
         201, 400,
       ]);
     });
 
     it('a malformed request gets the response to its own method, not to that of an earlier request', async () => {
       const get = 'GET /docs HTTP/1.1\r\nHost: x\r\n\r\n';
-      const responses = (await service.raw(`${get}HEAD /v1/pets HTTP/1.1\r\nHost: x\r\nbad header\r\n\r\n`)).split(
+      const responses = (await service.sendRaw(`${get}HEAD /v1/pets HTTP/1.1\r\nHost: x\r\nbad header\r\n\r\n`)).split(
         'HTTP/1.1 400 ',
       );
       expect(responses).toHaveLength(2);
@@ -179,19 +179,19 @@ describe('Errors', () => {
     });
 
     it('requests get their responses even if the client has closed its side', async () => {
-      const response = await service.raw(createRequest('one') + createRequest('two'), { halfClose: true });
+      const response = await service.sendRaw(createRequest('one') + createRequest('two'), { halfClose: true });
       expect(parseStatuses(response)).toEqual([201, 201]);
-      expect(parseStatuses(await service.raw('GET /v1/pets HTTP/1.1\r\nHo', { halfClose: true }))).toEqual([400]);
+      expect(parseStatuses(await service.sendRaw('GET /v1/pets HTTP/1.1\r\nHo', { halfClose: true }))).toEqual([400]);
     });
 
     it('input after a request that closes the connection is ignored', async () => {
       const last = `GET /v1/pets HTTP/1.1\r\nHost: x\r\nConnection: close\r\nAuthorization: Bearer ${key}\r\n\r\n`;
-      expect(parseStatuses(await service.raw(`${last}NONSENSE\r\n\r\n`))).toEqual([200]);
+      expect(parseStatuses(await service.sendRaw(`${last}NONSENSE\r\n\r\n`))).toEqual([200]);
     });
   });
 
   it('400 malformed_request: a request without Host', async () => {
-    const response = await service.raw(
+    const response = await service.sendRaw(
       `GET /v1/pets HTTP/1.1\r\nConnection: close\r\nAuthorization: Bearer ${key}\r\n\r\n`,
     );
     expect(response).toContain('HTTP/1.1 400');
@@ -205,7 +205,7 @@ describe('Errors', () => {
   });
 
   it('a target in absolute form is treated as its path', async () => {
-    const response = await service.raw(
+    const response = await service.sendRaw(
       `GET http://proxy.example/v1/pets HTTP/1.1\r\nHost: x\r\nConnection: close\r\nAuthorization: Bearer ${key}\r\n\r\n`,
     );
     expect(response).toContain('HTTP/1.1 200 OK');

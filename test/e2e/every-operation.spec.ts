@@ -31,7 +31,7 @@ describe('Every operation in the OpenAPI document', () => {
   });
   afterAll(() => service.close());
   // The examples.ts of each module inserts the rows that its examples refer to.
-  beforeEach(() => insertExamples((sql) => service.administer(sql), accountId));
+  beforeEach(() => insertExamples((sql) => service.queryAsAdmin(sql), accountId));
 
   const call = ({ method, path, body }: Operation, headers: Record<string, string> = {}, sent: unknown = body) =>
     service.call(method, path, { key, headers, body: sent });

@@ -28,7 +28,7 @@ describe('GET /v1/pets/{petId}', () => {
     expectDeprecation(response.headers);
   });
 
-  it('200: responds to HEAD like to GET, without the body', async () => {
+  it('200: responds to HEAD as to GET, without the body', async () => {
     const response = await service.call('HEAD', `/v1/pets/${pet.id}`, { key });
     expect([response.status, response.text]).toEqual([200, '']);
     expectDeprecation(response.headers);
@@ -49,7 +49,7 @@ describe('GET /v1/pets/{petId}', () => {
     '%31%20',
     '٣',
     'a'.repeat(5_000),
-  ])('404: %s is not the id of an animal', async (petId) => {
+  ])('404: %s is not the ID of an animal', async (petId) => {
     const response = await service.get(`/v1/pets/${encodeURI(petId).replace(/%25/g, '%')}`, { key });
     expect([response.status, getCode(response)]).toEqual([404, 'pet_not_found']);
     expectDeprecation(response.headers);

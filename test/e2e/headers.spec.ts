@@ -44,7 +44,7 @@ describe('Headers', () => {
     },
   );
 
-  it('do the same without a key, and for a key whose limit is exhausted', async () => {
+  it('keep responses out of shared caches without a key, and for a key whose limit is exhausted', async () => {
     const unknown = await service.get('/v1/pets');
     expect(unknown.status).toBe(401);
     expectHeaders(unknown, ACCOUNT_HEADERS);
@@ -67,7 +67,7 @@ describe('Headers', () => {
   });
 
   it('are also in responses to input that is not HTTP', async () => {
-    const response = (await service.raw('GET /v1/pets HTTP/1.1\r\nno header\r\n\r\n')).toLowerCase();
+    const response = (await service.sendRaw('GET /v1/pets HTTP/1.1\r\nno header\r\n\r\n')).toLowerCase();
     for (const [name, value] of Object.entries({ ...SECURITY_HEADERS, 'cache-control': 'no-store' })) {
       expect(response).toContain(`\r\n${name}: ${value.toLowerCase()}\r\n`);
     }

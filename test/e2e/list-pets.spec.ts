@@ -69,7 +69,7 @@ describe('GET /v1/pets', () => {
       expect((await list('?limit=2&offset=50&page=9')).body).toHaveLength(2);
     });
 
-    it('responds to HEAD like to GET, without the body', async () => {
+    it('responds to HEAD as to GET, without the body', async () => {
       const get = await list('?limit=3');
       const head = await service.call('HEAD', '/v1/pets?limit=3', { key });
       expect(head.status).toBe(200);

@@ -43,8 +43,8 @@ describe('The log', () => {
         'event.duration': expect.any(Number) as number,
         petstore: {
           accountId: 1,
-          key: key.slice('pets_live_'.length, 'pets_live_'.length + 4),
-          rate: 'admitted',
+          keyFirstCharacters: key.slice('pets_live_'.length, 'pets_live_'.length + 4),
+          rateLimitOutcome: 'admitted',
         },
         message: 'GET /v1/pets/:petId 404',
       },
@@ -65,7 +65,7 @@ describe('The log', () => {
     expect(findRequests().map((line) => [line['http.request.id'], line['http.response.status_code']])).toEqual(
       responses.map(({ headers, status }) => [headers['x-request-id'], status]),
     );
-    expect(findRequests().map(({ petstore }) => (petstore as { rate: string }).rate)).toEqual([
+    expect(findRequests().map(({ petstore }) => (petstore as { rateLimitOutcome: string }).rateLimitOutcome)).toEqual([
       'unauthenticated',
       'too_many_auth_failures',
       ...Array<string>(60).fill('admitted'),
@@ -93,7 +93,7 @@ describe('The log', () => {
 
   it('has a line for input that is not a valid HTTP request', async () => {
     await start({});
-    const response = await service.raw('NONSENSE\r\n\r\n');
+    const response = await service.sendRaw('NONSENSE\r\n\r\n');
     await service.get('/docs/%zz');
     expect(findRequests()).toMatchObject([
       { 'http.request.id': /x-request-id: (\S+)/.exec(response)?.[1], message: 'other unmatched 400' },
@@ -130,7 +130,10 @@ describe('The log', () => {
     expect(codes.filter((code) => code === 'key_temporarily_banned')).toHaveLength(5);
     const bannedUntil = new Date(service.clock.now() + 900_000).toISOString();
     expect(findEvents('key_banned')).toMatchObject([
-      { 'log.level': 'warn', petstore: { keyId: 1, accountId: 1, key: expect.any(String) as string, bannedUntil } },
+      {
+        'log.level': 'warn',
+        petstore: { keyId: 1, accountId: 1, keyFirstCharacters: expect.any(String) as string, bannedUntil },
+      },
     ]);
   });
 
@@ -143,7 +146,7 @@ describe('The log', () => {
     await service.get(`/v1/pets/${key}?${secret}`, { key });
     await service.get(`/v1/${secret}/${key}`, { headers: { authorization: `Basic ${key}` } });
     await service.get(`/${key}%zz`);
-    await service.raw(`GET /${key} HTTP/9\r\nAuthorization: ${key}\r\n\r\n`);
+    await service.sendRaw(`GET /${key} HTTP/9\r\nAuthorization: ${key}\r\n\r\n`);
     expect(findRequests()).toHaveLength(6);
     expect(lines.join('')).not.toContain(key.slice(10, 20));
     expect(lines.join('')).not.toContain(secret);
@@ -165,7 +168,7 @@ describe('The log', () => {
     const [reason, code] = [failure.message, failure.code];
     expect(findReasons()).toMatchObject([
       { 'log.level': 'warn', 'http.request.id': expect.any(String) as string, petstore: { reason, code } },
-      { 'log.level': 'warn', petstore: { reason, unlogged: 2 } },
+      { 'log.level': 'warn', petstore: { reason, suppressed: 2 } },
     ]);
   });
 
@@ -174,7 +177,7 @@ describe('The log', () => {
     await service.get('/v1/pets', { key });
     expect(lines).toEqual([
       expect.stringMatching(
-        /^\d\d:\d\d:\d\d\.\d{3} INFO {2}GET \/v1\/pets 200 id=\S+ ms=[\d.]+ accountId=1 key=\w{4} rate=admitted\n$/,
+        /^\d\d:\d\d:\d\d\.\d{3} INFO {2}GET \/v1\/pets 200 id=\S+ ms=[\d.]+ accountId=1 keyFirstCharacters=\w{4} rateLimitOutcome=admitted\n$/,
       ),
     ]);
   });

@@ -1,5 +1,5 @@
 import { Metrics } from '../../src/observability';
-import { freePort } from '../support/process';
+import { findFreePort } from '../support/process';
 import { TestService } from '../support/service';
 
 describe('/metrics', () => {
@@ -39,7 +39,7 @@ describe('/metrics', () => {
     ).toBeGreaterThan(0);
   });
 
-  it('counts rate decisions by plan and outcome, and bans', async () => {
+  it('counts rate limit decisions by plan and outcome, and bans', async () => {
     await start();
     const key = await service.createKey('free');
     await service.get('/v1/pets');
@@ -48,7 +48,7 @@ describe('/metrics', () => {
     }
     const found = await readSamples();
     const countDecisions = (plan: string, outcome: string) =>
-      found.get(`petstore_rate_decisions_total{plan="${plan}",outcome="${outcome}"}`);
+      found.get(`petstore_rate_limit_decisions_total{plan="${plan}",outcome="${outcome}"}`);
     expect(countDecisions('free', 'admitted')).toBe(60);
     expect(countDecisions('free', 'rate_limit_exceeded')).toBe(60);
     expect(countDecisions('free', 'key_temporarily_banned')).toBe(3);
@@ -88,12 +88,12 @@ describe('/metrics', () => {
     await start();
     const found = await readSamples();
     expect(found.get('petstore_database_connections{state="idle"}')).toBeGreaterThan(0);
-    expect(found.get('petstore_database_waiting')).toBe(0);
-    expect(found.get('petstore_database_read_endpoint')).toBe(0);
+    expect(found.get('petstore_database_pending_requests')).toBe(0);
+    expect(found.get('petstore_database_read_endpoint_enabled')).toBe(0);
     expect(found.get('petstore_ready')).toBe(1);
     expect(found.get('petstore_redis_breaker_open')).toBe(0);
     expect(found.get('nodejs_eventloop_lag_p99_seconds')).toBeGreaterThan(0);
-    expect(found.get(`petstore_build_info{version="1.0.0",node="${process.versions.node}"}`)).toBe(1);
+    expect(found.get(`petstore_build_info{version="1.0.0",node_version="${process.versions.node}"}`)).toBe(1);
   });
 
   it('gets no new label values from client input', async () => {
@@ -123,7 +123,7 @@ describe('/metrics', () => {
   });
 
   it('is served only on METRICS_PORT if that is set', async () => {
-    const port = await freePort();
+    const port = await findFreePort();
     await start({ METRICS_PORT: port });
     expect((await service.get('/metrics')).status).toBe(404);
     const response = await fetch(`http://127.0.0.1:${port}/metrics`);

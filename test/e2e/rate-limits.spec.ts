@@ -90,7 +90,7 @@ describe('Rate limits', () => {
 
   it('the headers show the window with the fewest requests left, and on a tie the one that ends later', async () => {
     const key = await service.createKey('enterprise', { perMinute: 10, perDay: 12 });
-    const endOfDay = Date.UTC(2026, 10, 22) / 1_000;
+    const midnight = Date.UTC(2026, 10, 22) / 1_000;
     expect(parseRateLimit(await list(key)).limit).toBe(10);
     service.clock.advance(MINUTE);
     // 9 requests are left in the minute, 10 in the day.
@@ -101,7 +101,7 @@ describe('Rate limits', () => {
     });
     service.clock.advance(MINUTE);
     // 9 requests are left in each window.
-    expect(parseRateLimit(await list(key))).toEqual({ limit: 12, remaining: 9, reset: endOfDay });
+    expect(parseRateLimit(await list(key))).toEqual({ limit: 12, remaining: 9, reset: midnight });
   });
 
   it('an exhausted day is 429 daily_quota_exceeded until midnight UTC, and costs nothing in the minute', async () => {
@@ -151,10 +151,10 @@ describe('Rate limits', () => {
 
     it('shows both windows, and is counted in neither', async () => {
       const key = await service.createKey('free');
-      const [now, endOfDay] = [service.clock.now() / 1_000, Date.UTC(2026, 10, 22) / 1_000];
+      const [now, midnight] = [service.clock.now() / 1_000, Date.UTC(2026, 10, 22) / 1_000];
       const unused = {
         minute: { limit: 60, remaining: 60, reset: now + 60 },
-        day: { limit: 1_000, remaining: 1_000, reset: endOfDay },
+        day: { limit: 1_000, remaining: 1_000, reset: midnight },
       };
       expect((await getUsage(key)).body).toEqual(unused);
       expect((await getUsage(key)).body).toEqual(unused);
@@ -165,7 +165,7 @@ describe('Rate limits', () => {
         200,
         {
           minute: { limit: 60, remaining: 57, reset: now + 60 },
-          day: { limit: 1_000, remaining: 997, reset: endOfDay },
+          day: { limit: 1_000, remaining: 997, reset: midnight },
         },
       ]);
       // The headers show the window with fewer requests left.

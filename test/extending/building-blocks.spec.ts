@@ -5,7 +5,7 @@ import { InvalidSettingsError, loadSettings } from '../../src/config/settings';
 import { PetsService } from '../../src/pets';
 import { UnitOfWork } from '../../src/shared/domain/unit-of-work';
 import { PreparedStatements } from '../../src/shared/persistence/statements/prepared-statements';
-import { onViolation } from '../../src/shared/persistence/violation';
+import { convertViolation } from '../../src/shared/persistence/constraint-violation';
 import { getCode } from '../support/service';
 import { VisitStore } from './visit-store';
 import { VisitsService } from './visits.module';
@@ -88,7 +88,7 @@ describe('A module added by a team', () => {
       for (const [text, problem] of [
         ['🐕'.repeat(21), 'must be 1 to 20 characters long'],
         ['', 'must be 1 to 20 characters long'],
-        [' \n', 'must not be only white space'],
+        [' \n', 'must not be only whitespace'],
         ['a\0', 'must not contain NUL or a lone surrogate'],
         ['\ud83d', 'must not contain NUL or a lone surrogate'],
       ]) {
@@ -152,15 +152,15 @@ describe('A module added by a team', () => {
       );
     });
 
-    it('so does a violation of a constraint that the module of another table declares', async () => {
+    it('a violation of a constraint of another module returns the error declared for its condition', async () => {
       const petId = await store.addPet();
       expect((await createVisit({}, petId)).status).toBe(201);
       const remove = () => store.app.get(DataSource).query('DELETE FROM pets WHERE id = $1', [petId.toString()]);
       const errors = { foreign_key_violation: () => new ConflictException('The animal is in use.') };
-      await expect(onViolation(remove, errors)).rejects.toThrow('The animal is in use.');
+      await expect(convertViolation(remove, errors)).rejects.toThrow('The animal is in use.');
     });
 
-    it('so does a violation in any kind of statement, or at the commit', async () => {
+    it('a violation in any kind of statement, or at the commit, returns the declared error', async () => {
       const [statements, unitOfWork] = [store.app.get(PreparedStatements), store.app.get(UnitOfWork)];
       await store.app
         .get(DataSource)
@@ -174,8 +174,8 @@ describe('A module added by a team', () => {
         rooms_name_check: () => new BadRequestException('The room needs a name.'),
       };
       await add('A');
-      await expect(onViolation(() => add(''), errors)).rejects.toThrow('The room needs a name.');
-      await expect(onViolation(() => unitOfWork.run(() => add('A')), errors)).rejects.toThrow('The room exists.');
+      await expect(convertViolation(() => add(''), errors)).rejects.toThrow('The room needs a name.');
+      await expect(convertViolation(() => unitOfWork.run(() => add('A')), errors)).rejects.toThrow('The room exists.');
       await store.app.get(DataSource).query('DROP TABLE rooms');
     });
 

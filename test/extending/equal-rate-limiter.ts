@@ -18,7 +18,7 @@ export class EqualRateLimiter extends RateLimiter {
   countRequest({ accountId }: Principal): RateLimitDecision {
     const used = (this.used.get(accountId) ?? 0) + 1;
     this.used.set(accountId, used);
-    return this.decision(LIMIT - used);
+    return this.createDecision(LIMIT - used);
   }
 
   readUsage({ accountId }: Principal): RateLimitUsage {
@@ -28,10 +28,10 @@ export class EqualRateLimiter extends RateLimiter {
   }
 
   countAuthFailure(): RateLimitDecision {
-    return this.decision(LIMIT);
+    return this.createDecision(LIMIT);
   }
 
-  private decision(remaining: number): RateLimitDecision {
+  private createDecision(remaining: number): RateLimitDecision {
     const now = this.clock.now();
     const rejection = remaining < 0 ? 'daily_quota_exceeded' : undefined;
     return { limit: LIMIT, remaining: Math.max(0, remaining), resetAt: now + 86_400_000, decidedAt: now, rejection };

@@ -327,7 +327,7 @@ describe('A controller of a team', () => {
     await expect(validate()).rejects.toMatchObject({ code: 'invalid_parameter' });
   });
 
-  it('is documented as deprecated and idempotent because of those decorators, not of header names', () => {
+  it('is documented as deprecated and idempotent by those decorators, not by header names', () => {
     const { paths } = dereference(createOpenApiDocument(app, settings));
     const once = paths['/notes/once']?.post;
     const tagged = paths['/notes/tagged']?.post;
@@ -348,7 +348,7 @@ describe('docs/extending.md', () => {
     ([, path = '', code = '']) => [path, code] as const,
   );
 
-  it.each(shown)('shows the code of %s', (path, code) => {
+  it.each(shown)('shows the code in %s', (path, code) => {
     const getLines = (text: string) =>
       text
         .trim()

@@ -4,9 +4,9 @@ import type { ApiKey, NewApiKey } from '../../src/auth/domain/api-key';
 import {
   type AccountChanges,
   ApiKeyRepository,
-  type KeyOfAccount,
-  type KeysFound,
-  type KeyUse,
+  type KeyWithAccount,
+  type KeyLookup,
+  type LastUsedUpdate,
 } from '../../src/auth/domain/api-key.repository';
 
 /** Stores the keys in memory. The accounts remain in the database. */
@@ -25,8 +25,8 @@ export class MemoryApiKeyRepository extends ApiKeyRepository {
     return Promise.resolve(added);
   }
 
-  async findByHashes(hashes: readonly Buffer[]): Promise<KeysFound> {
-    const keys: KeyOfAccount[] = [];
+  async findByHashes(hashes: readonly Buffer[]): Promise<KeyLookup> {
+    const keys: KeyWithAccount[] = [];
     for (const key of this.keys.values()) {
       const account = hashes.some((hash) => hash.equals(key.hash)) ? await this.accounts.find(key.accountId) : null;
       if (account !== null) {
@@ -36,7 +36,7 @@ export class MemoryApiKeyRepository extends ApiKeyRepository {
     return { keys, source: 'memory' };
   }
 
-  changesSince(): Promise<AccountChanges> {
+  findChangesSince(): Promise<AccountChanges> {
     // This repository does not record which accounts changed, so no key stays cached for long.
     return Promise.resolve({ accountIds: 'all', position: { source: 'memory', snapshot: '' } });
   }
@@ -54,8 +54,8 @@ export class MemoryApiKeyRepository extends ApiKeyRepository {
     return Promise.resolve();
   }
 
-  recordLastUsed(uses: readonly KeyUse[]): Promise<void> {
-    uses.forEach(({ keyId, at }) => {
+  recordLastUsed(updates: readonly LastUsedUpdate[]): Promise<void> {
+    updates.forEach(({ keyId, at }) => {
       const key = this.keys.get(keyId);
       if (key !== undefined) {
         this.keys.set(keyId, { ...key, lastUsedAt: at });

@@ -17,8 +17,8 @@ import { ApiHeader } from '@nestjs/swagger';
 import { Type } from 'class-transformer';
 import { IsBoolean, IsNumberString, IsOptional, IsString, MaxLength, ValidateNested } from 'class-validator';
 import { Idempotent } from '../../src/idempotency';
-import { RequireScope } from '../../src/shared/http/access/require-scope';
-import { Public } from '../../src/shared/http/access/public';
+import { RequireScope } from '../../src/shared/http/access/require-scope.decorator';
+import { Public } from '../../src/shared/http/access/public.decorator';
 import { ApiErrors } from '../../src/shared/openapi/api-errors';
 import { Deprecated } from '../../src/versioning';
 

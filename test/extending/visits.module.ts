@@ -30,10 +30,10 @@ import { IsUndefinable } from '../../src/shared/http/validation/is-undefinable.d
 import { ParseInt64Pipe } from '../../src/shared/http/validation/parse-int64.pipe';
 import { ApiErrors } from '../../src/shared/openapi/api-errors';
 import { LINK_NEXT_HEADER } from '../../src/shared/openapi/api-headers';
-import { int64Schema } from '../../src/shared/openapi/int64-schema';
+import { createInt64Schema } from '../../src/shared/openapi/int64-schema';
 import { TypeOrmUnitOfWork } from '../../src/shared/persistence/typeorm-unit-of-work';
-import { orUnavailable } from '../../src/shared/persistence/unavailable';
-import { onViolation } from '../../src/shared/persistence/violation';
+import { convertUnavailableError } from '../../src/shared/persistence/unavailable-error';
+import { convertViolation } from '../../src/shared/persistence/constraint-violation';
 
 const HOUR_MS = 3_600_000;
 const NOTE_MAX_LENGTH = 20;
@@ -108,7 +108,7 @@ interface Visit {
 
 /** The visit as clients see it. */
 class VisitDto {
-  @ApiProperty(int64Schema(1n))
+  @ApiProperty(createInt64Schema(1n))
   readonly id: bigint;
 
   @ApiProperty({ type: 'string', format: 'date-time' })
@@ -138,7 +138,7 @@ const COLUMNS = 'id, starts_at AS "startsAt", ends_at AS "endsAt", note';
 
 @Injectable()
 export class VisitsService {
-  private readonly made: Counter;
+  private readonly createdVisits: Counter;
   private readonly maxHours: number;
 
   constructor(
@@ -147,42 +147,42 @@ export class VisitsService {
     registry: Registry,
     settings: Settings,
   ) {
-    this.maxHours = settings.of(VISIT_SETTINGS).maxHours;
-    this.made = new Counter({
+    this.maxHours = settings.get(VISIT_SETTINGS).maxHours;
+    this.createdVisits = new Counter({
       name: 'petstore_visits_total',
-      help: 'Visits that were made.',
+      help: 'Visits created.',
       registers: [registry],
     });
   }
 
-  async make({ petId, startsAt, endsAt, note }: CreateVisitDto): Promise<Visit> {
+  async create({ petId, startsAt, endsAt, note }: CreateVisitDto): Promise<Visit> {
     if (endsAt.getTime() - startsAt.getTime() > this.maxHours * HOUR_MS) {
       throw new BadRequestException(`A visit takes at most ${this.maxHours} hours.`);
     }
-    const made = await this.unitOfWork.run(async () => {
-      // Visits of one animal are made one after the other: in the constraint they would wait for each other and deadlock.
+    const visit = await this.unitOfWork.run(async () => {
+      // Visits of one animal are inserted one at a time: otherwise, they would wait for each other in the exclusion constraint and deadlock.
       if ((await this.pets.findForUpdate(petId)) === null) {
         throw new BadRequestException('No animal has this petId.');
       }
       return this.insert([petId.toString(), startsAt, endsAt, note]);
     });
-    this.made.inc();
-    return made;
+    this.createdVisits.inc();
+    return visit;
   }
 
   insert(values: readonly unknown[]): Promise<Visit> {
     const sql = `INSERT INTO visits (pet_id, starts_at, ends_at, note) VALUES ($1, $2, $3, $4) RETURNING ${COLUMNS}`;
-    return orUnavailable(async () => {
+    return convertUnavailableError(async () => {
       const { manager } = this.unitOfWork;
-      const [made] = await onViolation(() => manager.query<[Visit]>(sql, [...values]), VIOLATIONS);
-      return made;
+      const [visit] = await convertViolation(() => manager.query<[Visit]>(sql, [...values]), VIOLATIONS);
+      return visit;
     });
   }
 
   change(id: bigint, { endsAt, note }: ChangeVisitDto): Promise<Visit> {
     const sql = `UPDATE visits SET ends_at = coalesce($2, ends_at), note = coalesce($3, note) WHERE id = $1 RETURNING ${COLUMNS}`;
-    return orUnavailable(async () => {
-      const [[changed]] = await onViolation(
+    return convertUnavailableError(async () => {
+      const [[changed]] = await convertViolation(
         () => this.unitOfWork.manager.query<[Visit[], number]>(sql, [id.toString(), endsAt, note]),
         VIOLATIONS,
       );
@@ -194,7 +194,7 @@ export class VisitsService {
   }
 
   list(from: Date | undefined, to: Date | undefined, after: bigint, limit: number): Promise<Visit[]> {
-    return orUnavailable(() =>
+    return convertUnavailableError(() =>
       this.unitOfWork.manager.query<Visit[]>(
         `SELECT ${COLUMNS} FROM visits
          WHERE id > $1 AND starts_at >= coalesce($2::timestamptz, '-infinity') AND starts_at < coalesce($3::timestamptz, 'infinity')
@@ -218,10 +218,10 @@ export class VisitsController {
   })
   @ApiErrors('invalid_json', 'invalid_body', 'bad_request', 'conflict', 'body_too_large', 'unsupported_media_type')
   async createVisit(@Body() body: CreateVisitDto, @Res({ passthrough: true }) reply: FastifyReply): Promise<VisitDto> {
-    const made = await this.visits.make(body);
-    addLogFields(reply.request, { visitId: made.id, petId: body.petId });
+    const visit = await this.visits.create(body);
+    addLogFields(reply.request, { visitId: visit.id, petId: body.petId });
     reply.header('x-room', 'A');
-    return new VisitDto(made);
+    return new VisitDto(visit);
   }
 
   @Patch(':visitId')

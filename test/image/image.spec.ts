@@ -5,7 +5,7 @@ import { chmod, cp, mkdir, mkdtemp, readdir, readFile, rm, stat, writeFile } fro
 import { tmpdir } from 'node:os';
 import { basename, delimiter, dirname, join } from 'node:path';
 import { promisify } from 'node:util';
-import { freePort } from '../support/process';
+import { findFreePort } from '../support/process';
 import { author, dependencies, license, optionalDependencies, version } from '../../package.json';
 import { buildImage, type Image } from './dockerfile';
 import { eventually } from '../cluster/support/replica';
@@ -38,11 +38,11 @@ describe('The image', () => {
     }
     image = await buildImage(join(PROJECT, 'docker/Dockerfile'), context, directory);
     app = join(image.root, image.workdir);
-    database = await Server.postgres();
+    database = await Server.startPostgres();
     env = {
       PATH: [join(image.root, 'usr/local/bin'), process.env.PATH].join(delimiter),
       ...image.env,
-      PORT: await freePort(),
+      PORT: await findFreePort(),
       DATABASE_URL: `${database.url}/postgres`,
     };
     // Run the image as another user than the one that built it, or at least without write permission.

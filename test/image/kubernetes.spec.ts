@@ -6,7 +6,7 @@ import { version } from '../../package.json';
 import { render, type Resource, validate } from './manifests';
 
 const ALERTS = join(__dirname, '../../docker/monitoring/alerts.yml');
-/** The time a replica may need after the drain: `STOP_LIMIT_MS` and `LOG_LIMIT_MS` of src/main.ts. */
+/** The time a replica may need after the drain: `STOP_TIMEOUT_MS` and `LOG_FLUSH_TIMEOUT_MS` of src/main.ts. */
 const STOP_SECONDS = 7;
 
 interface Container {
@@ -45,7 +45,9 @@ describe.each(['staging', 'production'])('The manifests of %s', (environment) =>
   const resources = render(environment);
 
   const find = (kind: string) => findIn(resources, kind);
-  const deployment = find('Deployment') as Resource & { readonly spec: { readonly template: Pod } & Selecting };
+  const deployment = find('Deployment') as Resource & {
+    readonly spec: { readonly minReadySeconds: number; readonly template: Pod } & Selecting;
+  };
   const job = find('Job') as Resource & { readonly spec: { readonly template: Pod } };
   const pods = [deployment, job].map(({ spec }): [Pod] => [spec.template]);
   const [server] = deployment.spec.template.spec.containers;
@@ -104,7 +106,7 @@ describe.each(['staging', 'production'])('The manifests of %s', (environment) =>
     expect(spec.containers[0].envFrom).toEqual([{ configMapRef: { name: find('ConfigMap').metadata.name } }]);
   });
 
-  it('probe the health of a replica on its port, and give it time to finish its requests', () => {
+  it('probe the health of a replica on its port, and give it time to finish its requests before the next one is stopped', () => {
     const settings = readEnv(server);
     expect(server.ports).toEqual([
       { name: 'http', containerPort: 3000 },
@@ -115,9 +117,10 @@ describe.each(['staging', 'production'])('The manifests of %s', (environment) =>
       livenessProbe: { httpGet: { path: '/healthz', port: 'http' } },
       readinessProbe: { httpGet: { path: '/readyz', port: 'http' } },
     });
-    expect(deployment.spec.template.spec.terminationGracePeriodSeconds).toBeGreaterThanOrEqual(
-      Number(settings.DRAIN_SECONDS) + STOP_SECONDS,
-    );
+    const stopSeconds = Number(settings.DRAIN_SECONDS) + STOP_SECONDS;
+    expect(deployment.spec.template.spec.terminationGracePeriodSeconds).toBeGreaterThanOrEqual(stopSeconds);
+    // Otherwise several pods would drain at the same time, and hold connections to PostgreSQL.
+    expect(deployment.spec.minReadySeconds).toBeGreaterThanOrEqual(stopSeconds);
   });
 
   it('migrate with the command of the image, and exclude the job from the selectors of the replicas', () => {

@@ -3,7 +3,7 @@ import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { OPERATIONS, findSuccessStatus } from '../support/operations';
-import { freePort, type Program, startServer, createTemporaryDirectory } from '../support/process';
+import { findFreePort, type Program, startServer, createTemporaryDirectory } from '../support/process';
 
 const ROOT = join(__dirname, '../..');
 const POSTMAN = join(ROOT, 'clients/postman');
@@ -24,7 +24,7 @@ describe('The Postman collection', () => {
 
   beforeAll(async () => {
     directory = await createTemporaryDirectory();
-    const env = { DATA_DIR: join(directory.path, 'data'), PORT: await freePort() };
+    const env = { DATA_DIR: join(directory.path, 'data'), PORT: await findFreePort() };
     baseUrl = `http://127.0.0.1:${env.PORT}/v1`;
     server = await startServer(env);
   });

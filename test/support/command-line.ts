@@ -1,12 +1,12 @@
 import 'reflect-metadata';
-import { petstore } from '../../src/cli/petstore';
+import { runCli } from '../../src/cli/petstore';
 import type { Exit } from './process';
 import { ADMIN_DATABASE_URL } from './worker-database';
 
 /** Runs a command in the test's own process, on the database of this worker. */
 export async function runCommand(line: string, env: Readonly<Record<string, string>> = {}): Promise<Exit> {
   let [stdout, stderr] = ['', ''];
-  const code = await petstore(
+  const code = await runCli(
     line.split(' '),
     { DATABASE_URL: ADMIN_DATABASE_URL, ...env },
     { write: (text) => (stdout += text), writeError: (text) => (stderr += text) },

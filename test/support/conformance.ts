@@ -51,7 +51,7 @@ export class Conformance {
   }
 
   check(method: string, url: string, body: string | undefined, response: TestResponse): void {
-    const problems = this.problems(method, url, body, response);
+    const problems = this.findProblems(method, url, body, response);
     if (problems.length > 0) {
       throw new Error(
         `${method} ${url} returned ${response.status} ${response.text}, which does not conform to the document: ${problems.join('; ')}`,
@@ -59,7 +59,7 @@ export class Conformance {
     }
   }
 
-  private problems(method: string, url: string, body: string | undefined, response: TestResponse): string[] {
+  private findProblems(method: string, url: string, body: string | undefined, response: TestResponse): string[] {
     const [path = '', query = ''] = url.split('?', 2);
     if (!path.startsWith('/v1')) {
       return [];
@@ -68,7 +68,9 @@ export class Conformance {
     const operation = operations?.[method === 'HEAD' ? 'get' : method.toLowerCase()];
     if (operation === undefined) {
       // Not an operation in the document: an error, or a CORS preflight.
-      return response.status === 204 ? [] : this.bodyProblems({ $ref: '#/components/schemas/Error' }, response, method);
+      return response.status === 204
+        ? []
+        : this.findBodyProblems({ $ref: '#/components/schemas/Error' }, response, method);
     }
     const documented = operation.responses[response.status] as ResponseObject | undefined;
     if (documented === undefined) {
@@ -77,24 +79,24 @@ export class Conformance {
       ];
     }
     return [
-      ...(response.status < 300 ? this.requestProblems(operation, query, body) : []),
-      ...this.headerProblems((documented.headers ?? {}) as Record<string, HeaderObject>, response),
-      ...this.bodyProblems(documented.content?.['application/json']?.schema ?? {}, response, method),
+      ...(response.status < 300 ? this.findRequestProblems(operation, query, body) : []),
+      ...this.findHeaderProblems((documented.headers ?? {}) as Record<string, HeaderObject>, response),
+      ...this.findBodyProblems(documented.content?.['application/json']?.schema ?? {}, response, method),
     ];
   }
 
-  private requestProblems({ parameters = [], requestBody }: OperationObject, query: string, body = ''): string[] {
+  private findRequestProblems({ parameters = [], requestBody }: OperationObject, query: string, body = ''): string[] {
     const sent = new URLSearchParams(query);
     const schema = (requestBody as RequestBodyObject | undefined)?.content['application/json']?.schema;
     return [
       ...(parameters as ParameterObject[])
         .filter(({ in: place, name }) => place === 'query' && sent.has(name))
-        .flatMap(({ name, schema: of = {} }) => this.valueProblems(`parameter ${name}`, of, sent.get(name) ?? '')),
-      ...(schema === undefined ? [] : this.schemaProblems('the request', schema, JSON.parse(body))),
+        .flatMap(({ name, schema: of = {} }) => this.findValueProblems(`parameter ${name}`, of, sent.get(name) ?? '')),
+      ...(schema === undefined ? [] : this.findSchemaProblems('the request', schema, JSON.parse(body))),
     ];
   }
 
-  private headerProblems(documented: Readonly<Record<string, HeaderObject>>, { headers }: TestResponse): string[] {
+  private findHeaderProblems(documented: Readonly<Record<string, HeaderObject>>, { headers }: TestResponse): string[] {
     const known = new Map(Object.entries(documented).map(([name, header]) => [name.toLowerCase(), header]));
     const exposed = new Set(headers['access-control-expose-headers']?.toLowerCase().split(', '));
     return [
@@ -112,29 +114,29 @@ export class Conformance {
           ...(exposed.has('*') || exposed.has(name) || GENERAL_HEADERS.test(name)
             ? []
             : [`header ${name} is not in access-control-expose-headers (src/shared/http/access/cors.ts)`]),
-          ...this.valueProblems(`header ${name}`, schema, value),
+          ...this.findValueProblems(`header ${name}`, schema, value),
         ];
       }),
     ];
   }
 
-  private bodyProblems(schema: object, { status, text }: TestResponse, method: string): string[] {
+  private findBodyProblems(schema: object, { status, text }: TestResponse, method: string): string[] {
     if (method === 'HEAD') {
       return text === '' ? [] : ['a response to HEAD has a body'];
     }
     if (status === 204) {
       return text === '' ? [] : ['a 204 has a body'];
     }
-    return this.schemaProblems('the response', schema, JSON.parse(text));
+    return this.findSchemaProblems('the response', schema, JSON.parse(text));
   }
 
   /** Parses a value that was sent as text. */
-  private valueProblems(what: string, schema: object, text: string): string[] {
+  private findValueProblems(what: string, schema: object, text: string): string[] {
     const isNumber = 'type' in schema && schema.type === 'integer';
-    return this.schemaProblems(what, schema, isNumber ? Number(text) : text);
+    return this.findSchemaProblems(what, schema, isNumber ? Number(text) : text);
   }
 
-  private schemaProblems(what: string, schema: object, value: unknown): string[] {
+  private findSchemaProblems(what: string, schema: object, value: unknown): string[] {
     const validate = this.getValidator(schema);
     return validate(value) ? [] : [`${what}: ${this.ajv.errorsText(validate.errors)}`];
   }

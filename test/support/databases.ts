@@ -3,9 +3,9 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Client } from 'pg';
 import { loadSettings } from '../../src/config/settings';
-import { EmbeddedDatabase, embeddedDatabaseHost } from '../../src/shared/persistence/embedded/embedded-database';
+import { EmbeddedDatabase, getEmbeddedDatabaseHost } from '../../src/shared/persistence/embedded/embedded-database';
 import { migrate } from '../../src/shared/persistence/migrate';
-import { typeOrmConfig } from '../../src/typeorm.config';
+import { createTypeOrmConfig } from '../../src/typeorm.config';
 
 const ROLES = join(__dirname, '../../docs/sql/roles.sql');
 const TEMPLATE = join(__dirname, '../../dist/src/shared/persistence/embedded/embedded-template');
@@ -40,7 +40,7 @@ export async function createServerDatabase(serverUrl: string, name: string): Pro
   const adminUrl = createUrl();
   const roles = await readFile(ROLES, 'utf8');
   await run(roles, adminUrl);
-  await migrate(typeOrmConfig(loadSettings({ DATABASE_URL: createUrl('petstore_owner') })));
+  await migrate(createTypeOrmConfig(loadSettings({ DATABASE_URL: createUrl('petstore_owner') })));
   await run(roles, adminUrl);
   return { url: createUrl('petstore_app'), adminUrl, remove: () => run(drop) };
 }
@@ -50,8 +50,8 @@ export async function createEmbeddedDatabase(): Promise<TestDatabase> {
   const dataDir = await mkdtemp(join(tmpdir(), 'petstore-test-'));
   await cp(TEMPLATE, join(dataDir, 'postgres'), { recursive: true });
   const database = await EmbeddedDatabase.open(dataDir);
-  const url = `postgres://postgres@localhost/postgres?host=${embeddedDatabaseHost(dataDir)}`;
-  await migrate(typeOrmConfig(loadSettings({ DATABASE_URL: url, DATA_DIR: dataDir })));
+  const url = `postgres://postgres@localhost/postgres?host=${getEmbeddedDatabaseHost(dataDir)}`;
+  await migrate(createTypeOrmConfig(loadSettings({ DATABASE_URL: url, DATA_DIR: dataDir })));
   return {
     url,
     adminUrl: url,

@@ -4,14 +4,14 @@ const { btree_gist } = require('@electric-sql/pglite/contrib/btree_gist');
 const { Client } = require('pg');
 const {
   EmbeddedDatabase,
-  embeddedDatabaseHost,
+  getEmbeddedDatabaseHost,
 } = require('../../dist/src/shared/persistence/embedded/embedded-database.js');
 
 const [dataDir] = process.argv.slice(2);
 
 async function main() {
   const database = await EmbeddedDatabase.open(dataDir, { btree_gist });
-  const client = new Client({ host: embeddedDatabaseHost(dataDir), user: 'postgres', database: 'postgres' });
+  const client = new Client({ host: getEmbeddedDatabaseHost(dataDir), user: 'postgres', database: 'postgres' });
   await client.connect();
   await client.query(`
     CREATE EXTENSION btree_gist;

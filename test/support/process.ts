@@ -65,7 +65,7 @@ export class Program {
   }
 }
 
-export function petstore(args: readonly string[], env: Readonly<Record<string, string>>): Promise<Exit> {
+export function runPetstore(args: readonly string[], env: Readonly<Record<string, string>>): Promise<Exit> {
   return new Program('cli/main.js', args, env).exit;
 }
 
@@ -76,7 +76,7 @@ export async function startServer(env: Readonly<Record<string, string>>): Promis
   return Object.assign(server, { key: /Demo key\s+(\S+)/.exec(server.stdout)?.[1] ?? '' });
 }
 
-export async function freePort(): Promise<string> {
+export async function findFreePort(): Promise<string> {
   const server = createServer();
   await new Promise<void>((listening) => server.listen(0, '127.0.0.1', listening));
   const address = server.address();

@@ -63,7 +63,7 @@ export class TestService {
     const port = Number(new URL(await app.getUrl()).port);
     const conformance = new Conformance(createOpenApiDocument(app, settings));
     const service = new TestService(app, clock, port, conformance, errors);
-    await service.administer('TRUNCATE pets, api_keys, accounts RESTART IDENTITY CASCADE');
+    await service.queryAsAdmin('TRUNCATE pets, api_keys, accounts RESTART IDENTITY CASCADE');
     return service;
   }
 
@@ -139,7 +139,7 @@ export class TestService {
   }
 
   /** Runs a statement for which the role of the service lacks the privileges. */
-  async administer(sql: string, parameters?: unknown[]): Promise<void> {
+  async queryAsAdmin(sql: string, parameters?: unknown[]): Promise<void> {
     const client = new Client(ADMIN_DATABASE_URL);
     await client.connect();
     try {
@@ -151,18 +151,18 @@ export class TestService {
 
   /** Adds a constraint to a table while `work` runs, so that inserts fail. The cause of a 500 is not printed. */
   async withConstraint<T>(table: string, condition: string, work: () => Promise<T>): Promise<T> {
-    await this.administer(`ALTER TABLE ${table} ADD CONSTRAINT test_failure CHECK (${condition}) NOT VALID`);
+    await this.queryAsAdmin(`ALTER TABLE ${table} ADD CONSTRAINT test_failure CHECK (${condition}) NOT VALID`);
     this.isMadeToFail = true;
     try {
       return await work();
     } finally {
       this.isMadeToFail = false;
-      await this.administer(`ALTER TABLE ${table} DROP CONSTRAINT test_failure`);
+      await this.queryAsAdmin(`ALTER TABLE ${table} DROP CONSTRAINT test_failure`);
     }
   }
 
   /** Sends bytes that no HTTP client would send. @returns everything received until the connection closes */
-  raw(bytes: string, { halfClose = false } = {}): Promise<string> {
+  sendRaw(bytes: string, { halfClose = false } = {}): Promise<string> {
     return new Promise((resolve, reject) => {
       let response = '';
       const socket = connect(this.port, '127.0.0.1', () => {

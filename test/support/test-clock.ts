@@ -2,7 +2,7 @@ import { Clock } from '../../src/shared/domain/clock';
 
 /** A clock that stands still until a test moves it. */
 export class TestClock extends Clock {
-  private elapsed = 0;
+  private monotonicMs = 0;
 
   constructor(private time = Date.UTC(2026, 10, 21, 12, 0, 0)) {
     super();
@@ -13,7 +13,7 @@ export class TestClock extends Clock {
   }
 
   monotonic(): number {
-    return this.elapsed;
+    return this.monotonicMs;
   }
 
   /** Sets the clock, without letting time pass. */
@@ -24,6 +24,6 @@ export class TestClock extends Clock {
   /** Lets time pass. */
   advance(milliseconds: number): void {
     this.time += milliseconds;
-    this.elapsed += milliseconds;
+    this.monotonicMs += milliseconds;
   }
 }

@@ -9,13 +9,13 @@ export interface paths {
         };
         /**
          * List animals
-         * @description Returns animals in ascending order of `id`, one page at a time. If there are more, the `Link` header has the URL of the next page; follow it unchanged until there is none. Pagination is stable under inserts: no animal is repeated, and none that existed when the first page was requested is skipped.
+         * @description Returns animals by ascending `id`, one page at a time. If there are more, the `Link` header contains the URL of the next page: request it unchanged, until a response has none. Pagination is stable under inserts: no animal is repeated, and none that existed when the first page was requested is skipped.
          */
         get: operations["listPets"];
         put?: never;
         /**
          * Add an animal
-         * @description Stores an animal and returns it with the `id` that the service assigned, and its URL in `Location`. Unknown fields, and an `id` in the body, are ignored. Send an `Idempotency-Key` to be able to retry the request safely.
+         * @description Stores an animal and returns it with the `id` that the service assigned, and its URL in `Location`. Unknown fields, and an `id` in the body, are ignored. To retry the request safely, send an `Idempotency-Key`.
          */
         post: operations["createPet"];
         delete?: never;
@@ -60,7 +60,7 @@ export interface paths {
         put?: never;
         /**
          * Place an order
-         * @description Places an order for an `available` animal, which becomes `pending`, and returns the order with its URL in `Location`. Of several concurrent orders for one animal, exactly one is placed. Unknown fields are ignored. Send an `Idempotency-Key` to be able to retry the request safely.
+         * @description Places an order for an `available` animal, which becomes `pending`, and returns the order with its URL in `Location`. Of several concurrent orders for one animal, exactly one is placed. Unknown fields are ignored. To retry the request safely, send an `Idempotency-Key`.
          */
         post: operations["createOrder"];
         delete?: never;
@@ -98,7 +98,7 @@ export interface paths {
         };
         /**
          * Get the rate limit usage
-         * @description Returns the usage of both windows of the key's account, and the ban of the key if there is one. The request is not counted in any window, and is not rejected when a window is exhausted or the key is banned.
+         * @description Returns the usage of both windows of the key's account, and the key's ban, if any. The request is not counted in any window, and is not rejected when a window is exhausted or the key is banned.
          */
         get: operations["getRateLimit"];
         put?: never;
@@ -121,7 +121,7 @@ export interface components {
         /** @description An animal to add. */
         NewPet: {
             /**
-             * @description The animal's name; not only white space. It is stored as sent.
+             * @description The animal's name; not only whitespace. It is stored as sent.
              * @example Rex
              */
             name: string;
@@ -244,7 +244,7 @@ export interface components {
             remaining: number;
             /**
              * Format: int64
-             * @description Unix timestamp at which the window ends, in seconds. If the window is not open, it is the end of one that opens now.
+             * @description Unix timestamp at which the window ends, in seconds. If no window is open, this is the end of a window that opens now.
              * @example 1795219260
              */
             reset: bigint;
@@ -258,13 +258,13 @@ export interface components {
              */
             reset: bigint;
         };
-        /** @description The rate limit usage of the API key's account, and the ban of the key, if any. */
+        /** @description The rate limit usage of the API key's account, and the key's ban, if any. */
         RateLimit: {
             /** @description The minute window, which opens at the first counted request. */
             minute: components["schemas"]["RateLimitWindow"];
             /** @description The UTC calendar day. */
             day: components["schemas"]["RateLimitWindow"];
-            /** @description The ban of the key; absent when it is not banned. */
+            /** @description The key's ban; absent if the key is not banned. */
             ban?: components["schemas"]["RateLimitBan"];
         };
         /** @description The body of every error. */
@@ -333,7 +333,7 @@ export interface components {
         Orders: components["schemas"]["Order"][];
     };
     responses: {
-        /** @description Something in the request is missing or invalid. */
+        /** @description A part of the request is missing or invalid. */
         BadRequest: {
             headers: {
                 "Access-Control-Allow-Origin": components["headers"]["Access-Control-Allow-Origin"];
@@ -394,7 +394,7 @@ export interface components {
                 "application/json": components["schemas"]["Error"];
             };
         };
-        /** @description A rate limit is exceeded. Wait for the time in `Retry-After`. */
+        /** @description A rate limit is exceeded. Wait for the number of seconds in `Retry-After`. */
         TooManyRequests: {
             headers: {
                 "Access-Control-Allow-Origin": components["headers"]["Access-Control-Allow-Origin"];
@@ -440,7 +440,7 @@ export interface components {
                 "application/json": components["schemas"]["Error"];
             };
         };
-        /** @description The service is temporarily unavailable. Wait for the time in `Retry-After`. */
+        /** @description The service is temporarily unavailable. Wait for the number of seconds in `Retry-After`. */
         ServiceUnavailable: {
             headers: {
                 "Access-Control-Allow-Origin": components["headers"]["Access-Control-Allow-Origin"];
@@ -509,7 +509,7 @@ export interface components {
          * @example 20
          */
         limit: number;
-        /** @description Start of the page: opaque, use it unchanged from the `Link` header of the previous page. */
+        /** @description Start of the page. Opaque: use the value from the `Link` header of the previous page, unchanged. */
         cursor: string;
         /**
          * @description An ID for the request, which is echoed in the response and appears in the logs. An invalid value is replaced by a generated one.
@@ -525,7 +525,7 @@ export interface components {
     requestBodies: never;
     headers: {
         /**
-         * @description Web pages of any origin may call the service.
+         * @description Web pages from any origin may call the service.
          * @example *
          */
         "Access-Control-Allow-Origin": string;
@@ -590,7 +590,7 @@ export interface components {
          */
         Sunset: string;
         /**
-         * @description The page that explains the deprecation (`rel="deprecation"`) and the replacement of the operation (`rel="successor-version"`).
+         * @description The page that explains the deprecation (`rel="deprecation"`), and the operation to use instead (`rel="successor-version"`).
          * @example <https://api.example.com/docs/reference#/pets/getPet>; rel="deprecation"; type="text/html", <https://api.example.com/v1/pets>; rel="successor-version"
          */
         "Link-Deprecation": string;
@@ -598,12 +598,12 @@ export interface components {
          * @description The date since which the operation is deprecated (RFC 9745).
          * @example @1795219200
          */
-        "Deprecation-Of-Error": string;
+        "Error-Deprecation": string;
         /**
          * @description The date on which the operation will be removed (RFC 8594).
          * @example Thu, 05 Dec 2030 00:00:00 GMT
          */
-        "Sunset-Of-Error": string;
+        "Error-Sunset": string;
         /**
          * @description The page that explains the error (`rel="help"`), after any deprecation links.
          * @example <https://api.example.com/docs/errors#pet_not_found>; rel="help"; type="text/html"
@@ -615,7 +615,7 @@ export interface components {
 export type $defs = Record<string, never>;
 export interface operations {
     /**
-     * List animals. Returns animals in ascending order of `id`, one page at a time. If there are more, the `Link` header has the URL of the next page; follow it unchanged until there is none. Pagination is stable under inserts: no animal is repeated, and none that existed when the first page was requested is skipped.
+     * List animals. Returns animals by ascending `id`, one page at a time. If there are more, the `Link` header contains the URL of the next page: request it unchanged, until a response has none. Pagination is stable under inserts: no animal is repeated, and none that existed when the first page was requested is skipped.
      */
     listPets: {
         parameters: {
@@ -625,7 +625,7 @@ export interface operations {
                  * @example 20
                  */
                 limit?: components["parameters"]["limit"];
-                /** @description Start of the page: opaque, use it unchanged from the `Link` header of the previous page. */
+                /** @description Start of the page. Opaque: use the value from the `Link` header of the previous page, unchanged. */
                 cursor?: components["parameters"]["cursor"];
                 /** @description Return only animals with this status. */
                 status?: components["schemas"]["PetStatus"];
@@ -678,7 +678,7 @@ export interface operations {
         };
     };
     /**
-     * Add an animal. Stores an animal and returns it with the `id` that the service assigned, and its URL in `Location`. Unknown fields, and an `id` in the body, are ignored. Send an `Idempotency-Key` to be able to retry the request safely.
+     * Add an animal. Stores an animal and returns it with the `id` that the service assigned, and its URL in `Location`. Unknown fields, and an `id` in the body, are ignored. To retry the request safely, send an `Idempotency-Key`.
      */
     createPet: {
         parameters: {
@@ -735,7 +735,7 @@ export interface operations {
                     "application/json": components["schemas"]["Pet"];
                 };
             };
-            /** @description Something in the request is missing or invalid. */
+            /** @description A part of the request is missing or invalid. */
             400: {
                 headers: {
                     "Access-Control-Allow-Origin": components["headers"]["Access-Control-Allow-Origin"];
@@ -812,7 +812,7 @@ export interface operations {
                     "application/json": components["schemas"]["Pet"];
                 };
             };
-            /** @description Something in the request is missing or invalid. */
+            /** @description A part of the request is missing or invalid. */
             400: {
                 headers: {
                     "Access-Control-Allow-Origin": components["headers"]["Access-Control-Allow-Origin"];
@@ -820,8 +820,8 @@ export interface operations {
                     "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
                     "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
                     "X-Request-Id": components["headers"]["X-Request-Id"];
-                    Deprecation: components["headers"]["Deprecation-Of-Error"];
-                    Sunset: components["headers"]["Sunset-Of-Error"];
+                    Deprecation: components["headers"]["Error-Deprecation"];
+                    Sunset: components["headers"]["Error-Sunset"];
                     Link: components["headers"]["Link-Help"];
                     [name: string]: unknown;
                 };
@@ -838,8 +838,8 @@ export interface operations {
                     "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
                     "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
                     "X-Request-Id": components["headers"]["X-Request-Id"];
-                    Deprecation: components["headers"]["Deprecation-Of-Error"];
-                    Sunset: components["headers"]["Sunset-Of-Error"];
+                    Deprecation: components["headers"]["Error-Deprecation"];
+                    Sunset: components["headers"]["Error-Sunset"];
                     Link: components["headers"]["Link-Help"];
                     [name: string]: unknown;
                 };
@@ -856,8 +856,8 @@ export interface operations {
                     "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
                     "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
                     "X-Request-Id": components["headers"]["X-Request-Id"];
-                    Deprecation: components["headers"]["Deprecation-Of-Error"];
-                    Sunset: components["headers"]["Sunset-Of-Error"];
+                    Deprecation: components["headers"]["Error-Deprecation"];
+                    Sunset: components["headers"]["Error-Sunset"];
                     Link: components["headers"]["Link-Help"];
                     [name: string]: unknown;
                 };
@@ -875,8 +875,8 @@ export interface operations {
                     "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
                     "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
                     "X-Request-Id": components["headers"]["X-Request-Id"];
-                    Deprecation: components["headers"]["Deprecation-Of-Error"];
-                    Sunset: components["headers"]["Sunset-Of-Error"];
+                    Deprecation: components["headers"]["Error-Deprecation"];
+                    Sunset: components["headers"]["Error-Sunset"];
                     Link: components["headers"]["Link-Help"];
                     [name: string]: unknown;
                 };
@@ -884,7 +884,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description The service is temporarily unavailable. Wait for the time in `Retry-After`. */
+            /** @description The service is temporarily unavailable. Wait for the number of seconds in `Retry-After`. */
             503: {
                 headers: {
                     "Access-Control-Allow-Origin": components["headers"]["Access-Control-Allow-Origin"];
@@ -893,8 +893,8 @@ export interface operations {
                     "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     "Retry-After": components["headers"]["Retry-After"];
-                    Deprecation: components["headers"]["Deprecation-Of-Error"];
-                    Sunset: components["headers"]["Sunset-Of-Error"];
+                    Deprecation: components["headers"]["Error-Deprecation"];
+                    Sunset: components["headers"]["Error-Sunset"];
                     Link: components["headers"]["Link-Help"];
                     [name: string]: unknown;
                 };
@@ -916,7 +916,7 @@ export interface operations {
                  * @example 20
                  */
                 limit?: components["parameters"]["limit"];
-                /** @description Start of the page: opaque, use it unchanged from the `Link` header of the previous page. */
+                /** @description Start of the page. Opaque: use the value from the `Link` header of the previous page, unchanged. */
                 cursor?: components["parameters"]["cursor"];
                 /** @description Return only orders with this status. */
                 status?: components["schemas"]["OrderStatus"];
@@ -976,7 +976,7 @@ export interface operations {
         };
     };
     /**
-     * Place an order. Places an order for an `available` animal, which becomes `pending`, and returns the order with its URL in `Location`. Of several concurrent orders for one animal, exactly one is placed. Unknown fields are ignored. Send an `Idempotency-Key` to be able to retry the request safely.
+     * Place an order. Places an order for an `available` animal, which becomes `pending`, and returns the order with its URL in `Location`. Of several concurrent orders for one animal, exactly one is placed. Unknown fields are ignored. To retry the request safely, send an `Idempotency-Key`.
      * @experimental
      */
     createOrder: {
@@ -1036,7 +1036,7 @@ export interface operations {
                     "application/json": components["schemas"]["Order"];
                 };
             };
-            /** @description Something in the request is missing or invalid. */
+            /** @description A part of the request is missing or invalid. */
             400: {
                 headers: {
                     "Access-Control-Allow-Origin": components["headers"]["Access-Control-Allow-Origin"];
@@ -1127,7 +1127,7 @@ export interface operations {
                     "application/json": components["schemas"]["Order"];
                 };
             };
-            /** @description Something in the request is missing or invalid. */
+            /** @description A part of the request is missing or invalid. */
             400: {
                 headers: {
                     "Access-Control-Allow-Origin": components["headers"]["Access-Control-Allow-Origin"];
@@ -1167,7 +1167,7 @@ export interface operations {
         };
     };
     /**
-     * Get the rate limit usage. Returns the usage of both windows of the key's account, and the ban of the key if there is one. The request is not counted in any window, and is not rejected when a window is exhausted or the key is banned.
+     * Get the rate limit usage. Returns the usage of both windows of the key's account, and the key's ban, if any. The request is not counted in any window, and is not rejected when a window is exhausted or the key is banned.
      * @beta
      */
     getRateLimit: {
@@ -1199,7 +1199,7 @@ export interface operations {
                     "application/json": components["schemas"]["RateLimit"];
                 };
             };
-            /** @description Something in the request is missing or invalid. */
+            /** @description A part of the request is missing or invalid. */
             400: {
                 headers: {
                     "Access-Control-Allow-Origin": components["headers"]["Access-Control-Allow-Origin"];
@@ -1217,7 +1217,7 @@ export interface operations {
             401: components["responses"]["Unauthorized"];
             408: components["responses"]["RequestTimeout"];
             414: components["responses"]["URITooLong"];
-            /** @description A rate limit is exceeded. Wait for the time in `Retry-After`. */
+            /** @description A rate limit is exceeded. Wait for the number of seconds in `Retry-After`. */
             429: {
                 headers: {
                     "Access-Control-Allow-Origin": components["headers"]["Access-Control-Allow-Origin"];

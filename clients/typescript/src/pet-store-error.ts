@@ -3,7 +3,7 @@ import type { components } from './openapi.js';
 /** The error codes of this version of the API. */
 export type ErrorCode = components['schemas']['Error']['code'];
 
-/** The codes of errors without an Error body of the service: no connection or a lost one, a timeout, and a response of a gateway. */
+/** The codes of errors without an Error body from the service: a failed connection, a timeout, or a gateway's response. */
 export type ClientErrorCode = 'connection_failed' | 'timeout' | 'unexpected_response';
 
 /** The rate limit window in the `X-RateLimit-*` headers. */
@@ -13,7 +13,7 @@ export interface RateLimit {
   readonly reset: Date;
 }
 
-/** The only error that an operation throws, except for the reason of an aborted signal. */
+/** The only error that an operation throws, except for an aborted signal's reason. */
 export class PetStoreError extends Error {
   override readonly name = 'PetStoreError';
   /** A newer service may send codes that this version does not know. */
@@ -46,11 +46,11 @@ export function createError(response: Response, body: string): PetStoreError {
   const { code, message } = parseError(body);
   return typeof code === 'string' && typeof message === 'string'
     ? new PetStoreError(code, message, { response })
-    : unexpectedResponse(response);
+    : createUnexpectedResponseError(response);
 }
 
-export function unexpectedResponse(response: Response, cause?: unknown): PetStoreError {
-  const message = `The response (HTTP ${response.status}) does not come from the pet store: check the base URL and the gateways.`;
+export function createUnexpectedResponseError(response: Response, cause?: unknown): PetStoreError {
+  const message = `The response (HTTP ${response.status}) is not from the pet store: check the base URL and the gateways.`;
   return new PetStoreError('unexpected_response', message, { response, cause });
 }
 

@@ -1,7 +1,7 @@
 import { isLosslessNumber, parse, stringify } from 'lossless-json';
 import { type operations, OPERATIONS } from './openapi.js';
-import { unexpectedResponse } from './pet-store-error.js';
-import { type Reply, type RetryOptions, Transport } from './transport.js';
+import { createUnexpectedResponseError } from './pet-store-error.js';
+import { type TransportResponse, type RetryOptions, Transport } from './transport.js';
 
 export interface PetStoreOptions extends RetryOptions {
   /** The base URL with the version, such as `https://api.petstore.example/v1`. */
@@ -51,7 +51,7 @@ interface AnyInput {
   readonly signal?: AbortSignal;
 }
 
-/** A client with one method for each operation of the OpenAPI document. */
+/** A client with one method for each operation in the OpenAPI document. */
 export function createPetStore({ baseUrl, apiKey, fetch = globalThis.fetch, ...retries }: PetStoreOptions): PetStore {
   const transport = new Transport(fetch, retries);
 
@@ -65,16 +65,16 @@ export function createPetStore({ baseUrl, apiKey, fetch = globalThis.fetch, ...r
       headers.set('Idempotency-Key', crypto.randomUUID());
     }
     const url = baseUrl.replace(/\/$/, '') + expandPath(template, path) + (search ?? serializeQuery(query));
-    const isRepeatable = method === 'GET' || headers.has('Idempotency-Key');
-    return transport.send({ url, method, headers, body: stringify(body), isRepeatable }, signal);
+    const isIdempotent = method === 'GET' || headers.has('Idempotency-Key');
+    return transport.send({ url, method, headers, body: stringify(body), isIdempotent }, signal);
   }
 
   async function* paginate(id: OperationId, input: AnyInput = {}): AsyncGenerator<unknown, void> {
     let search: string | undefined;
     do {
-      const reply = await call(id, input, search);
-      yield* parseBody(id, reply) as unknown[];
-      search = parseNextSearch(reply);
+      const response = await call(id, input, search);
+      yield* parseBody(id, response) as unknown[];
+      search = parseNextSearch(response);
     } while (search !== undefined);
   }
 
@@ -86,7 +86,7 @@ export function createPetStore({ baseUrl, apiKey, fetch = globalThis.fetch, ...r
 }
 
 /** Reads int64 fields as bigint; all other number fields have types that a number represents exactly. */
-function parseBody(id: OperationId, { response, text }: Reply): unknown {
+function parseBody(id: OperationId, { response, text }: TransportResponse): unknown {
   const int64: readonly string[] = OPERATIONS[id].int64;
   if (text === '' && response.status === 204) {
     return undefined;
@@ -99,12 +99,12 @@ function parseBody(id: OperationId, { response, text }: Reply): unknown {
       return int64.includes(name) ? BigInt(value.value) : Number(value.value);
     });
   } catch (cause) {
-    throw unexpectedResponse(response, cause);
+    throw createUnexpectedResponseError(response, cause);
   }
 }
 
 /** Returns the query of the next page. The host is ignored, so that the key is sent to the base URL only. */
-function parseNextSearch({ response }: Reply): string | undefined {
+function parseNextSearch({ response }: TransportResponse): string | undefined {
   const [, next] = /<([^>]*)>;\s*rel="next"/.exec(response.headers.get('Link') ?? '') ?? [];
   return next === undefined ? undefined : new URL(next, response.url).search;
 }

@@ -9,17 +9,17 @@ export interface RetryOptions {
   readonly maxRetryAfterSeconds?: number;
 }
 
-export interface Payload {
+export interface TransportRequest {
   readonly url: string;
   readonly method: string;
   readonly headers: Headers;
   readonly body: string | undefined;
-  /** Whether the request can be sent twice with the same effect as once. */
-  readonly isRepeatable: boolean;
+  /** Whether sending the request twice has the same effect as sending it once. */
+  readonly isIdempotent: boolean;
 }
 
 /** A successful response with its unparsed body. */
-export interface Reply {
+export interface TransportResponse {
   readonly response: Response;
   readonly text: string;
 }
@@ -44,23 +44,26 @@ export class Transport {
     this.maxWaitMs = maxRetryAfterSeconds * 1_000;
   }
 
-  /** @throws PetStoreError, or the reason of the signal once it is aborted */
-  async send(payload: Payload, signal?: AbortSignal): Promise<Reply> {
+  /** @throws PetStoreError, or the signal's reason once it is aborted */
+  async send(request: TransportRequest, signal?: AbortSignal): Promise<TransportResponse> {
     for (let attempt = 0; ; attempt++) {
       await sleep(this.pausedUntil - Date.now(), signal);
       try {
-        return await this.attempt(payload, signal);
+        return await this.attempt(request, signal);
       } catch (error) {
         signal?.throwIfAborted();
-        if (!(error instanceof PetStoreError) || !payload.isRepeatable || attempt >= this.maxRetries) {
+        if (!(error instanceof PetStoreError) || !request.isIdempotent || attempt >= this.maxRetries) {
           throw error;
         }
-        await sleep(this.waitBeforeRetry(error, attempt), signal);
+        await sleep(this.computeRetryDelay(error, attempt), signal);
       }
     }
   }
 
-  private async attempt({ url, method, headers, body }: Payload, signal: AbortSignal | undefined): Promise<Reply> {
+  private async attempt(
+    { url, method, headers, body }: TransportRequest,
+    signal: AbortSignal | undefined,
+  ): Promise<TransportResponse> {
     // Browsers require that fetch is not called as a method.
     const { fetch } = this;
     const timeout = AbortSignal.timeout(this.timeoutMs);
@@ -83,13 +86,13 @@ export class Transport {
         throw cause;
       }
       throw timeout.aborted
-        ? new PetStoreError('timeout', `No complete response came within ${this.timeoutMs} ms.`, { cause })
+        ? new PetStoreError('timeout', `The response was not complete within ${this.timeoutMs} ms.`, { cause })
         : new PetStoreError('connection_failed', 'The connection failed before the response was complete.', { cause });
     }
   }
 
   /** @throws the error if a retry cannot succeed */
-  private waitBeforeRetry(error: PetStoreError, attempt: number): number {
+  private computeRetryDelay(error: PetStoreError, attempt: number): number {
     const { status, retryAfter = 0 } = error;
     const retryAfterMs = retryAfter * 1_000;
     if ((status !== undefined && !RETRIED_STATUSES.includes(status)) || retryAfterMs > this.maxWaitMs) {
@@ -109,13 +112,13 @@ async function sleep(ms: number, signal: AbortSignal | undefined): Promise<void>
     return;
   }
   await new Promise<void>((resolve) => {
-    const end = () => {
+    const finish = () => {
       clearTimeout(timer);
-      signal?.removeEventListener('abort', end);
+      signal?.removeEventListener('abort', finish);
       resolve();
     };
-    const timer = setTimeout(end, ms);
-    signal?.addEventListener('abort', end);
+    const timer = setTimeout(finish, ms);
+    signal?.addEventListener('abort', finish);
   });
   signal?.throwIfAborted();
 }

@@ -7,6 +7,6 @@ export abstract class AccountRepository {
   abstract findForUpdate(id: bigint): Promise<Account | null>;
   /** Stores the account's plan and its limits. */
   abstract save(account: Account): Promise<void>;
-  /** Lists all accounts by ascending id. */
+  /** Lists all accounts by ascending ID. */
   abstract list(): Promise<Account[]>;
 }

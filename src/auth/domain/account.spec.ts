@@ -1,26 +1,26 @@
-import { getAllowance, InvalidAccountError, newAccount, withPlan } from './account';
+import { getAllowance, InvalidAccountError, createAccount, withPlan } from './account';
 
 describe('An account', () => {
   it('has the allowance of its plan', () => {
-    expect(getAllowance(newAccount('A', 'free', {}, 0))).toEqual({ perMinute: 60, perDay: 1_000 });
-    expect(getAllowance(newAccount('A', 'pro', {}, 0))).toEqual({ perMinute: 300, perDay: 10_000 });
-    expect(getAllowance(newAccount('A', 'business', {}, 0))).toEqual({ perMinute: 1_000, perDay: 100_000 });
-    expect(getAllowance(newAccount('A', 'enterprise', { perMinute: 5, perDay: 7 }, 0))).toEqual({
+    expect(getAllowance(createAccount('A', 'free', {}, 0))).toEqual({ perMinute: 60, perDay: 1_000 });
+    expect(getAllowance(createAccount('A', 'pro', {}, 0))).toEqual({ perMinute: 300, perDay: 10_000 });
+    expect(getAllowance(createAccount('A', 'business', {}, 0))).toEqual({ perMinute: 1_000, perDay: 100_000 });
+    expect(getAllowance(createAccount('A', 'enterprise', { perMinute: 5, perDay: 7 }, 0))).toEqual({
       perMinute: 5,
       perDay: 7,
     });
   });
 
   it.each([{}, { perMinute: 5 }, { perDay: 5 }])('on plan enterprise requires both limits, not %j', (allowance) => {
-    expect(() => newAccount('A', 'enterprise', allowance, 0)).toThrow(InvalidAccountError);
+    expect(() => createAccount('A', 'enterprise', allowance, 0)).toThrow(InvalidAccountError);
   });
 
   it('on any other plan cannot have custom limits', () => {
-    expect(() => newAccount('A', 'free', { perMinute: 5 }, 0)).toThrow('The limits of the free plan are fixed');
+    expect(() => createAccount('A', 'free', { perMinute: 5 }, 0)).toThrow('The limits of the free plan are fixed');
   });
 
   it('changes only its plan and limits, by the same rules', () => {
-    const account = { id: 7n, ...newAccount('A', 'enterprise', { perMinute: 5, perDay: 7 }, 0) };
+    const account = { id: 7n, ...createAccount('A', 'enterprise', { perMinute: 5, perDay: 7 }, 0) };
     expect(withPlan(account, 'pro', {})).toEqual({ ...account, plan: 'pro', perMinute: null, perDay: null });
     expect(withPlan(account, 'enterprise', { perMinute: 1, perDay: 2 })).toEqual({
       ...account,
@@ -32,6 +32,6 @@ describe('An account', () => {
   });
 
   it.each(['', ' ', 'a'.repeat(101), 'a\0'])('cannot be named %j', (name) => {
-    expect(() => newAccount(name, 'free', {}, 0)).toThrow(InvalidAccountError);
+    expect(() => createAccount(name, 'free', {}, 0)).toThrow(InvalidAccountError);
   });
 });

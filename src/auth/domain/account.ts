@@ -43,26 +43,26 @@ export function getAllowance({ plan, perMinute, perDay }: Pick<Account, 'plan' |
 export class InvalidAccountError extends Error {}
 
 /** @throws InvalidAccountError */
-export function newAccount(name: string, plan: Plan, allowance: Partial<Allowance>, now: number): NewAccount {
+export function createAccount(name: string, plan: Plan, allowance: Partial<Allowance>, now: number): NewAccount {
   if (!/\S/.test(name) || name.length > 100 || name.includes('\0')) {
-    throw new InvalidAccountError('The name must be 1 to 100 characters long and not only white space.');
+    throw new InvalidAccountError('The name must be 1 to 100 characters long and not only whitespace.');
   }
-  return { name, ...validateTerms(plan, allowance), createdAt: new Date(now) };
+  return { name, ...validatePlan(plan, allowance), createdAt: new Date(now) };
 }
 
 /** Returns the account with another plan. @throws InvalidAccountError */
 export function withPlan(account: Account, plan: Plan, allowance: Partial<Allowance>): Account {
-  return { ...account, ...validateTerms(plan, allowance) };
+  return { ...account, ...validatePlan(plan, allowance) };
 }
 
-function validateTerms(plan: Plan, allowance: Partial<Allowance>): Pick<Account, 'plan' | 'perMinute' | 'perDay'> {
+function validatePlan(plan: Plan, allowance: Partial<Allowance>): Pick<Account, 'plan' | 'perMinute' | 'perDay'> {
   const { perMinute = null, perDay = null } = allowance;
   if (plan !== 'enterprise' && (perMinute !== null || perDay !== null)) {
     throw new InvalidAccountError(
       `The limits of the ${plan} plan are fixed; only the enterprise plan has custom limits.`,
     );
   }
-  const terms = { plan, perMinute, perDay };
-  getAllowance(terms);
-  return terms;
+  const planAndLimits = { plan, perMinute, perDay };
+  getAllowance(planAndLimits);
+  return planAndLimits;
 }

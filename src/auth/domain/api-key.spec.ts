@@ -3,7 +3,7 @@ import {
   computeRotationEnd,
   InvalidKeyError,
   isValid,
-  newApiKey,
+  createApiKey,
   getKeyState,
   unbanKey,
   KeyStateError,
@@ -39,10 +39,10 @@ describe('An API key', () => {
 
   it('cannot be created with an expiry in the past', () => {
     const secret = { hash: Buffer.alloc(32), firstCharacters: 'abcd' };
-    expect(newApiKey(2n, secret, 'read', inMs(1), NOW)).toEqual({
+    expect(createApiKey(2n, secret, 'read', inMs(1), NOW)).toEqual({
       ...{ accountId: 2n, ...secret, scope: 'read', createdAt: inMs(0), expiresAt: inMs(1) },
     });
-    expect(() => newApiKey(2n, secret, 'read', inMs(0), NOW)).toThrow(
+    expect(() => createApiKey(2n, secret, 'read', inMs(0), NOW)).toThrow(
       new InvalidKeyError('The expiry must be in the future; 2026-11-21T12:00:00.000Z is not.'),
     );
   });

@@ -12,7 +12,7 @@ export class ApiKey {
     readonly id: bigint,
     readonly accountId: bigint,
     readonly hash: Buffer,
-    /** The first characters of the secret, by which people recognize the key. */
+    /** The first characters of the secret, which identify the key to people. */
     readonly firstCharacters: string,
     readonly scope: Scope,
     readonly createdAt: Date,
@@ -22,7 +22,7 @@ export class ApiKey {
     readonly replacedBy: bigint | null,
     /** When the key was last used; up to about a minute out of date. */
     readonly lastUsedAt: Date | null,
-    /** How often a ban of the key was lifted. Rejections and bans before the last time no longer count. */
+    /** How many times a ban of the key was lifted. Rejections and bans before the last time no longer count. */
     readonly unbanCount: number,
   ) {}
 }
@@ -41,7 +41,7 @@ export class InvalidKeyError extends Error {}
 export class KeyStateError extends Error {}
 
 /** @throws InvalidKeyError */
-export function newApiKey(
+export function createApiKey(
   accountId: bigint,
   secret: Pick<ApiKey, 'hash' | 'firstCharacters'>,
   scope: Scope,

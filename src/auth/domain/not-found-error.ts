@@ -1,2 +1,2 @@
-/** No account or key has the given id; the message says which. */
+/** No account or key has the given ID; the message says which. */
 export class NotFoundError extends Error {}

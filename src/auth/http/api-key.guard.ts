@@ -4,28 +4,28 @@ import { AuthGuard } from '@nestjs/passport';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { applyRateLimitDecision, RateLimiter } from '../../rate-limiting';
 import type { Principal } from '../../shared/domain/principal';
-import { clientAddress } from '../../shared/http/access/client-address';
+import { getClientIp } from '../../shared/http/access/client-ip';
 import { BEARER_CHALLENGE } from '../../shared/http/errors/error.filter';
-import { isPublic } from '../../shared/http/access/public';
+import { isPublic } from '../../shared/http/access/public.decorator';
 import { ApiErrors } from '../../shared/openapi/api-errors';
 import { Authenticator } from '../authenticator';
 import { AuthenticationError } from '../domain/auth-errors';
-import { SuspectQueue } from './suspect-queue';
+import { AuthFailureThrottle } from './auth-failure-throttle';
 
 /** RFC 6750 section 2.1: the scheme in any case (RFC 9110 section 11.1), one or more spaces, a b64token. */
 const BEARER_CREDENTIALS = /^bearer +([A-Za-z0-9._~+/-]+=*)$/i;
 const BEARER_SCHEME = /^bearer( |$)/i;
 /** A client IP address with fewer failures than this in the current minute is not slowed down. */
-const SUSPICIOUS_FAILURES = 5;
+const UNTHROTTLED_FAILURES = 5;
 
 /**
- * Requires a valid API key on every route that is not `@Public()`. Each failure counts against the client IP address; past
- * its limit, failures return 429 instead of 401. A valid key always passes, and without delay if it is cached.
+ * Requires a valid API key on every route that is not `@Public()`. Each failure counts against the client IP address; beyond its limit,
+ * failures return 429 instead of 401. A valid key always passes, without delay if it is cached.
  */
 @Injectable()
 @ApiErrors('missing_api_key', 'invalid_api_key', 'expired_api_key', 'too_many_auth_failures')
 export class ApiKeyGuard extends AuthGuard('bearer') {
-  private readonly suspects = new SuspectQueue();
+  private readonly throttle = new AuthFailureThrottle();
 
   constructor(
     private readonly reflector: Reflector,
@@ -46,7 +46,7 @@ export class ApiKeyGuard extends AuthGuard('bearer') {
   }
 
   private async authenticate(context: ExecutionContext): Promise<boolean> {
-    await this.queueSuspect(context);
+    await this.throttleAfterFailures(context);
     try {
       return (await super.canActivate(context)) as boolean;
     } catch (error) {
@@ -58,15 +58,15 @@ export class ApiKeyGuard extends AuthGuard('bearer') {
   }
 
   /** Delays a request from a client IP address that sends wrong keys, because its key is probably wrong too. */
-  private async queueSuspect(context: ExecutionContext): Promise<void> {
+  private async throttleAfterFailures(context: ExecutionContext): Promise<void> {
     const http = context.switchToHttp();
-    const decision = await this.limiter.countAuthFailure(clientAddress(http.getRequest<FastifyRequest>()), 0);
+    const decision = await this.limiter.countAuthFailure(getClientIp(http.getRequest<FastifyRequest>()), 0);
     const { limit, remaining } = decision;
-    if (remaining > 0 && limit - remaining < SUSPICIOUS_FAILURES) {
+    if (remaining > 0 && limit - remaining < UNTHROTTLED_FAILURES) {
       return;
     }
-    if (!this.suspects.isFull) {
-      await this.suspects.wait();
+    if (!this.throttle.isFull) {
+      await this.throttle.wait();
     } else if (remaining === 0) {
       applyRateLimitDecision(http.getResponse<FastifyReply>(), { ...decision, rejection: 'too_many_auth_failures' });
     }
@@ -87,7 +87,7 @@ export class ApiKeyGuard extends AuthGuard('bearer') {
     }
     const request = context.switchToHttp().getRequest<FastifyRequest>();
     if (!user) {
-      throw new AuthenticationError(sendsBearerToken(request) ? 'invalid_api_key' : 'missing_api_key');
+      throw new AuthenticationError(hasBearerToken(request) ? 'invalid_api_key' : 'missing_api_key');
     }
     request.principal = user as TUser & Principal;
     return user;
@@ -97,26 +97,26 @@ export class ApiKeyGuard extends AuthGuard('bearer') {
     const http = context.switchToHttp();
     const request = http.getRequest<FastifyRequest>();
     const reply = http.getResponse<FastifyReply>();
-    applyRateLimitDecision(reply, await this.limiter.countAuthFailure(clientAddress(request), 1));
-    const withToken = error.code !== 'missing_api_key';
-    reply.header('www-authenticate', withToken ? `${BEARER_CHALLENGE}, error="invalid_token"` : BEARER_CHALLENGE);
+    applyRateLimitDecision(reply, await this.limiter.countAuthFailure(getClientIp(request), 1));
+    const hasToken = error.code !== 'missing_api_key';
+    reply.header('www-authenticate', hasToken ? `${BEARER_CHALLENGE}, error="invalid_token"` : BEARER_CHALLENGE);
   }
 }
 
 /** Returns all `Authorization` headers. Node.js keeps only the first, but a request with two is ambiguous and must be rejected. */
-function getAuthorizations(request: FastifyRequest): readonly string[] {
+function getAuthorizationHeaders(request: FastifyRequest): readonly string[] {
   const { rawHeaders } = request.raw;
   // headersDistinct would copy all headers of the request.
   return rawHeaders.filter((_, index) => index % 2 === 1 && rawHeaders[index - 1]?.toLowerCase() === 'authorization');
 }
 
 function parseBearerToken(request: FastifyRequest): string | undefined {
-  const [authorization = '', ...others] = getAuthorizations(request);
+  const [authorization = '', ...others] = getAuthorizationHeaders(request);
   return others.length > 0 ? undefined : BEARER_CREDENTIALS.exec(authorization)?.[1];
 }
 
-function sendsBearerToken(request: FastifyRequest): boolean {
-  return getAuthorizations(request).some(
+function hasBearerToken(request: FastifyRequest): boolean {
+  return getAuthorizationHeaders(request).some(
     (authorization) => BEARER_SCHEME.test(authorization) && authorization.includes(' '),
   );
 }

@@ -2,7 +2,7 @@ import { type CanActivate, type ExecutionContext, Injectable } from '@nestjs/com
 import { Reflector } from '@nestjs/core';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { SCOPES } from '../../shared/domain/principal';
-import { requiredScope } from '../../shared/http/access/require-scope';
+import { getRequiredScope } from '../../shared/http/access/require-scope.decorator';
 import { BEARER_CHALLENGE } from '../../shared/http/errors/error.filter';
 import { InsufficientScopeError } from '../domain/auth-errors';
 
@@ -18,7 +18,7 @@ export class ScopeGuard implements CanActivate {
     const { principal } = http.getRequest<FastifyRequest>();
     if (
       principal !== undefined &&
-      SCOPES.indexOf(principal.scope) < SCOPES.indexOf(requiredScope(this.reflector, context))
+      SCOPES.indexOf(principal.scope) < SCOPES.indexOf(getRequiredScope(this.reflector, context))
     ) {
       const challenge = `${BEARER_CHALLENGE}, error="insufficient_scope"`;
       http.getResponse<FastifyReply>().header('www-authenticate', challenge);

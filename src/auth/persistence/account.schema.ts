@@ -1,6 +1,6 @@
 import { EntitySchema } from 'typeorm';
 import { identityColumn } from '../../shared/persistence/bigint-column';
-import { sqlOneOf } from '../../shared/persistence/sql';
+import { createInCondition } from '../../shared/persistence/sql';
 import { Account, PLANS } from '../domain/account';
 
 export const AccountSchema = new EntitySchema<Account>({
@@ -17,7 +17,7 @@ export const AccountSchema = new EntitySchema<Account>({
   },
   checks: [
     { name: 'accounts_name_check', expression: 'char_length(name) BETWEEN 1 AND 100' },
-    { name: 'accounts_plan_check', expression: sqlOneOf('plan', PLANS) },
+    { name: 'accounts_plan_check', expression: createInCondition('plan', PLANS) },
     { name: 'accounts_per_minute_check', expression: 'per_minute >= 1' },
     { name: 'accounts_per_day_check', expression: 'per_day >= 1' },
     { name: 'accounts_check', expression: `(plan = 'enterprise') = (per_minute IS NOT NULL)` },

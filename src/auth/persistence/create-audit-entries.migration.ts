@@ -2,7 +2,7 @@ import type { MigrationInterface, QueryRunner } from 'typeorm';
 
 export class CreateAuditEntries1795287600000 implements MigrationInterface {
   async up(runner: QueryRunner): Promise<void> {
-    // Without foreign keys: entries stay on record whatever happens to the account or key.
+    // Without foreign keys, so that entries remain even if the account or key is deleted.
     await runner.query(`
       CREATE TABLE audit_entries (
         id bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,

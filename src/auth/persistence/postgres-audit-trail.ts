@@ -2,7 +2,7 @@ import { Injectable } from '@nestjs/common';
 import { Clock } from '../../shared/domain/clock';
 import { parseJson, stringifyJson } from '../../shared/json/json';
 import { TypeOrmUnitOfWork } from '../../shared/persistence/typeorm-unit-of-work';
-import { orUnavailable } from '../../shared/persistence/unavailable';
+import { convertUnavailableError } from '../../shared/persistence/unavailable-error';
 import { type AuditedChange, type AuditEntry, AuditTrail } from '../domain/audit-trail';
 import { Operator } from '../domain/operator';
 
@@ -10,7 +10,7 @@ interface Row {
   readonly id: string;
   readonly at: Date;
   readonly operator: string;
-  readonly act: AuditedChange['act'];
+  readonly action: AuditedChange['action'];
   readonly accountId: string;
   readonly keyId: string | null;
   readonly details: string;
@@ -27,19 +27,19 @@ export class PostgresAuditTrail extends AuditTrail {
     super();
   }
 
-  async record({ act, accountId, keyId, details }: AuditedChange): Promise<void> {
-    await orUnavailable(() =>
+  async record({ action, accountId, keyId, details }: AuditedChange): Promise<void> {
+    await convertUnavailableError(() =>
       this.unitOfWork.manager.query(
         `INSERT INTO audit_entries (at, operator, act, account_id, key_id, details) VALUES ($1, $2, $3, $4, $5, $6)`,
-        [new Date(this.clock.now()), this.operator.name, act, accountId, keyId, stringifyJson(details)],
+        [new Date(this.clock.now()), this.operator.name, action, accountId, keyId, stringifyJson(details)],
       ),
     );
   }
 
   async listLatest(limit: number): Promise<AuditEntry[]> {
-    const rows: Row[] = await orUnavailable(() =>
+    const rows: Row[] = await convertUnavailableError(() =>
       this.unitOfWork.manager.query(
-        `SELECT id, at, operator, act, account_id AS "accountId", key_id AS "keyId", details::text
+        `SELECT id, at, operator, act AS action, account_id AS "accountId", key_id AS "keyId", details::text
          FROM audit_entries ORDER BY id DESC LIMIT $1`,
         [limit],
       ),

@@ -1,8 +1,8 @@
 import { Injectable } from '@nestjs/common';
 import type { Repository } from 'typeorm';
-import { insertedId } from '../../shared/persistence/bigint-column';
+import { getInsertedId } from '../../shared/persistence/bigint-column';
 import { TypeOrmUnitOfWork } from '../../shared/persistence/typeorm-unit-of-work';
-import { orUnavailable } from '../../shared/persistence/unavailable';
+import { convertUnavailableError } from '../../shared/persistence/unavailable-error';
 import { Account, type NewAccount } from '../domain/account';
 import { AccountRepository } from '../domain/account.repository';
 
@@ -14,26 +14,26 @@ export class TypeOrmAccountRepository extends AccountRepository {
   }
 
   add(account: NewAccount): Promise<Account> {
-    return orUnavailable(async () => {
-      const id = insertedId(await this.accounts.insert(account));
+    return convertUnavailableError(async () => {
+      const id = getInsertedId(await this.accounts.insert(account));
       return new Account(id, account.name, account.plan, account.perMinute, account.perDay, account.createdAt);
     });
   }
 
   find(id: bigint): Promise<Account | null> {
-    return orUnavailable(() => this.accounts.findOneBy({ id }));
+    return convertUnavailableError(() => this.accounts.findOneBy({ id }));
   }
 
   findForUpdate(id: bigint): Promise<Account | null> {
-    return orUnavailable(() => this.accounts.findOne({ where: { id }, lock: { mode: 'pessimistic_write' } }));
+    return convertUnavailableError(() => this.accounts.findOne({ where: { id }, lock: { mode: 'pessimistic_write' } }));
   }
 
   async save({ id, plan, perMinute, perDay }: Account): Promise<void> {
-    await orUnavailable(() => this.accounts.update({ id }, { plan, perMinute, perDay }));
+    await convertUnavailableError(() => this.accounts.update({ id }, { plan, perMinute, perDay }));
   }
 
   list(): Promise<Account[]> {
-    return orUnavailable(() => this.accounts.find({ order: { id: 'ASC' } }));
+    return convertUnavailableError(() => this.accounts.find({ order: { id: 'ASC' } }));
   }
 
   private get accounts(): Repository<Account> {

@@ -2,30 +2,30 @@ import { Injectable } from '@nestjs/common';
 import type { Repository } from 'typeorm';
 import { ServiceUnavailableError } from '../../shared/domain/pet-store-error';
 import type { Scope } from '../../shared/domain/principal';
-import { insertedId } from '../../shared/persistence/bigint-column';
+import { getInsertedId } from '../../shared/persistence/bigint-column';
 import { PreparedStatements } from '../../shared/persistence/statements/prepared-statements';
 import { TypeOrmUnitOfWork } from '../../shared/persistence/typeorm-unit-of-work';
-import { orUnavailable } from '../../shared/persistence/unavailable';
+import { convertUnavailableError } from '../../shared/persistence/unavailable-error';
 import type { Plan } from '../domain/account';
 import { ApiKey, type NewApiKey } from '../domain/api-key';
 import {
   type AccountChanges,
   ApiKeyRepository,
   type ChangesPosition,
-  type KeyOfAccount,
-  type KeysFound,
-  type KeyUse,
+  type KeyWithAccount,
+  type KeyLookup,
+  type LastUsedUpdate,
 } from '../domain/api-key.repository';
 
 /** Identifies the running server and the database. It changes with a restart, a failover and a restored backup. */
-const SOURCE = `(SELECT concat_ws(' ', pg_postmaster_start_time(), 'auth_changes'::regclass::oid))`;
+const SOURCE_SQL = `(SELECT concat_ws(' ', pg_postmaster_start_time(), 'auth_changes'::regclass::oid))`;
 
 /** Prepared and sent separately from other reads, because no request is served before its key is looked up. */
 const FIND_BY_HASHES = {
   name: 'api_keys_by_hashes',
   table: 'api_keys',
   text: `
-    SELECT key.id, account_id, hash, first_characters, scope, expires_at, revoked_at, unbans, plan, per_minute, per_day, ${SOURCE}
+    SELECT key.id, account_id, hash, first_characters, scope, expires_at, revoked_at, unbans, plan, per_minute, per_day, ${SOURCE_SQL}
     FROM api_keys AS key JOIN accounts AS account ON account.id = account_id WHERE hash = ANY ($1::bytea[])`,
 };
 type KeyRow = [
@@ -49,11 +49,11 @@ const MAX_CHANGES = 1_000;
  * Reads the changes that the current snapshot sees and an earlier one did not. This is exact for any order of commits and takes no
  * lock. A restored dump contains transaction IDs of another server, which may be higher than those of this server.
  */
-export const CHANGES_SINCE = {
+export const FIND_CHANGES_SINCE = {
   name: 'auth_changes_since',
   table: 'api_keys',
   text: `
-    SELECT ${SOURCE}, pg_current_snapshot()::text, pg_is_in_recovery(), ARRAY(
+    SELECT ${SOURCE_SQL}, pg_current_snapshot()::text, pg_is_in_recovery(), ARRAY(
       SELECT account_id FROM auth_changes
       WHERE transaction_id >= pg_snapshot_xmin($1::pg_snapshot)
         AND transaction_id < pg_snapshot_xmax(pg_current_snapshot())
@@ -74,8 +74,8 @@ export class TypeOrmApiKeyRepository extends ApiKeyRepository {
   }
 
   add(key: NewApiKey): Promise<ApiKey> {
-    return orUnavailable(async () => {
-      const id = insertedId(await this.keys.insert(key));
+    return convertUnavailableError(async () => {
+      const id = getInsertedId(await this.keys.insert(key));
       return new ApiKey(
         id,
         key.accountId,
@@ -92,9 +92,9 @@ export class TypeOrmApiKeyRepository extends ApiKeyRepository {
     });
   }
 
-  async findByHashes(hashes: readonly Buffer[]): Promise<KeysFound> {
+  async findByHashes(hashes: readonly Buffer[]): Promise<KeyLookup> {
     const rows = (await this.statements.read(FIND_BY_HASHES, [hashes])) as KeyRow[];
-    const keys = rows.map((row): KeyOfAccount => {
+    const keys = rows.map((row): KeyWithAccount => {
       const [id, accountId, hash, firstCharacters, scope, expiresAt, revokedAt, unbanCount, plan, perMinute, perDay] =
         row;
       const key = {
@@ -112,8 +112,8 @@ export class TypeOrmApiKeyRepository extends ApiKeyRepository {
     return { keys, source: rows[0]?.[11] ?? '' };
   }
 
-  async changesSince(position: ChangesPosition | undefined): Promise<AccountChanges> {
-    const [row] = (await this.statements.read(CHANGES_SINCE, [position?.snapshot ?? null])) as ChangesRow[];
+  async findChangesSince(position: ChangesPosition | undefined): Promise<AccountChanges> {
+    const [row] = (await this.statements.read(FIND_CHANGES_SINCE, [position?.snapshot ?? null])) as ChangesRow[];
     if (row === undefined || row[2]) {
       throw new ServiceUnavailableError(new Error('The database is a standby'));
     }
@@ -126,19 +126,21 @@ export class TypeOrmApiKeyRepository extends ApiKeyRepository {
   }
 
   listByAccount(accountId: bigint): Promise<ApiKey[]> {
-    return orUnavailable(() => this.keys.find({ where: { accountId }, order: { id: 'ASC' } }));
+    return convertUnavailableError(() => this.keys.find({ where: { accountId }, order: { id: 'ASC' } }));
   }
 
   findForUpdate(id: bigint): Promise<ApiKey | null> {
-    return orUnavailable(() => this.keys.findOne({ where: { id }, lock: { mode: 'pessimistic_write' } }));
+    return convertUnavailableError(() => this.keys.findOne({ where: { id }, lock: { mode: 'pessimistic_write' } }));
   }
 
   async save({ id, scope, expiresAt, revokedAt, replacedBy, unbanCount }: ApiKey): Promise<void> {
-    await orUnavailable(() => this.keys.update({ id }, { scope, expiresAt, revokedAt, replacedBy, unbanCount }));
+    await convertUnavailableError(() =>
+      this.keys.update({ id }, { scope, expiresAt, revokedAt, replacedBy, unbanCount }),
+    );
   }
 
-  async recordLastUsed(uses: readonly KeyUse[]): Promise<void> {
-    await orUnavailable(() =>
+  async recordLastUsed(updates: readonly LastUsedUpdate[]): Promise<void> {
+    await convertUnavailableError(() =>
       this.unitOfWork.manager.query(
         `UPDATE api_keys SET last_used_at = use.at
          FROM (
@@ -147,7 +149,7 @@ export class TypeOrmApiKeyRepository extends ApiKeyRepository {
            FOR NO KEY UPDATE OF api_keys SKIP LOCKED
          ) AS use
          WHERE api_keys.id = use.id`,
-        [uses.map(({ keyId }) => `${keyId}`), uses.map(({ at }) => at)],
+        [updates.map(({ keyId }) => `${keyId}`), updates.map(({ at }) => at)],
       ),
     );
   }

@@ -9,7 +9,7 @@ import { fileURLToPath } from 'node:url';
 import { brotliCompressSync, constants, gzipSync } from 'node:zlib';
 import MarkdownIt from 'markdown-it';
 import MiniSearch from 'minisearch';
-import { FIELDS } from './search.mjs';
+import { INDEX_OPTIONS } from './search.mjs';
 
 const PAGE = dirname(fileURLToPath(import.meta.url));
 const SITE = join(PAGE, '../site');
@@ -30,13 +30,13 @@ const GUIDES = [
 ];
 const REFERENCE = { name: 'reference', label: 'API reference' };
 
-const LOCAL = 'http://127.0.0.1:3000';
-const PLAIN_TEXT = new Set(['html', 'css', 'mjs', 'js', 'json']);
+const LOCAL_ORIGIN = 'http://127.0.0.1:3000';
+const COMPRESSED_EXTENSIONS = new Set(['html', 'css', 'mjs', 'js', 'json']);
 
 /** The home page is at `/docs`; its assets and the other pages are one level below. Links are relative, because a gateway may add a path prefix. */
-const prefix = ({ name }) => (name === 'index' ? 'docs/' : '');
-const origin = ({ name }) => (name === 'index' ? '' : '../');
-const link = (page, { name }) => (name === 'index' ? `${origin(page)}docs` : `${prefix(page)}${name}`);
+const getPrefix = ({ name }) => (name === 'index' ? 'docs/' : '');
+const getRootPath = ({ name }) => (name === 'index' ? '' : '../');
+const createLink = (page, { name }) => (name === 'index' ? `${getRootPath(page)}docs` : `${getPrefix(page)}${name}`);
 const escapeHtml = (text) => text.replace(/[&<>"]/g, (character) => `&#${character.charCodeAt(0)};`);
 
 const markdown = new MarkdownIt({ linkify: false });
@@ -56,13 +56,13 @@ rules.heading_close = (tokens, index) => {
 /** Creates the anchor of a heading: the error code, or else the same anchor as on GitHub. */
 function createAnchor(title, taken) {
   const [, code] = /^(\w+) \(\d{3}\)$/.exec(title) ?? [];
-  const base = code ?? slug(title);
+  const base = code ?? slugify(title);
   const count = taken.get(base) ?? 0;
   taken.set(base, count + 1);
   return count === 0 ? base : `${base}-${count}`;
 }
 
-function slug(title) {
+function slugify(title) {
   return title
     .toLowerCase()
     .replace(/[^\p{L}\p{N}\s_-]/gu, '')
@@ -71,8 +71,8 @@ function slug(title) {
 
 /** Resolves a link in a guide to another guide, or to the file in the repository. */
 function resolveLink(guide, href) {
-  if (href === `${LOCAL}/docs/reference`) {
-    return `${prefix(guide)}reference`;
+  if (href === `${LOCAL_ORIGIN}/docs/reference`) {
+    return `${getPrefix(guide)}reference`;
   }
   if (/^([a-z]+:|#)/i.test(href)) {
     return href;
@@ -82,16 +82,16 @@ function resolveLink(guide, href) {
   const file = posix.join(dirname(guide.source), path);
   const target = GUIDES.find(({ source }) => source === file);
   if (file === 'openapi.json') {
-    return `${origin(guide)}openapi.json`;
+    return `${getRootPath(guide)}openapi.json`;
   }
   if (target === undefined) {
     return `${repository.url}/blob/main/${file}${hash}`;
   }
-  return `${link(guide, target)}${hash}`;
+  return `${createLink(guide, target)}${hash}`;
 }
 
 /** Reads a guide: its tokens with resolved anchors and links, and its sections for the search index. */
-function read(guide) {
+function readGuide(guide) {
   // Comments name the source file of a listing for a test.
   const text = readFileSync(join(ROOT, guide.source), 'utf8').replace(/^<!--.*-->\n/gm, '');
   const tokens = markdown.parse(text, {});
@@ -99,13 +99,13 @@ function read(guide) {
   const sections = [];
   tokens.forEach((token, index) => {
     if (token.type === 'heading_open') {
-      const title = plainText(tokens[index + 1]);
+      const title = getPlainText(tokens[index + 1]);
       const meta = { anchor: createAnchor(title, taken) };
       token.meta = meta;
       tokens[index + 2].meta = meta;
       sections.push({ title, level: Number(token.tag.slice(1)), anchor: meta.anchor, text: [] });
     } else if (token.type === 'inline' && tokens[index - 1].type !== 'heading_open') {
-      sections.at(-1)?.text.push(plainText(token));
+      sections.at(-1)?.text.push(getPlainText(token));
     } else if (token.type === 'fence') {
       sections.at(-1)?.text.push(token.content);
     }
@@ -118,46 +118,49 @@ function read(guide) {
   return { ...guide, html: markdown.renderer.render(tokens, markdown.options, {}), sections };
 }
 
-function plainText({ children }) {
+function getPlainText({ children }) {
   return children
     .filter(({ type }) => ['text', 'code_inline', 'softbreak'].includes(type))
     .map(({ type, content }) => (type === 'softbreak' ? ' ' : content))
     .join('');
 }
 
-function navigation(page) {
+function renderNavigation(page) {
   const item = ({ name, label }) => {
     const current = name === page.name ? ' aria-current="page"' : '';
-    return `<li><a href="${link(page, { name })}"${current}>${label}</a></li>`;
+    return `<li><a href="${createLink(page, { name })}"${current}>${label}</a></li>`;
   };
   return [...GUIDES.slice(0, 1), REFERENCE, ...GUIDES.slice(1)].map(item).join('\n        ');
 }
 
-function contents({ sections }) {
+function renderContents({ sections }) {
   const items = sections.filter(({ level }) => level === 2);
   const links = items.map(({ anchor, title }) => `<li><a href="#${escapeHtml(anchor)}">${escapeHtml(title)}</a></li>`);
   return links.length < 2 ? '' : `<nav class="contents" aria-label="On this page"><ul>${links.join('')}</ul></nav>`;
 }
 
 /** Fills a template of a page, and the header that all pages have. */
-function fill(template, page, values) {
-  const header = replace(source('header.html'), { home: link(page, GUIDES[0]), navigation: navigation(page) });
-  return replace(source(template), { prefix: prefix(page), header, version, ...values });
+function renderPage(template, page, values) {
+  const header = fillTemplate(readSource('header.html'), {
+    home: createLink(page, GUIDES[0]),
+    navigation: renderNavigation(page),
+  });
+  return fillTemplate(readSource(template), { prefix: getPrefix(page), header, version, ...values });
 }
 
-function replace(template, values) {
+function fillTemplate(template, values) {
   return template.replace(/\{(\w+)\}/g, (placeholder, name) => values[name] ?? placeholder);
 }
 
-function source(name) {
+function readSource(name) {
   return readFileSync(join(PAGE, name), 'utf8');
 }
 
 /** Writes a file of the site, uncompressed and compressed. */
-function write(name, content) {
+function writeAsset(name, content) {
   const body = Buffer.from(content);
   writeFileSync(join(SITE, name), body);
-  if (PLAIN_TEXT.has(name.split('.').at(-1))) {
+  if (COMPRESSED_EXTENSIONS.has(name.split('.').at(-1))) {
     writeFileSync(join(SITE, `${name}.gz`), gzipSync(body, { level: 9 }));
     // The highest quality takes seconds for Swagger UI and makes it only 3% smaller.
     const quality = body.length > 500_000 ? 9 : 11;
@@ -170,20 +173,20 @@ function write(name, content) {
 
 rmSync(SITE, { recursive: true, force: true });
 mkdirSync(SITE);
-const guides = GUIDES.map(read);
+const guides = GUIDES.map(readGuide);
 for (const guide of guides) {
   const [{ title }] = guide.sections;
-  write(
+  writeAsset(
     `${guide.name}.html`,
-    fill('guide.html', guide, { title: escapeHtml(title), contents: contents(guide), body: guide.html }),
+    renderPage('guide.html', guide, { title: escapeHtml(title), contents: renderContents(guide), body: guide.html }),
   );
 }
-write('reference.html', fill('reference.html', REFERENCE, {}));
+writeAsset('reference.html', renderPage('reference.html', REFERENCE, {}));
 ['guide.css', 'guide.mjs', 'search.mjs', 'reference.css', 'reference.mjs'].forEach((name) => {
-  write(name, source(name));
+  writeAsset(name, readSource(name));
 });
 
-const index = new MiniSearch(FIELDS);
+const index = new MiniSearch(INDEX_OPTIONS);
 index.addAll(
   guides.flatMap(({ name, label, sections }) =>
     sections.map(({ title, anchor, text }, position) => ({
@@ -196,10 +199,10 @@ index.addAll(
     })),
   ),
 );
-write('search.json', JSON.stringify(index));
-write('minisearch.mjs', readFileSync(fileURLToPath(import.meta.resolve('minisearch'))));
+writeAsset('search.json', JSON.stringify(index));
+writeAsset('minisearch.mjs', readFileSync(fileURLToPath(import.meta.resolve('minisearch'))));
 const swaggerUi = dirname(require.resolve('swagger-ui-dist/package.json'));
 for (const name of ['swagger-ui-bundle.js', 'swagger-ui.css', 'favicon-32x32.png']) {
-  write(name, readFileSync(join(swaggerUi, name)));
+  writeAsset(name, readFileSync(join(swaggerUi, name)));
 }
 process.stdout.write(`Rendered ${guides.length} guides and Swagger UI ${version}.\n`);

@@ -1,9 +1,9 @@
 /* global document, fetch, location, navigator, URL */
-import { FIELDS } from './search.mjs';
+import { INDEX_OPTIONS } from './search.mjs';
 
 /** The directory of the pages and assets, with a trailing slash. */
 const DOCS = new URL('./', import.meta.url);
-const LOCAL = 'http://127.0.0.1:3000';
+const LOCAL_ORIGIN = 'http://127.0.0.1:3000';
 const MAX_RESULTS = 8;
 
 // Redirects old links to operations, which pointed to the home page.
@@ -13,9 +13,9 @@ if (location.hash.startsWith('#/') && !document.getElementById('swagger-ui')) {
 
 /** Inserts the URL of this service into the examples, and adds a copy button to each. */
 function completeExamples() {
-  const here = new URL('..', DOCS).href.replace(/\/$/, '');
+  const serviceUrl = new URL('..', DOCS).href.replace(/\/$/, '');
   for (const code of document.querySelectorAll('article pre code')) {
-    code.textContent = code.textContent.replaceAll(LOCAL, here);
+    code.textContent = code.textContent.replaceAll(LOCAL_ORIGIN, serviceUrl);
     const button = document.createElement('button');
     button.type = 'button';
     button.className = 'copy';
@@ -28,20 +28,20 @@ function completeExamples() {
   }
 }
 
-let loading;
+let searchIndex;
 /** Loads the search index at first use. */
 function loadSearch() {
-  loading ??= Promise.all([
+  searchIndex ??= Promise.all([
     import('./minisearch.mjs'),
     fetch(new URL('search.json', DOCS)).then((response) => response.text()),
-  ]).then(([{ default: MiniSearch }, json]) => MiniSearch.loadJSON(json, FIELDS));
-  return loading;
+  ]).then(([{ default: MiniSearch }, json]) => MiniSearch.loadJSON(json, INDEX_OPTIONS));
+  return searchIndex;
 }
 
 function connectSearch() {
   const form = document.querySelector('.search');
   const [input, list] = [form.querySelector('input'), form.querySelector('.results')];
-  const show = async () => {
+  const showResults = async () => {
     const query = input.value.trim();
     const index = await loadSearch();
     // The reader may have continued typing while the index loaded.
@@ -49,7 +49,7 @@ function connectSearch() {
       return;
     }
     const results = query === '' ? [] : index.search(query).slice(0, MAX_RESULTS);
-    list.replaceChildren(...results.map(resultItem));
+    list.replaceChildren(...results.map(createResultItem));
     if (query !== '' && results.length === 0) {
       const item = document.createElement('li');
       item.textContent = 'Nothing found.';
@@ -58,10 +58,10 @@ function connectSearch() {
     list.hidden = query === '';
   };
   input.addEventListener('focus', loadSearch);
-  input.addEventListener('input', show);
+  input.addEventListener('input', showResults);
   form.addEventListener('submit', async (event) => {
     event.preventDefault();
-    await show();
+    await showResults();
     list.querySelector('a')?.click();
   });
   document.addEventListener('click', ({ target }) => {
@@ -72,13 +72,13 @@ function connectSearch() {
   });
 }
 
-function resultItem({ page, label, title, anchor }) {
+function createResultItem({ page, label, title, anchor }) {
   const link = document.createElement('a');
   link.href = new URL(`${page === 'index' ? '../docs' : page}${anchor && `#${anchor}`}`, DOCS);
-  const [name, place] = [document.createElement('strong'), document.createElement('span')];
+  const [name, guideLabel] = [document.createElement('strong'), document.createElement('span')];
   name.textContent = title;
-  place.textContent = label;
-  link.append(name, place);
+  guideLabel.textContent = label;
+  link.append(name, guideLabel);
   const item = document.createElement('li');
   item.append(link);
   return item;

@@ -36,7 +36,7 @@ const exactIntegers = {
     responseBody: (Original, { React: { createElement }, getComponent }) => {
       const HighlightCode = getComponent('HighlightCode', true);
       return (props) => {
-        const text = exactJson(props);
+        const text = formatJson(props);
         if (text === undefined) {
           return createElement(Original, props);
         }
@@ -62,8 +62,8 @@ const exactIntegers = {
 /** The integers in the document that a double cannot represent, by their rounded form. */
 const exactBounds = new Map();
 
-/** Formats a JSON response with line breaks, changing only white space; undefined if it is not JSON. */
-function exactJson({ content, contentType }) {
+/** Formats a JSON response with line breaks, changing only whitespace; undefined if it is not JSON. */
+function formatJson({ content, contentType }) {
   if (typeof content !== 'string' || !/json/.test(contentType)) {
     return undefined;
   }
@@ -73,17 +73,17 @@ function exactJson({ content, contentType }) {
     return undefined;
   }
   let depth = 0;
-  const line = (change) => `\n${'  '.repeat((depth += change))}`;
-  const pretty = (token) => {
+  const startLine = (change) => `\n${'  '.repeat((depth += change))}`;
+  const formatToken = (token) => {
     switch (token[0]) {
       case '{':
       case '[':
-        return token.length > 1 ? token : token + line(1);
+        return token.length > 1 ? token : token + startLine(1);
       case '}':
       case ']':
-        return line(-1) + token;
+        return startLine(-1) + token;
       case ',':
-        return token + line(0);
+        return token + startLine(0);
       case ':':
         return ': ';
       default:
@@ -91,7 +91,7 @@ function exactJson({ content, contentType }) {
     }
   };
   const tokens = content.match(/"(?:\\.|[^"\\])*"|\{\s*\}|\[\s*\]|[{}[\],:]|[^\s{}[\],:"]+/g);
-  return tokens.map(pretty).join('');
+  return tokens.map(formatToken).join('');
 }
 
 /**
@@ -127,8 +127,8 @@ const noFixedIds = {
 const samples = {
   fn: {
     requestSnippetGenerator_javascript: (request) => {
-      const { url, method, headers, body } = parts(request);
-      const options = [`  method: ${quote(method)},`, `  headers: ${indent(object(headers))},`];
+      const { url, method, headers, body } = readRequest(request);
+      const options = [`  method: ${quote(method)},`, `  headers: ${indent(formatObject(headers))},`];
       if (body !== undefined) {
         options.push(`  body: ${quote(body)},`);
       }
@@ -140,7 +140,7 @@ const samples = {
       ].join('\n');
     },
     requestSnippetGenerator_python: (request) => {
-      const { url, method, headers, body } = parts(request);
+      const { url, method, headers, body } = readRequest(request);
       return [
         'import urllib.error',
         'import urllib.request',
@@ -148,7 +148,7 @@ const samples = {
         'request = urllib.request.Request(',
         `    ${quote(url)},`,
         `    method=${quote(method)},`,
-        `    headers=${indent(object(headers), 4)},`,
+        `    headers=${indent(formatObject(headers), 4)},`,
         ...(body === undefined ? [] : [`    data=${quote(body)}.encode(),`]),
         ')',
         'try:',
@@ -161,7 +161,7 @@ const samples = {
   },
 };
 
-function parts(request) {
+function readRequest(request) {
   const body = request.get('body');
   return {
     url: request.get('url'),
@@ -176,7 +176,7 @@ function quote(text) {
   return JSON.stringify(text);
 }
 
-function object(fields) {
+function formatObject(fields) {
   const lines = Object.entries(fields).map(([name, value]) => `  ${quote(name)}: ${quote(value)},`);
   return `{\n${lines.join('\n')}\n}`;
 }

@@ -1,11 +1,11 @@
 import { IdempotencyKeyError } from './idempotency-errors';
 
 /**
- * Visible ASCII, 1 to 255 characters: bare, not starting like a quoted one, or in double quotes, where `\` escapes
- * a quote or itself (RFC 9651 section 3.3.3, String). Generators copy the pattern into code, some without escaping quotes.
+ * Visible ASCII, 1 to 255 characters: either bare (not starting with a quote) or in double quotes, where `\` escapes a quote or itself (RFC
+ * 9651, section 3.3.3, String). Generators copy the pattern into code, some without escaping quotes.
  */
 export const IDEMPOTENCY_KEY = /^(?:([!#-~][!-~]{0,254})|\x22((?:[!#-[\]-~]|\\[\x22\\]){1,255})\x22)$/;
-/** Of the field value: 255 characters, each escaped, in quotes. */
+/** The maximum length of the field value: 255 characters, each escaped, in quotes. */
 export const IDEMPOTENCY_KEY_MAX_LENGTH = 512;
 
 /**

@@ -1,10 +1,12 @@
-import { applyDecorators, SetMetadata, UseInterceptors } from '@nestjs/common';
+import { applyDecorators, SetMetadata } from '@nestjs/common';
 import { ApiHeader } from '@nestjs/swagger';
 import { ApiErrors } from '../../shared/openapi/api-errors';
 import { IDEMPOTENCY_KEY, IDEMPOTENCY_KEY_MAX_LENGTH } from '../domain/idempotency-key';
-import { IdempotencyInterceptor } from './idempotency.interceptor';
+import { type ExecuteOnce, IdempotencyPipe, OncePerKey } from './idempotency.pipe';
 
 export const IDEMPOTENT = 'petstore:idempotent';
+
+type Handler = (this: unknown, ...args: unknown[]) => unknown;
 
 /**
  * Makes an operation with a JSON body safe to retry: a client that sends an `Idempotency-Key` gets the response of the
@@ -14,7 +16,7 @@ export const IDEMPOTENT = 'petstore:idempotent';
 export function Idempotent(): MethodDecorator {
   return applyDecorators(
     SetMetadata(IDEMPOTENT, true),
-    UseInterceptors(IdempotencyInterceptor),
+    executeOncePerKey,
     ApiHeader({
       name: 'Idempotency-Key',
       description:
@@ -27,4 +29,24 @@ export function Idempotent(): MethodDecorator {
     }),
     ApiErrors('invalid_idempotency_key', 'idempotency_key_reused'),
   );
+}
+
+/**
+ * Wraps the handler, which gets one more parameter for this. An interceptor would do the same, but would make every request
+ * pay for its RxJS pipeline, also those without a key: docs/performance.md has the figures.
+ */
+function executeOncePerKey(target: object, name: string | symbol, descriptor: PropertyDescriptor): void {
+  const handler = descriptor.value as Handler;
+  // Unlike the handler's length, this includes parameters with default values.
+  const { length: index } = Reflect.getMetadata('design:paramtypes', target, name) as readonly unknown[];
+  OncePerKey(IdempotencyPipe)(target, name, index);
+  const wrapped: Handler = function (...args) {
+    const executeOnce = args[index] as ExecuteOnce | undefined;
+    return executeOnce === undefined ? handler.apply(this, args) : executeOnce(() => handler.apply(this, args));
+  };
+  // Decorators that were applied before this one left their metadata on the handler.
+  Reflect.getMetadataKeys(handler).forEach((key) => {
+    Reflect.defineMetadata(key, Reflect.getMetadata(key, handler), wrapped);
+  });
+  descriptor.value = Object.defineProperty(wrapped, 'name', { value: handler.name });
 }

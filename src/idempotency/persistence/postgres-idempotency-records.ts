@@ -2,16 +2,16 @@ import { hash } from 'node:crypto';
 import { Injectable } from '@nestjs/common';
 import { redactSecrets } from '../../auth';
 import { TypeOrmUnitOfWork } from '../../shared/persistence/typeorm-unit-of-work';
-import { orUnavailable } from '../../shared/persistence/unavailable';
+import { convertUnavailableError } from '../../shared/persistence/unavailable-error';
 import { IdempotencyKeyError } from '../domain/idempotency-errors';
 import { IdempotencyRecords, type IdempotentRequest, type StoredResponse } from '../domain/idempotency-records';
 
 /** By PostgreSQL's clock, which all replicas share. */
-const EXPIRED = `created_at <= now() - interval '24 hours'`;
+const IS_EXPIRED = `created_at <= now() - interval '24 hours'`;
 /** The key of the advisory lock for deleting expired records: any number, the same on every replica. */
-export const REMOVAL_LOCK = 7_383_783;
+export const REMOVAL_LOCK_KEY = 7_383_783;
 
-/** Stores the records next to what the requests create. Uses SQL, because everything depends on locks and conflicts. */
+/** Stores the records in the same database as the resources. Uses SQL, because the adapter depends on locks and conflicts. */
 @Injectable()
 export class PostgresIdempotencyRecords extends IdempotencyRecords {
   constructor(private readonly unitOfWork: TypeOrmUnitOfWork) {
@@ -30,7 +30,7 @@ export class PostgresIdempotencyRecords extends IdempotencyRecords {
       const claimed: unknown[] = await manager.query(
         `INSERT INTO idempotency_records AS record (account_id, key, fingerprint) VALUES ($1, $2, $3)
          ON CONFLICT (account_id, key)
-         DO UPDATE SET fingerprint = excluded.fingerprint, created_at = excluded.created_at WHERE record.${EXPIRED}
+         DO UPDATE SET fingerprint = excluded.fingerprint, created_at = excluded.created_at WHERE record.${IS_EXPIRED}
          RETURNING 1`,
         [...id, fingerprint],
       );
@@ -55,17 +55,17 @@ export class PostgresIdempotencyRecords extends IdempotencyRecords {
   }
 
   async removeExpired(batchSize: number): Promise<number> {
-    const [, removed]: [unknown, number] = await orUnavailable(() =>
+    const [, removedCount]: [unknown, number] = await convertUnavailableError(() =>
       this.unitOfWork.manager.query(
         `WITH lock AS MATERIALIZED (SELECT pg_try_advisory_xact_lock($1) AS is_held)
        DELETE FROM idempotency_records WHERE (account_id, key) IN (
          SELECT account_id, key FROM idempotency_records
-         WHERE (SELECT is_held FROM lock) AND ${EXPIRED}
+         WHERE (SELECT is_held FROM lock) AND ${IS_EXPIRED}
          ORDER BY created_at LIMIT $2 FOR UPDATE SKIP LOCKED
        )`,
-        [REMOVAL_LOCK, batchSize],
+        [REMOVAL_LOCK_KEY, batchSize],
       ),
     );
-    return removed;
+    return removedCount;
   }
 }

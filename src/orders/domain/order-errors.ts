@@ -12,7 +12,7 @@ declare module '../../shared/domain/error-codes' {
   }
 }
 
-/** The account has no order with the id. Orders of other accounts are not found either. */
+/** The account has no order with the ID. Orders of other accounts are not found either. */
 export class OrderNotFoundError extends PetStoreError {
   constructor() {
     super('order_not_found', ORDER_ERRORS.order_not_found);

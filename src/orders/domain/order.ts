@@ -18,7 +18,7 @@ export class Order {
   ) {}
 }
 
-/** An order that has no id yet. */
+/** An order that has no ID yet. */
 export type NewOrder = Omit<Order, 'id'>;
 
 /** The client's input for an order. */
@@ -32,7 +32,7 @@ export function placeOrder(accountId: bigint, input: PlaceOrderInput, now: numbe
   return { accountId, petId, quantity, status: 'placed', shipDate, placedAt: new Date(now) };
 }
 
-/** @returns the problem as a phrase that follows "quantity"; undefined if the value is valid */
+/** @returns what is wrong with the value, as a phrase that follows "quantity"; undefined if it is valid */
 export function validateQuantity(value: unknown): string | undefined {
   return Number.isInteger(value) && (value as number) >= 1 && (value as number) <= MAX_QUANTITY
     ? undefined

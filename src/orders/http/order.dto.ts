@@ -1,5 +1,5 @@
 import { ApiProperty, ApiPropertyOptional, ApiSchema } from '@nestjs/swagger';
-import { int64Schema } from '../../shared/openapi/int64-schema';
+import { createInt64Schema } from '../../shared/openapi/int64-schema';
 import { MAX_QUANTITY, type Order, ORDER_STATUSES, type OrderStatus } from '../domain/order';
 
 const DATE_TIME_LENGTH = '2026-12-24T09:00:00.000Z'.length;
@@ -19,12 +19,12 @@ export const ORDER_STATUS_SCHEMA = {
 export class OrderDto {
   @ApiProperty({
     description: 'Unique identifier, assigned by the service on creation.',
-    ...int64Schema(1n),
+    ...createInt64Schema(1n),
     example: 1,
   })
   readonly id: bigint;
 
-  @ApiProperty({ description: 'Identifier of the animal.', ...int64Schema(1n), example: 1 })
+  @ApiProperty({ description: 'Identifier of the animal.', ...createInt64Schema(1n), example: 1 })
   readonly petId: bigint;
 
   @ApiProperty({

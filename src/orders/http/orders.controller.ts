@@ -8,9 +8,9 @@ import { MAX_PAGE_LIMIT } from '../../shared/domain/page-limit';
 import { ApiErrors } from '../../shared/openapi/api-errors';
 import { ApiGroup } from '../../shared/openapi/api-group.decorator';
 import { LINK_NEXT_HEADER, LOCATION_HEADER } from '../../shared/openapi/api-headers';
-import { int64Schema } from '../../shared/openapi/int64-schema';
+import { createInt64Schema } from '../../shared/openapi/int64-schema';
 import { decodePageCursor, serializeFilters, setNextLink } from '../../shared/http/pagination/pagination';
-import { RequireScope } from '../../shared/http/access/require-scope';
+import { RequireScope } from '../../shared/http/access/require-scope.decorator';
 import { ParseInt64Pipe } from '../../shared/http/validation/parse-int64.pipe';
 import { AccountId } from '../../shared/http/access/request-principal';
 import { Stability } from '../../versioning';
@@ -66,7 +66,7 @@ export class OrdersController {
     description:
       'Places an order for an `available` animal, which becomes `pending`, and returns the order with its ' +
       'URL in `Location`. Of several concurrent orders for one animal, exactly one is placed. ' +
-      'Unknown fields are ignored. Send an `Idempotency-Key` to be able to retry the request safely.',
+      'Unknown fields are ignored. To retry the request safely, send an `Idempotency-Key`.',
   })
   @ApiCreatedResponse({ description: 'The placed order.', headers: LOCATION_HEADER, type: OrderDto })
   @ApiErrors(
@@ -97,7 +97,7 @@ export class OrdersController {
   @ApiParam({
     name: 'orderId',
     description: 'Identifier of the order.',
-    schema: { ...int64Schema(1n), example: 1 },
+    schema: { ...createInt64Schema(1n), example: 1 },
   })
   @ApiOkResponse({ description: 'The order.', type: OrderDto })
   @ApiErrors('order_not_found')

@@ -1,6 +1,6 @@
 import { EntitySchema } from 'typeorm';
 import { bigintColumn, identityColumn } from '../../shared/persistence/bigint-column';
-import { sqlOneOf } from '../../shared/persistence/sql';
+import { createInCondition } from '../../shared/persistence/sql';
 import { MAX_QUANTITY, Order, ORDER_STATUSES } from '../domain/order';
 
 export const OrderSchema = new EntitySchema<Order>({
@@ -28,6 +28,6 @@ export const OrderSchema = new EntitySchema<Order>({
   ],
   checks: [
     { name: 'orders_quantity_check', expression: `quantity BETWEEN 1 AND ${MAX_QUANTITY}` },
-    { name: 'orders_status_check', expression: sqlOneOf('status', ORDER_STATUSES) },
+    { name: 'orders_status_check', expression: createInCondition('status', ORDER_STATUSES) },
   ],
 });

@@ -1,8 +1,8 @@
 import { Injectable } from '@nestjs/common';
 import { MoreThan, type Repository } from 'typeorm';
-import { insertedId } from '../../shared/persistence/bigint-column';
+import { getInsertedId } from '../../shared/persistence/bigint-column';
 import { TypeOrmUnitOfWork } from '../../shared/persistence/typeorm-unit-of-work';
-import { orUnavailable } from '../../shared/persistence/unavailable';
+import { convertUnavailableError } from '../../shared/persistence/unavailable-error';
 import { type NewOrder, Order } from '../domain/order';
 import { type OrderPage, type OrderQuery, OrderRepository } from '../domain/order.repository';
 
@@ -14,19 +14,19 @@ export class TypeOrmOrderRepository extends OrderRepository {
   }
 
   add(order: NewOrder): Promise<Order> {
-    return orUnavailable(async () => {
-      const id = insertedId(await this.orders.insert(order));
+    return convertUnavailableError(async () => {
+      const id = getInsertedId(await this.orders.insert(order));
       const { accountId, petId, quantity, status, shipDate, placedAt } = order;
       return new Order(id, accountId, petId, quantity, status, shipDate, placedAt);
     });
   }
 
   find(accountId: bigint, id: bigint): Promise<Order | null> {
-    return orUnavailable(() => this.orders.findOneBy({ accountId, id }));
+    return convertUnavailableError(() => this.orders.findOneBy({ accountId, id }));
   }
 
   list({ accountId, status, petId, after, limit }: OrderQuery): Promise<OrderPage> {
-    return orUnavailable(async () => {
+    return convertUnavailableError(async () => {
       const found = await this.orders.find({
         where: {
           accountId,

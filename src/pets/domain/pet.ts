@@ -15,5 +15,5 @@ export class Pet {
   ) {}
 }
 
-/** An animal that has no id yet. */
+/** An animal that has no ID yet. */
 export type NewPet = Omit<Pet, 'id'>;

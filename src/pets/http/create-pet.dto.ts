@@ -8,7 +8,7 @@ import { PET_STATUS_SCHEMA } from './pet.dto';
 @ApiSchema({ name: 'NewPet', description: 'An animal to add.' })
 export class CreatePetDto implements NewPet {
   @ApiProperty({
-    description: "The animal's name; not only white space. It is stored as sent.",
+    description: "The animal's name; not only whitespace. It is stored as sent.",
     example: 'Rex',
   })
   @IsText({ maxLength: PET_NAME_MAX_LENGTH })

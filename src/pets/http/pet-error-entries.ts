@@ -1,5 +1,5 @@
 import { HttpStatus } from '@nestjs/common';
-import { errorEntries } from '../../shared/http/errors/error-catalog';
+import { createErrorEntries } from '../../shared/http/errors/error-catalog';
 import { PET_ERRORS } from '../domain/pet-errors';
 
-export const PET_ERROR_ENTRIES = errorEntries(PET_ERRORS, { pet_not_found: HttpStatus.NOT_FOUND });
+export const PET_ERROR_ENTRIES = createErrorEntries(PET_ERRORS, { pet_not_found: HttpStatus.NOT_FOUND });

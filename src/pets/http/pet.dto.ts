@@ -1,5 +1,5 @@
 import { ApiProperty, ApiSchema } from '@nestjs/swagger';
-import { int64Schema } from '../../shared/openapi/int64-schema';
+import { createInt64Schema } from '../../shared/openapi/int64-schema';
 import { type Pet, PET_NAME_MAX_LENGTH, PET_STATUSES, type PetStatus } from '../domain/pet';
 
 /** The status of an animal, as a named schema in the OpenAPI document. */
@@ -17,7 +17,7 @@ export const PET_STATUS_SCHEMA = {
 export class PetDto {
   @ApiProperty({
     description: 'Unique identifier, assigned by the service on creation.',
-    ...int64Schema(1n),
+    ...createInt64Schema(1n),
     example: 1,
   })
   readonly id: bigint;
@@ -33,7 +33,7 @@ export class PetDto {
 
   @ApiProperty({
     description: 'Identifier of the category the animal belongs to.',
-    ...int64Schema(),
+    ...createInt64Schema(),
     example: 3,
   })
   readonly categoryId: bigint;

@@ -7,10 +7,10 @@ import { MAX_PAGE_LIMIT } from '../../shared/domain/page-limit';
 import { ApiErrors } from '../../shared/openapi/api-errors';
 import { ApiGroup } from '../../shared/openapi/api-group.decorator';
 import { LINK_NEXT_HEADER, LOCATION_HEADER } from '../../shared/openapi/api-headers';
-import { int64Schema } from '../../shared/openapi/int64-schema';
+import { createInt64Schema } from '../../shared/openapi/int64-schema';
 import { JsonText } from '../../shared/json/json';
 import { decodePageCursor, serializeFilters, setNextLink } from '../../shared/http/pagination/pagination';
-import { RequireScope } from '../../shared/http/access/require-scope';
+import { RequireScope } from '../../shared/http/access/require-scope.decorator';
 import { ParseInt64Pipe } from '../../shared/http/validation/parse-int64.pipe';
 import { Deprecated } from '../../versioning';
 import { PetNotFoundError } from '../domain/pet-errors';
@@ -31,8 +31,8 @@ export class PetsController {
   @ApiOperation({
     summary: 'List animals',
     description:
-      'Returns animals in ascending order of `id`, one page at a time. If there are more, the `Link` header has the URL of the ' +
-      'next page; follow it unchanged until there is none. ' +
+      'Returns animals by ascending `id`, one page at a time. If there are more, the `Link` header contains the URL of the next ' +
+      'page: request it unchanged, until a response has none. ' +
       'Pagination is stable under inserts: no animal is repeated, and none that existed when the first page was requested is skipped.',
   })
   @ApiOkResponse({
@@ -59,7 +59,7 @@ export class PetsController {
     summary: 'Add an animal',
     description:
       'Stores an animal and returns it with the `id` that the service assigned, and its URL in `Location`. ' +
-      'Unknown fields, and an `id` in the body, are ignored. Send an `Idempotency-Key` to be able to retry the request safely.',
+      'Unknown fields, and an `id` in the body, are ignored. To retry the request safely, send an `Idempotency-Key`.',
   })
   @ApiCreatedResponse({ description: 'The stored animal.', headers: LOCATION_HEADER, type: PetDto })
   @ApiErrors('invalid_json', 'invalid_body', 'body_too_large', 'unsupported_media_type')
@@ -85,7 +85,7 @@ export class PetsController {
   @ApiParam({
     name: 'petId',
     description: 'Identifier of the animal.',
-    schema: { ...int64Schema(1n), example: 1 },
+    schema: { ...createInt64Schema(1n), example: 1 },
   })
   @ApiOkResponse({ description: 'The animal.', type: PetDto })
   @ApiErrors('pet_not_found')

@@ -1,6 +1,6 @@
 import { EntitySchema } from 'typeorm';
 import { bigintColumn, identityColumn } from '../../shared/persistence/bigint-column';
-import { sqlOneOf } from '../../shared/persistence/sql';
+import { createInCondition } from '../../shared/persistence/sql';
 import { Pet, PET_NAME_MAX_LENGTH, PET_STATUSES } from '../domain/pet';
 
 export const PetSchema = new EntitySchema<Pet>({
@@ -19,6 +19,6 @@ export const PetSchema = new EntitySchema<Pet>({
       name: 'pets_name_check',
       expression: `char_length(name) BETWEEN 1 AND ${PET_NAME_MAX_LENGTH} AND btrim(name, E' \\t\\n\\x0B\\f\\r') <> ''`,
     },
-    { name: 'pets_status_check', expression: sqlOneOf('status', PET_STATUSES) },
+    { name: 'pets_status_check', expression: createInCondition('status', PET_STATUSES) },
   ],
 });

@@ -1,5 +1,5 @@
 import { DataSource } from 'typeorm';
-import { PAGE, PAGE_OF_STATUS } from './postgres-pet-listing';
+import { SELECT_PAGE, SELECT_PAGE_BY_STATUS } from './postgres-pet-listing';
 import { TestService } from '../../../test/support/service';
 
 describe('The statements that list animals', () => {
@@ -11,9 +11,9 @@ describe('The statements that list animals', () => {
   afterAll(() => service.close());
 
   it.each([
-    ['a page', PAGE, 'bigint, int', '10000, 21', 'pets_pkey'],
+    ['a page', SELECT_PAGE, 'bigint, int', '10000, 21', 'pets_pkey'],
     // All animals except the last few have a different status.
-    ['a page of one status', PAGE_OF_STATUS, 'bigint, int, text', "10000, 21, 'available'", 'pets_status_id'],
+    ['a page of one status', SELECT_PAGE_BY_STATUS, 'bigint, int, text', "10000, 21, 'available'", 'pets_status_id'],
   ])('read %s in the middle of many animals from an index only, with a plan made once', async (...story) => {
     const [, { text }, types, values, index] = story;
     const plans: unknown = await service.app.get(DataSource).transaction(async (manager) => {

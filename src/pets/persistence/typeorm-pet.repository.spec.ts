@@ -9,7 +9,7 @@ describe('TypeOrmPetRepository, which inserts in batches', () => {
   });
   afterAll(() => service.close());
 
-  it('adds 500 concurrent animals, each with its own id', async () => {
+  it('adds 500 concurrent animals, each with its own ID', async () => {
     const pets = service.app.get(PetRepository);
     const added = await Promise.all(
       Array.from({ length: 500 }, (_, i) => pets.add({ name: `Animal ${i}`, categoryId: BigInt(i), status: 'sold' })),

@@ -1,17 +1,17 @@
 import { Injectable } from '@nestjs/common';
 import type { Repository } from 'typeorm';
-import { Batches } from '../../shared/persistence/statements/batches';
+import { Batcher } from '../../shared/persistence/statements/batcher';
 import { PreparedStatements } from '../../shared/persistence/statements/prepared-statements';
-import { sqlNames } from '../../shared/persistence/sql';
+import { getSqlNames } from '../../shared/persistence/sql';
 import { TypeOrmUnitOfWork } from '../../shared/persistence/typeorm-unit-of-work';
-import { orUnavailable } from '../../shared/persistence/unavailable';
+import { convertUnavailableError } from '../../shared/persistence/unavailable-error';
 import { type NewPet, Pet, type PetStatus } from '../domain/pet';
 import { PetRepository, type Reservation } from '../domain/pet.repository';
 import { PetSchema } from './pet.schema';
 
-const { table, columns } = sqlNames(PetSchema);
+const { table, columns } = getSqlNames(PetSchema);
 
-/** Prepared statements, because these two are sent all the time. */
+/** Prepared, because these two statements run most often. */
 const INSERT = {
   name: 'pets_insert',
   text: `
@@ -28,7 +28,7 @@ const SELECT = {
 
 @Injectable()
 export class TypeOrmPetRepository extends PetRepository {
-  private readonly batches: Batches<NewPet, bigint>;
+  private readonly batcher: Batcher<NewPet, bigint>;
 
   constructor(
     private readonly unitOfWork: TypeOrmUnitOfWork,
@@ -36,13 +36,13 @@ export class TypeOrmPetRepository extends PetRepository {
   ) {
     super();
     unitOfWork.requireSchema(Pet);
-    this.batches = new Batches((pets) => this.insert(pets), unitOfWork.writers);
+    this.batcher = new Batcher((pets) => this.insert(pets), unitOfWork.writeSemaphore);
   }
 
   async add(pet: NewPet): Promise<Pet> {
     // Animals that arrive together are inserted together, unless the request has its own transaction.
     const isInTransaction = this.unitOfWork.transaction !== undefined;
-    const id = isInTransaction ? (await this.insert([pet]))[0] : await this.batches.add(pet);
+    const id = isInTransaction ? (await this.insert([pet]))[0] : await this.batcher.add(pet);
     return new Pet(id ?? 0n, pet.name, pet.categoryId, pet.status);
   }
 
@@ -53,11 +53,11 @@ export class TypeOrmPetRepository extends PetRepository {
 
   findForUpdate(id: bigint): Promise<Pet | null> {
     // Unlike FOR UPDATE, this does not block inserts of rows that refer to the animal.
-    return orUnavailable(() => this.pets.findOne({ where: { id }, lock: { mode: 'for_no_key_update' } }));
+    return convertUnavailableError(() => this.pets.findOne({ where: { id }, lock: { mode: 'for_no_key_update' } }));
   }
 
   reserve(id: bigint): Promise<Reservation> {
-    return orUnavailable(async () => {
+    return convertUnavailableError(async () => {
       const { affected } = await this.pets.update({ id, status: 'available' }, { status: 'pending' });
       if (affected === 1) {
         return 'reserved';
@@ -72,7 +72,7 @@ export class TypeOrmPetRepository extends PetRepository {
       pets.map(({ categoryId }) => categoryId),
       pets.map(({ status }) => status),
     ])) as [string][];
-    // Ids are assigned in input order, but the order of the returned rows is not guaranteed.
+    // IDs are assigned in input order, but the order of the returned rows is not guaranteed.
     return rows.map(([id]) => BigInt(id)).sort((a, b) => (a < b ? -1 : 1));
   }
 

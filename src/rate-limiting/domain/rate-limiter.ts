@@ -40,11 +40,11 @@ type BanListener = (principal: Principal, bannedUntil: number) => void;
 type ReplyListener = (ms: number) => void;
 
 /** The events and states of a limiter that operators monitor. */
-export class RateLimiterEvents {
+export class RateLimiterMonitor {
   bansImposed = 0;
   /** Whether this replica counts locally because the shared store is unavailable. */
   isDegraded = false;
-  /** How often a circuit breaker has opened. */
+  /** How many times a circuit breaker has opened. */
   breakerOpenings = 0;
   private readonly banListeners: BanListener[] = [];
   private readonly replyListeners: ReplyListener[] = [];
@@ -81,7 +81,7 @@ export class RateLimiterEvents {
  * with a higher unban count clears the key's rejections and bans; a later request with an older count does not restore them.
  */
 export abstract class RateLimiter {
-  readonly events = new RateLimiterEvents();
+  readonly monitor = new RateLimiterMonitor();
 
   /** Counts a request with a valid key, or rejects it. */
   abstract countRequest(principal: Principal): RateLimitDecision | Promise<RateLimitDecision>;
@@ -93,5 +93,5 @@ export abstract class RateLimiter {
    * Counts a failed authentication from a client IP address (cost 1), or only returns the window as this replica knows
    * it (cost 0). IPv6 addresses are grouped by /64 network.
    */
-  abstract countAuthFailure(address: string, cost: 0 | 1): RateLimitDecision | Promise<RateLimitDecision>;
+  abstract countAuthFailure(ip: string, cost: 0 | 1): RateLimitDecision | Promise<RateLimitDecision>;
 }

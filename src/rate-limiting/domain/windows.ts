@@ -7,7 +7,7 @@ export const MINUTE_MS = 60_000;
 export const DAY_MS = 86_400_000;
 
 /** The end of the UTC calendar day, in ms since the epoch. */
-export function endOfDay(now: number): number {
+export function getEndOfDay(now: number): number {
   return Math.floor(now / DAY_MS) * DAY_MS + DAY_MS;
 }
 
@@ -16,13 +16,13 @@ export function isExhausted({ used, limit }: Window): boolean {
 }
 
 /** The decision for a counted request. It shows the window with the fewest requests left; on a tie, the one that ends later. */
-export function admitted({ minute, day }: AccountWindows, now: number): RateLimitDecision {
+export function createAdmittedDecision({ minute, day }: AccountWindows, now: number): RateLimitDecision {
   const difference = minute.limit - minute.used - (day.limit - day.used);
   return createDecision(difference < 0 || (difference === 0 && minute.endsAt > day.endsAt) ? minute : day, now);
 }
 
 /** The decision for a request rejected by an exhausted window. It shows the exhausted window that ends last. */
-export function rejected({ minute, day }: AccountWindows, now: number): RateLimitDecision {
+export function createRejectedDecision({ minute, day }: AccountWindows, now: number): RateLimitDecision {
   const isMinute = !isExhausted(day) || (isExhausted(minute) && minute.endsAt > day.endsAt);
   return isMinute
     ? createDecision(minute, now, 'rate_limit_exceeded')
@@ -30,13 +30,13 @@ export function rejected({ minute, day }: AccountWindows, now: number): RateLimi
 }
 
 /** The decision for a request with a banned key. */
-export function banned({ allowance }: Principal, bannedUntil: number, now: number): RateLimitDecision {
+export function createBannedDecision({ allowance }: Principal, bannedUntil: number, now: number): RateLimitDecision {
   const limit = allowance.perMinute;
   return createDecision({ limit, used: limit, endsAt: bannedUntil }, now, 'key_temporarily_banned');
 }
 
 /** The decision for a request without a valid key, by the window of its client IP address. */
-export function authFailure(window: Window, isRejected: boolean, now: number): RateLimitDecision {
+export function createAuthFailureDecision(window: Window, isRejected: boolean, now: number): RateLimitDecision {
   return createDecision(window, now, isRejected ? 'too_many_auth_failures' : undefined);
 }
 

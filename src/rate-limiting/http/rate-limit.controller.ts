@@ -22,7 +22,7 @@ export class RateLimitController {
   @ApiOperation({
     summary: 'Get the rate limit usage',
     description:
-      "Returns the usage of both windows of the key's account, and the ban of the key if there is one. The request is not " +
+      "Returns the usage of both windows of the key's account, and the key's ban, if any. The request is not " +
       'counted in any window, and is not rejected when a window is exhausted or the key is banned.',
   })
   @ApiOkResponse({ description: 'The rate limit usage.', type: RateLimitDto })

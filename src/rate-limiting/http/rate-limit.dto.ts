@@ -34,7 +34,7 @@ export class RateLimitWindowDto {
 
   @ApiProperty({
     description:
-      'Unix timestamp at which the window ends, in seconds. If the window is not open, it is the end of one that opens now.',
+      'Unix timestamp at which the window ends, in seconds. If no window is open, this is the end of a window that opens now.',
     ...UNIX_SECONDS,
   })
   readonly reset: number;
@@ -58,7 +58,7 @@ export class RateLimitBanDto {
 
 @ApiSchema({
   name: 'RateLimit',
-  description: "The rate limit usage of the API key's account, and the ban of the key, if any.",
+  description: "The rate limit usage of the API key's account, and the key's ban, if any.",
 })
 export class RateLimitDto {
   @ApiProperty({ description: 'The minute window, which opens at the first counted request.' })
@@ -68,7 +68,7 @@ export class RateLimitDto {
   readonly day: RateLimitWindowDto;
 
   @ApiPropertyOptional({
-    description: 'The ban of the key; absent when it is not banned.',
+    description: "The key's ban; absent if the key is not banned.",
     type: RateLimitBanDto,
   })
   readonly ban: RateLimitBanDto | undefined;

@@ -1,14 +1,14 @@
 import type { Allowance } from '../../shared/domain/allowance';
-import { type AccountWindows, endOfDay, MINUTE_MS, type Window } from '../domain/windows';
+import { type AccountWindows, getEndOfDay, MINUTE_MS, type Window } from '../domain/windows';
 
 /** Requests of an account that this replica admitted and the shared store has not acknowledged yet. */
 export interface PendingUsage {
   readonly accountId: bigint;
   readonly minuteEndsAt: number;
-  readonly minute: number;
+  readonly minuteCount: number;
   readonly dayEndsAt: number;
-  readonly day: number;
-  /** Identifies a sequence of admissions. The store merges each admission once, however often it is reported. */
+  readonly dayCount: number;
+  /** Identifies a sequence of admissions. The store merges each admission once, even if it is reported several times. */
   readonly sequence: string;
   readonly from: number;
   readonly to: number;
@@ -23,7 +23,7 @@ export interface SharedUsage {
   readonly windows: AccountWindows;
 }
 
-let sequences = 0;
+let lastSequence = 0;
 
 /** The usage of one window as known to this replica. */
 class WindowUsage {
@@ -44,7 +44,7 @@ class WindowUsage {
   }
 
   /**
-   * Merges the usage from the shared store; the usage known here never decreases.
+   * Merges the usage from the shared store. The usage known to this replica never decreases.
    * @param inDoubt how many pending requests the store may have counted already
    * @returns how many requests the store counted before and has lost since
    */
@@ -68,11 +68,11 @@ export class AccountUsage {
   private minute = new WindowUsage(0, 0);
   private day = new WindowUsage(0, 0);
   /** The total number of requests that were ever pending, and how many of them the shared store has acknowledged. */
-  private pendingEver = 0;
+  private totalPending = 0;
   private acknowledged = 0;
-  /** Requests admitted here while the outcome of their call to the shared store is unknown. */
+  /** Requests that this replica admitted while the outcome of their call to the shared store is unknown. */
   private inDoubt = 0;
-  private readonly sequence = `${++sequences}`;
+  private readonly sequence = `${++lastSequence}`;
 
   constructor(private readonly accountId: bigint) {}
 
@@ -81,8 +81,8 @@ export class AccountUsage {
   }
 
   /** Returns the windows. Those that have ended are replaced by new ones. */
-  windows({ perMinute, perDay }: Allowance, now: number): AccountWindows {
-    const { minute, day } = this.current(now);
+  getWindows({ perMinute, perDay }: Allowance, now: number): AccountWindows {
+    const { minute, day } = this.getCurrentWindows(now);
     return {
       minute: { limit: perMinute, used: minute.used, endsAt: minute.endsAt },
       day: { limit: perDay, used: day.used, endsAt: day.endsAt },
@@ -91,41 +91,41 @@ export class AccountUsage {
 
   /** Counts a request that this replica admits locally. */
   admit(now: number): void {
-    const { minute, day } = this.open(now);
+    const { minute, day } = this.openWindows(now);
     for (const window of [minute, day]) {
       window.used++;
       window.admitted++;
       window.pending++;
     }
-    this.pendingEver++;
+    this.totalPending++;
   }
 
   /**
    * Delays the report of the latest admissions while the shared store may still count them through a pending call.
    * @returns a function to call with the outcome of the call, or undefined if it failed
    */
-  hold(admissions: number): (outcome: SharedUsage | undefined) => void {
+  deferReport(admissions: number): (outcome: SharedUsage | undefined) => void {
     const { minute, day } = this;
     this.inDoubt += admissions;
     return (outcome) => {
       this.inDoubt -= admissions;
       const counted = Math.min(admissions, outcome?.admissions ?? 0);
-      this.pendingEver -= counted;
+      this.totalPending -= counted;
       minute.pending = Math.max(0, minute.pending - counted);
       day.pending = Math.max(0, day.pending - counted);
     };
   }
 
   /** Returns the usage to report to the shared store; undefined if there is none. */
-  pending(): PendingUsage | undefined {
-    const { minute, day, accountId, sequence, acknowledged: from, pendingEver: to } = this;
+  getPendingUsage(): PendingUsage | undefined {
+    const { minute, day, accountId, sequence, acknowledged: from, totalPending: to } = this;
     if (from === to || this.inDoubt > 0) {
       return undefined;
     }
     const [minutePending, dayPending] = [minute.pending, day.pending];
     return {
       ...{ accountId, sequence, from, to },
-      ...{ minuteEndsAt: minute.endsAt, minute: minutePending, dayEndsAt: day.endsAt, day: dayPending },
+      ...{ minuteEndsAt: minute.endsAt, minuteCount: minutePending, dayEndsAt: day.endsAt, dayCount: dayPending },
       acknowledge: () => {
         const merged = Math.max(0, to - this.acknowledged);
         this.acknowledged += merged;
@@ -141,32 +141,32 @@ export class AccountUsage {
    * of this replica or has not received them yet.
    */
   sync({ admissions, windows }: SharedUsage, now: number): number {
-    const { minute, day } = this.open(now);
-    this.pendingEver += Math.max(
+    const { minute, day } = this.openWindows(now);
+    this.totalPending += Math.max(
       minute.sync(windows.minute, admissions, this.inDoubt, now),
       day.sync(windows.day, admissions, this.inDoubt, now),
     );
-    const passing = Math.max(
+    const confirmed = Math.max(
       0,
       Math.min(admissions, windows.minute.limit - minute.admitted, windows.day.limit - day.admitted),
     );
-    minute.admit(passing);
-    day.admit(passing);
-    return passing;
+    minute.admit(confirmed);
+    day.admit(confirmed);
+    return confirmed;
   }
 
   /** Replaces windows that have ended by new ones. */
-  private open(now: number): { minute: WindowUsage; day: WindowUsage } {
-    const current = this.current(now);
+  private openWindows(now: number): { minute: WindowUsage; day: WindowUsage } {
+    const current = this.getCurrentWindows(now);
     this.minute = current.minute;
     this.day = current.day;
     return current;
   }
 
   /** A minute window that ends later than a new one would was opened before the clock was set back; it is replaced. */
-  private current(now: number): { minute: WindowUsage; day: WindowUsage } {
+  private getCurrentWindows(now: number): { minute: WindowUsage; day: WindowUsage } {
     const { minute, day } = this;
-    const midnight = endOfDay(now);
+    const midnight = getEndOfDay(now);
     return {
       minute: minute.endsAt > now && minute.endsAt <= now + MINUTE_MS ? minute : new WindowUsage(now + MINUTE_MS, 0),
       day: day.endsAt === midnight ? day : new WindowUsage(midnight, 0),

@@ -4,16 +4,20 @@ import { TimeoutError, withTimeout } from './with-timeout';
 const PROBE_INTERVAL_MS = 200;
 const SUCCESSES_TO_CLOSE = 5;
 /** A connection is replaced when a probe gets no response for this long. */
-const PROBE_LIMIT_MS = 1_000;
-/** Responses are evaluated per period. The breaker opens after `LATE_MS` of a period if at least half of its responses are late. */
-const PERIOD_MS = 250;
-const LATE_MS = 100;
+const PROBE_TIMEOUT_MS = 1_000;
+/**
+ * Replies are evaluated per period. The breaker opens after `MIN_EVALUATION_MS` of a period if at least half of its
+ * replies are late.
+ */
+const EVALUATION_PERIOD_MS = 250;
+const MIN_EVALUATION_MS = 100;
 
 /** The outcome of a call: a reply in time, or a promise of a late reply that resolves to undefined if the call fails. */
-export type Outcome<T> = { readonly reply: T } | { readonly reply: undefined; readonly late: Promise<T | undefined> };
+export type Outcome<T> =
+  { readonly reply: T } | { readonly reply: undefined; readonly lateReply: Promise<T | undefined> };
 
-export interface BreakerOptions {
-  readonly replyLimitMs: number;
+export interface CircuitBreakerOptions {
+  readonly replyTimeoutMs: number;
   readonly probe: () => Promise<unknown>;
   readonly reconnect: () => void;
   readonly onOpen: (cause: unknown) => void;
@@ -32,7 +36,7 @@ export class CircuitBreaker {
   private replies = 0;
   private lateReplies = 0;
 
-  constructor(private readonly options: BreakerOptions) {}
+  constructor(private readonly options: CircuitBreakerOptions) {}
 
   get isOpen(): boolean {
     return this.state !== 'closed';
@@ -40,12 +44,12 @@ export class CircuitBreaker {
 
   async execute<T>(call: () => Promise<T>): Promise<Outcome<T>> {
     if (this.isOpen) {
-      return { reply: undefined, late: Promise.resolve(undefined) };
+      return { reply: undefined, lateReply: Promise.resolve(undefined) };
     }
     const startedAt = performance.now();
-    const sent = call();
+    const replyPromise = call();
     try {
-      const reply = await withTimeout(this.options.replyLimitMs, sent);
+      const reply = await withTimeout(this.options.replyTimeoutMs, replyPromise);
       const now = performance.now();
       this.options.onReply(now - startedAt);
       this.countReply(now, 0);
@@ -58,7 +62,7 @@ export class CircuitBreaker {
       } else {
         this.open(error);
       }
-      return { reply: undefined, late: this.awaitLate(sent) };
+      return { reply: undefined, lateReply: this.awaitLateReply(replyPromise) };
     }
   }
 
@@ -77,9 +81,9 @@ export class CircuitBreaker {
   }
 
   /** Waits for a late reply; a late error opens the breaker like any other. */
-  private async awaitLate<T>(sent: Promise<T>): Promise<T | undefined> {
+  private async awaitLateReply<T>(replyPromise: Promise<T>): Promise<T | undefined> {
     try {
-      return await sent;
+      return await replyPromise;
     } catch (error) {
       this.open(error);
       return undefined;
@@ -88,13 +92,13 @@ export class CircuitBreaker {
 
   /** @returns whether too many replies are late */
   private countReply(now: number, late: 0 | 1): boolean {
-    if (now - this.periodStartedAt > PERIOD_MS) {
+    if (now - this.periodStartedAt > EVALUATION_PERIOD_MS) {
       this.periodStartedAt = now;
       this.replies = this.lateReplies = 0;
     }
     this.replies++;
     this.lateReplies += late;
-    return now - this.periodStartedAt >= LATE_MS && this.lateReplies * 2 >= this.replies;
+    return now - this.periodStartedAt >= MIN_EVALUATION_MS && this.lateReplies * 2 >= this.replies;
   }
 
   private async recover(): Promise<void> {
@@ -116,10 +120,10 @@ export class CircuitBreaker {
   private async isHealthy(): Promise<boolean> {
     const probe = this.options.probe();
     try {
-      await withTimeout(this.options.replyLimitMs / 2, probe);
+      await withTimeout(this.options.replyTimeoutMs / 2, probe);
       return true;
     } catch (error) {
-      const reply = error instanceof TimeoutError ? withTimeout(PROBE_LIMIT_MS, probe) : probe;
+      const reply = error instanceof TimeoutError ? withTimeout(PROBE_TIMEOUT_MS, probe) : probe;
       await reply.catch(this.options.reconnect);
       return false;
     }

@@ -1,7 +1,7 @@
 const SLOTS = 16_384;
 
 /** Returns the Redis Cluster hash slot of a hash tag: its CRC-16 (XMODEM) modulo 16384. */
-export function hashSlot(tag: string): number {
+export function computeHashSlot(tag: string): number {
   let crc = 0;
   for (const byte of Buffer.from(tag)) {
     crc ^= byte << 8;

@@ -3,7 +3,7 @@ import { type RateLimitSubject, RedisUsageStore, type RequestCount } from './red
 import { withTimeout } from './with-timeout';
 
 /** This is short, because an operator waits for the result in a terminal. */
-const LIMIT_MS = 1_000;
+const READ_TIMEOUT_MS = 1_000;
 
 /**
  * Reads the rate limit usage and bans of each subject from Redis without counting a request.
@@ -20,7 +20,7 @@ export async function readRateLimitUsage(
     return replies.flat();
   };
   try {
-    return await withTimeout(LIMIT_MS, read());
+    return await withTimeout(READ_TIMEOUT_MS, read());
   } finally {
     store.close();
   }

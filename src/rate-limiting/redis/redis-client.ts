@@ -4,12 +4,12 @@ import { readCertificate, readClientCertificate } from '../../config/certificate
 import { InvalidSettingsError, type SettingFile, type Settings } from '../../config/settings';
 import { REDIS_SETTINGS } from './redis-settings';
 
-const RECONNECT_MS = 200;
+const RECONNECT_DELAY_MS = 200;
 const CONNECT_TIMEOUT_MS = 1_000;
 /** A connection is closed when a response is due and nothing arrives for this long. */
-const SILENCE_LIMIT_MS = 1_000;
+const SOCKET_TIMEOUT_MS = 1_000;
 /** The client tries the next sentinel when one does not respond for this long. */
-const SENTINEL_REPLY_LIMIT_MS = 500;
+const SENTINEL_COMMAND_TIMEOUT_MS = 500;
 const SENTINEL_PORT = 26_379;
 
 /**
@@ -28,7 +28,7 @@ export function createRedisClient(urls: readonly string[], tls: ConnectionOption
   const options: RedisOptions = {
     lazyConnect: true,
     connectTimeout: CONNECT_TIMEOUT_MS,
-    socketTimeout: SILENCE_LIMIT_MS,
+    socketTimeout: SOCKET_TIMEOUT_MS,
     maxRetriesPerRequest: 0,
     enableOfflineQueue: false,
     autoResendUnfulfilledCommands: false,
@@ -36,14 +36,14 @@ export function createRedisClient(urls: readonly string[], tls: ConnectionOption
     disableClientInfo: true,
     ...(usesTls && { tls }),
   };
-  const reconnectDelay = () => RECONNECT_MS;
-  const single: RedisOptions = { ...options, enableAutoPipelining: true, retryStrategy: reconnectDelay };
+  const getReconnectDelay = () => RECONNECT_DELAY_MS;
+  const singleNodeOptions: RedisOptions = { ...options, enableAutoPipelining: true, retryStrategy: getReconnectDelay };
   if (protocol.endsWith('+sentinel:')) {
     const [sentinelUsername, sentinelPassword] = ['sentinelUsername', 'sentinelPassword'].map((name) =>
       searchParams.get(name),
     );
     return new Redis({
-      ...single,
+      ...singleNodeOptions,
       ...credentials,
       db: Number(pathname.slice(1)),
       sentinels: urls.map((url) => {
@@ -54,12 +54,12 @@ export function createRedisClient(urls: readonly string[], tls: ConnectionOption
       ...(sentinelUsername && { sentinelUsername }),
       ...(sentinelPassword && { sentinelPassword }),
       ...(usesTls && { sentinelTLS: tls, enableTLSForSentinelMode: true }),
-      sentinelCommandTimeout: SENTINEL_REPLY_LIMIT_MS,
-      sentinelRetryStrategy: reconnectDelay,
+      sentinelCommandTimeout: SENTINEL_COMMAND_TIMEOUT_MS,
+      sentinelRetryStrategy: getReconnectDelay,
     });
   }
   if (urls.length === 1 && !protocol.endsWith('+cluster:')) {
-    return new Redis(first, single);
+    return new Redis(first, singleNodeOptions);
   }
   return new Cluster(
     urls.map((url) => url.replace('+cluster:', ':')),
@@ -69,7 +69,7 @@ export function createRedisClient(urls: readonly string[], tls: ConnectionOption
       enableAutoPipelining: true,
       // The circuit breakers detect which nodes are available.
       enableReadyCheck: false,
-      clusterRetryStrategy: reconnectDelay,
+      clusterRetryStrategy: getReconnectDelay,
       // Certificates name the host, so it must not be replaced by its IP address.
       dnsLookup: (host, callback) => {
         callback(null, host);
@@ -94,7 +94,7 @@ export function getRedisUser({ options }: Redis | Cluster): string {
  * @throws InvalidSettingsError when a file cannot be read or used, or REDIS_URL does not use TLS
  */
 export function readTlsOptions(settings: Settings): ConnectionOptions {
-  const { caFile, certFile, keyFile } = settings.of(REDIS_SETTINGS);
+  const { caFile, certFile, keyFile } = settings.get(REDIS_SETTINGS);
   if ((caFile ?? certFile ?? keyFile) === undefined) {
     return {};
   }

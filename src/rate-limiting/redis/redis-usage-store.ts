@@ -3,10 +3,10 @@ import { Cluster, type Redis } from 'ioredis';
 import { InvalidSettingsError, type Settings } from '../../config/settings';
 import { RATE_LIMIT_SETTINGS, type RateLimitSettings } from '../rate-limit-settings';
 import type { Principal } from '../../shared/domain/principal';
-import { errorMessage } from '../../shared/domain/error-message';
+import { getErrorMessage } from '../../shared/domain/error-message';
 import type { AccountWindows, Window } from '../domain/windows';
 import type { PendingUsage } from '../memory/account-usage';
-import { hashSlot } from './hash-slot';
+import { computeHashSlot } from './hash-slot';
 import { readTlsOptions, createRedisClient, getRedisUser } from './redis-client';
 import { REDIS_SETTINGS } from './redis-settings';
 import { COUNT_AUTH_FAILURE, COUNT_REQUESTS, PERMISSIONS, PROBE, MERGE_USAGE, type Script } from './scripts';
@@ -16,11 +16,11 @@ const MAX_BATCH_SIZE = 50;
 /** The length of the result of COUNT_REQUESTS for each key. */
 const COUNT_LENGTH = 7;
 /** Client errors for a call that could not be sent, or whose reply could not be read. */
-const NO_CONNECTION =
+const CONNECTION_ERROR =
   /^(Connection is closed|Stream isn't writeable|Reached the max retries|Cluster isn't ready|MOVED )/;
 /** Redis errors for a missing permission, in a call or in a script. */
-const NO_PERMISSION = /^NOPERM|The user executing the script can't|ACL failure in script/;
-/** Client errors: no sentinel named the primary (after an error for each), and a sentinel that has no primary of that name. */
+const PERMISSION_ERROR = /^NOPERM|The user executing the script can't|ACL failure in script/;
+/** Client errors: no sentinel knew the primary (after an error for each sentinel); a sentinel has no primary with that name. */
 const NO_SENTINEL = 'All sentinels are unreachable';
 const UNKNOWN_PRIMARY = /got an invalid reply: null$|No such master with that name/;
 
@@ -28,7 +28,7 @@ const UNKNOWN_PRIMARY = /got an invalid reply: null$|No such master with that na
 export type RateLimitSubject = Pick<Principal, 'accountId' | 'keyId' | 'allowance' | 'unbanCount'>;
 
 /** A number of requests with one key. */
-export interface RequestsOfKey {
+export interface KeyRequests {
   readonly subject: RateLimitSubject;
   readonly requests: number;
 }
@@ -56,23 +56,23 @@ export interface AuthFailureCount {
 
 /**
  * The rate limit usage that all replicas share in Redis or Redis Cluster. Each call is one atomic script and one round trip.
- * Calls made in one event-loop tick are pipelined, in a cluster per node. Every Redis key expires with its window or
+ * Calls made in one event-loop tick are pipelined; in a cluster, they are pipelined per node. Every Redis key expires with its window or
  * penalty. A call fails immediately when there is no connection.
  */
 export class RedisUsageStore {
   /** The cause of the last failed connection attempt. */
   private connectionError: Error | undefined;
-  private readonly replica = randomUUID();
+  private readonly replicaId = randomUUID();
   private readonly banRules: readonly number[];
   /** The maximum number of API keys per call. In a cluster it is 1, because a script can only use keys of one hash slot. */
   maxBatchSize: number;
 
-  /** @param fixedNow replaces Redis's time in tests */
+  /** @param getFixedNow replaces Redis's time in tests */
   constructor(
     private readonly redis: Redis | Cluster,
     private readonly keyPrefix: string,
     private readonly settings: RateLimitSettings,
-    private readonly fixedNow: () => number | '' = () => '',
+    private readonly getFixedNow: () => number | '' = () => '',
   ) {
     this.maxBatchSize = this.redis instanceof Cluster ? 1 : MAX_BATCH_SIZE;
     const { banWindowSeconds, banMemorySeconds, banDurationsSeconds } = settings;
@@ -105,9 +105,9 @@ export class RedisUsageStore {
   /** Creates the store that all replicas with these settings share. */
   static create(settings: Settings): RedisUsageStore {
     const { redisUrls, environment } = settings;
-    const { keyPrefix = `petstore:${environment}:` } = settings.of(REDIS_SETTINGS);
+    const { keyPrefix = `petstore:${environment}:` } = settings.get(REDIS_SETTINGS);
     const redis = createRedisClient(redisUrls, readTlsOptions(settings));
-    return new RedisUsageStore(redis, keyPrefix, settings.of(RATE_LIMIT_SETTINGS));
+    return new RedisUsageStore(redis, keyPrefix, settings.get(RATE_LIMIT_SETTINGS));
   }
 
   /**
@@ -126,7 +126,7 @@ export class RedisUsageStore {
     } catch (error) {
       throw isSelectError(error)
         ? new InvalidSettingsError(
-            `REDIS_URL names a database that Redis does not let the service use (${errorMessage(error)}).`,
+            `Redis does not let the service use the database in REDIS_URL (${getErrorMessage(error)}).`,
           )
         : error;
     }
@@ -153,17 +153,17 @@ export class RedisUsageStore {
    * Counts requests with at most `maxBatchSize` keys. With 0 requests for a key, it only reads the usage.
    * @returns a count for each key
    */
-  async countRequests(batch: readonly RequestsOfKey[]): Promise<RequestCount[]> {
+  async countRequests(batch: readonly KeyRequests[]): Promise<RequestCount[]> {
     const keys: string[] = [];
     const args = [...this.banRules];
     for (const { subject, requests } of batch) {
       const { accountId, keyId, allowance, unbanCount } = subject;
-      keys.push(this.accountKey(accountId), `${this.keyPrefix}{${accountId}}:key:${keyId}`);
+      keys.push(this.getWindowsKey(accountId), `${this.keyPrefix}{${accountId}}:key:${keyId}`);
       args.push(requests, allowance.perMinute, allowance.perDay, unbanCount);
     }
     let reply: unknown;
     try {
-      reply = await this.run(COUNT_REQUESTS, keys, args);
+      reply = await this.runScript(COUNT_REQUESTS, keys, args);
     } catch (error) {
       if (batch.length === 1 || !(error instanceof Error && error.message.startsWith('CROSSSLOT'))) {
         throw error;
@@ -196,7 +196,7 @@ export class RedisUsageStore {
   async countAuthFailure(network: string, cost: 0 | 1): Promise<AuthFailureCount> {
     const limit = this.settings.authFailuresPerMinute;
     const key = `${this.keyPrefix}{${network}}:address`;
-    const [now, passes, endsAt, used] = (await this.run(COUNT_AUTH_FAILURE, [key], [limit, cost])) as [
+    const [now, passes, endsAt, used] = (await this.runScript(COUNT_AUTH_FAILURE, [key], [limit, cost])) as [
       number,
       number,
       number,
@@ -206,41 +206,37 @@ export class RedisUsageStore {
   }
 
   /** Adds the requests that a replica admitted locally. @returns Redis's time */
-  async merge({ accountId, sequence, from, to, minuteEndsAt, minute, dayEndsAt, day }: PendingUsage): Promise<number> {
-    const keys = [this.accountKey(accountId), `${this.keyPrefix}{${accountId}}:merged:${this.replica}:${sequence}`];
+  async mergeUsage(usage: PendingUsage): Promise<number> {
+    const { accountId, sequence } = usage;
+    const keys = [
+      this.getWindowsKey(accountId),
+      `${this.keyPrefix}{${accountId}}:merged:${this.replicaId}:${sequence}`,
+    ];
+    const counts = [usage.from, usage.to, usage.minuteEndsAt, usage.minuteCount, usage.dayEndsAt, usage.dayCount];
     // EVAL sends the source, so that a NOSCRIPT retry cannot reorder it after a later call.
     return (await this.withExplanation(
-      this.redis.eval(
-        MERGE_USAGE.source,
-        ...[keys.length, ...keys, this.fixedNow()],
-        from,
-        to,
-        minuteEndsAt,
-        minute,
-        dayEndsAt,
-        day,
-      ),
+      this.redis.eval(MERGE_USAGE.source, keys.length, ...keys, this.getFixedNow(), ...counts),
     )) as number;
   }
 
   /** Checks that the node of a hash tag accepts writes and grants all permissions that the service needs. @returns its time */
   async probe(tag = 'probe'): Promise<number> {
     const key = `${this.keyPrefix}{${tag}}:probe`;
-    return (await this.run(PROBE, [key, `${key}:hash`], [])) as number;
+    return (await this.runScript(PROBE, [key, `${key}:hash`], [])) as number;
   }
 
   /** Returns the cluster node of a hash tag; empty for a single server, or while the node is unknown. */
   findNode(tag: string): string {
-    return this.redis instanceof Cluster ? (this.redis.slots[hashSlot(tag)]?.[0] ?? '') : '';
+    return this.redis instanceof Cluster ? (this.redis.slots[computeHashSlot(tag)]?.[0] ?? '') : '';
   }
 
   /** The braces mark a Redis Cluster hash tag, which keeps all keys of an account on one node. */
-  private accountKey(accountId: bigint): string {
+  private getWindowsKey(accountId: bigint): string {
     return `${this.keyPrefix}{${accountId}}:windows`;
   }
 
-  private async run({ sha1, source }: Script, keys: string[], values: number[]): Promise<unknown> {
-    const args = [keys.length, ...keys, this.fixedNow(), ...values] as const;
+  private async runScript({ sha1, source }: Script, keys: string[], values: number[]): Promise<unknown> {
+    const args = [keys.length, ...keys, this.getFixedNow(), ...values] as const;
     try {
       return await this.redis.evalsha(sha1, ...args);
     } catch (error) {
@@ -262,10 +258,10 @@ export class RedisUsageStore {
   /** Replaces a generic connection error with its cause, and adds the required grants to a permission error. */
   private explain(error: unknown): unknown {
     const cause =
-      error instanceof Error && NO_CONNECTION.test(error.message)
+      error instanceof Error && CONNECTION_ERROR.test(error.message)
         ? (this.connectionError ?? new Error('the connection was closed'))
         : error;
-    if (!(cause instanceof Error && NO_PERMISSION.test(cause.message))) {
+    if (!(cause instanceof Error && PERMISSION_ERROR.test(cause.message))) {
       return cause;
     }
     const permissions = this.redis instanceof Cluster ? `${PERMISSIONS} +cluster|slots` : PERMISSIONS;

@@ -24,7 +24,7 @@ end
  * Returns now; then for each API key: the number of admitted requests, the number of following requests that are rejected,
  * the end of the ban that rejects the rest (or 0), the end and usage of the minute, the end and usage of the day.
  */
-export const COUNT_REQUESTS = script(`${NOW}
+export const COUNT_REQUESTS = createScript(`${NOW}
 local banWindow, banMemory, banDurations = tonumber(ARGV[2]), tonumber(ARGV[3]), tonumber(ARGV[4])
 local midnight = now - now % 86400000 + 86400000
 
@@ -98,7 +98,7 @@ return reply
  * Counts a failed authentication, or reads the window (cost 0).
  * KEYS: the window of the client network. ARGV: now, limit, cost. Returns now, 1 if admitted, the end and usage of the window.
  */
-export const COUNT_AUTH_FAILURE = script(`${NOW}
+export const COUNT_AUTH_FAILURE = createScript(`${NOW}
 local limit, cost = tonumber(ARGV[2]), tonumber(ARGV[3])
 local window = redis.call('HMGET', KEYS[1], 'endsAt', 'used')
 local endsAt, used = tonumber(window[1]) or 0, tonumber(window[2]) or 0
@@ -116,12 +116,12 @@ return {now, 1, endsAt, used + 1}
 `);
 
 /**
- * Adds the requests that a replica admitted locally to the open windows of an account. Each admission is merged once,
- * however often it is reported.
+ * Adds the requests that a replica admitted locally to the open windows of an account. Each admission is merged once, even if it is
+ * reported several times.
  * KEYS: the windows of the account, the merged position of the replica's sequence. ARGV: now, the first and last admission
  * of the report, the end and count of the minute, the end and count of the day.
  */
-export const MERGE_USAGE = script(`${NOW}
+export const MERGE_USAGE = createScript(`${NOW}
 local from, to = tonumber(ARGV[2]), tonumber(ARGV[3])
 local unmerged = to - math.max(from, tonumber(redis.call('GET', KEYS[2])) or 0)
 if unmerged <= 0 then
@@ -153,7 +153,7 @@ return now
  * Checks that Redis accepts writes and permits every command of the scripts. Returns now.
  * KEYS: two keys to write. ARGV: now.
  */
-export const PROBE = script(`${NOW}
+export const PROBE = createScript(`${NOW}
 redis.call('GET', KEYS[1])
 redis.call('SET', KEYS[1], 1, 'PX', 1000)
 redis.call('HMGET', KEYS[2], 'probe')
@@ -165,6 +165,6 @@ return now
 /** The ACL permissions that the scripts and the client's connections need. */
 export const PERMISSIONS = '+eval +evalsha +time +get +set +hmget +hset +pexpire +info';
 
-function script(source: string): Script {
+function createScript(source: string): Script {
   return { source, sha1: createHash('sha1').update(source).digest('hex') };
 }

@@ -1,32 +1,32 @@
 const WAIT_STEPS = 5;
 
 export class TimeoutError extends Error {
-  constructor(limitMs: number) {
-    super(`no reply within ${limitMs} ms`);
+  constructor(timeoutMs: number) {
+    super(`no reply within ${timeoutMs} ms`);
   }
 }
 
 /**
- * Waits for a promise in several short timers. Each takes at least one event-loop tick, so time in which this process was
- * busy and could not read the reply hardly counts.
+ * Waits for a promise with several short timers. Each takes at least one event-loop tick, so time in which this process was too busy to
+ * read the reply is mostly excluded.
  * @throws TimeoutError when the promise does not settle in time
  */
-export async function withTimeout<T>(limitMs: number, promise: Promise<T>): Promise<T> {
+export async function withTimeout<T>(timeoutMs: number, promise: Promise<T>): Promise<T> {
   let timer: NodeJS.Timeout | undefined;
-  const tooLate = new Promise<never>((_, reject) => {
+  const timeout = new Promise<never>((_, reject) => {
     const wait = (steps: number) => {
       timer = setTimeout(() => {
         if (steps > 1) {
           wait(steps - 1);
         } else {
-          reject(new TimeoutError(limitMs));
+          reject(new TimeoutError(timeoutMs));
         }
-      }, limitMs / WAIT_STEPS);
+      }, timeoutMs / WAIT_STEPS);
     };
     wait(WAIT_STEPS);
   });
   try {
-    return await Promise.race([promise, tooLate]);
+    return await Promise.race([promise, timeout]);
   } finally {
     clearTimeout(timer);
   }

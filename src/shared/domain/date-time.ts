@@ -1,11 +1,11 @@
-const DATE_TIME =
+const DATE_TIME_PATTERN =
   /^(\d{4})-(\d{2})-(\d{2})T([01]\d|2[0-3]):[0-5]\d:[0-5]\d(\.\d{1,9})?(Z|[+-]([01]\d|2[0-3]):[0-5]\d)$/;
-const FIRST = Date.UTC(1970, 0, 1);
-const LAST = Date.UTC(10_000, 0, 1) - 1;
+const MIN_TIME = Date.UTC(1970, 0, 1);
+const MAX_TIME = Date.UTC(10_000, 0, 1) - 1;
 
 /** Parses an RFC 3339 date-time, such as 2027-01-31T18:00:00Z, to the millisecond; undefined for anything else. */
 export function parseDateTime(text: string): Date | undefined {
-  const [, year, month, day] = DATE_TIME.exec(text) ?? [];
+  const [, year, month, day] = DATE_TIME_PATTERN.exec(text) ?? [];
   if (year === undefined) {
     return undefined;
   }
@@ -16,10 +16,10 @@ export function parseDateTime(text: string): Date | undefined {
 
 /**
  * Validates a date-time that can be stored.
- * @returns the problem as a phrase that follows the field name; undefined if the value is valid
+ * @returns what is wrong with the value, as a phrase that follows the field name; undefined if it is valid
  */
 export function validateDateTime(value: unknown): string | undefined {
-  return value instanceof Date && value.getTime() >= FIRST && value.getTime() <= LAST
+  return value instanceof Date && value.getTime() >= MIN_TIME && value.getTime() <= MAX_TIME
     ? undefined
     : 'must be a date-time with a time zone, such as 2026-12-24T09:00:00Z, from 1970 to 9999';
 }

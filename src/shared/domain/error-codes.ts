@@ -1,4 +1,4 @@
-/** The errors that every operation can return, with their messages. If a message depends on the request, it is an example. */
+/** The errors that every operation can return, with their messages. A message that depends on the request is an example. */
 export const SHARED_ERRORS = {
   invalid_parameter: 'limit must be an integer from 1 to 100 in decimal digits, given once.',
   invalid_cursor:
@@ -17,7 +17,7 @@ export const SHARED_ERRORS = {
   request_timeout: 'The request did not arrive in time.',
   conflict: 'The request conflicts with the current state.',
   gone: 'The requested resource no longer exists.',
-  precondition_failed: 'A precondition of the request does not hold.',
+  precondition_failed: 'A precondition of the request failed.',
   body_too_large: 'The body must be at most 65536 bytes.',
   uri_too_long: 'The URL must be at most 8000 characters long.',
   unsupported_media_type: 'The body must be application/json in UTF-8.',
@@ -27,7 +27,8 @@ export const SHARED_ERRORS = {
   internal_error: 'An internal error occurred. Report it with the X-Request-Id of this response.',
   not_implemented: 'The service does not implement this.',
   bad_gateway: 'An upstream service returned an invalid response.',
-  service_unavailable: 'The service cannot reach its database right now. Retry after the time in Retry-After.',
+  service_unavailable:
+    'The service cannot reach its database right now. Retry after the number of seconds in Retry-After.',
   gateway_timeout: 'An upstream service did not respond in time.',
 } as const satisfies Readonly<Record<string, string>>;
 

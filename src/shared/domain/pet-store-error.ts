@@ -1,6 +1,6 @@
 import { type ErrorCode, type ErrorCodes, SHARED_ERRORS } from './error-codes';
 
-/** An error that is returned to the client with its code and its message, unchanged. */
+/** An error whose code and message are returned to the client unchanged. */
 export class PetStoreError extends Error {
   /** @param message required for a module's own code; the shared codes have a default */
   constructor(code: ErrorCodes['shared'], message?: string, options?: ErrorOptions);

@@ -1,6 +1,6 @@
 import type { Allowance } from './allowance';
 
-/** What an API key can do: each scope includes the ones before it. */
+/** The scopes of API keys. Each includes the ones before it. */
 export const SCOPES = ['read', 'write'] as const;
 
 export type Scope = (typeof SCOPES)[number];
@@ -8,7 +8,7 @@ export type Scope = (typeof SCOPES)[number];
 /** The authenticated caller: a valid API key, its account, and the account's limits. */
 export interface Principal {
   readonly keyId: bigint;
-  /** The first characters of the key's secret, by which people recognize it. */
+  /** The first characters of the key's secret, which identify the key to people. */
   readonly keyFirstCharacters: string;
   readonly accountId: bigint;
   readonly plan: string;

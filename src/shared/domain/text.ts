@@ -1,6 +1,6 @@
 /**
  * Validates free text. Characters are code points, as in PostgreSQL and JSON Schema.
- * @returns the problem as a phrase that follows the field name; undefined if the value is valid
+ * @returns what is wrong with the value, as a phrase that follows the field name; undefined if it is valid
  */
 export function validateText(value: unknown, { maxLength }: { readonly maxLength: number }): string | undefined {
   if (typeof value !== 'string') {
@@ -10,7 +10,7 @@ export function validateText(value: unknown, { maxLength }: { readonly maxLength
     return `must be 1 to ${maxLength} characters long`;
   }
   if (!/\S/.test(value)) {
-    return 'must not be only white space';
+    return 'must not be only whitespace';
   }
   if (value.includes('\0') || /\p{Surrogate}/u.test(value)) {
     return 'must not contain NUL or a lone surrogate';

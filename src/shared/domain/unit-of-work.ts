@@ -1,7 +1,7 @@
-/** Stores all of several changes, or none. */
+/** Stores several changes together, or none of them. */
 export abstract class UnitOfWork {
   /**
-   * Runs work in a transaction that all its calls share. A nested unit of work joins the outer one.
+   * Runs the work in one transaction. A nested unit of work joins the outer one.
    * @throws ServiceUnavailableError
    */
   abstract run<T>(work: () => Promise<T>): Promise<T>;

@@ -5,7 +5,7 @@ import type { ErrorCatalog } from '../http/errors/error-catalog';
 import { ErrorDto } from '../http/errors/error.dto';
 
 const DESCRIPTIONS: Readonly<Record<number, string>> = {
-  400: 'Something in the request is missing or invalid.',
+  400: 'A part of the request is missing or invalid.',
   401: 'The credential is missing or invalid.',
   403: 'The API key is valid but does not permit this operation.',
   404: 'The resource does not exist.',
@@ -19,12 +19,12 @@ const DESCRIPTIONS: Readonly<Record<number, string>> = {
   414: 'The URL is too long.',
   415: 'The media type of the body is not application/json.',
   422: 'The request is well-formed but cannot be processed.',
-  429: 'A rate limit is exceeded. Wait for the time in `Retry-After`.',
+  429: 'A rate limit is exceeded. Wait for the number of seconds in `Retry-After`.',
   431: 'The header fields are too large; the connection is closed.',
   500: 'An internal error occurred.',
   501: 'The service does not support this yet.',
   502: 'An upstream service returned an invalid response.',
-  503: 'The service is temporarily unavailable. Wait for the time in `Retry-After`.',
+  503: 'The service is temporarily unavailable. Wait for the number of seconds in `Retry-After`.',
   504: 'An upstream service did not respond in time.',
 };
 
@@ -61,7 +61,7 @@ function describeStatus(status: number): string {
 }
 
 /** Returns an example response for each code, for `components.examples`. */
-export function errorExamples(catalog: ErrorCatalog): Record<ErrorCode, ExampleObject> {
+export function createErrorExamples(catalog: ErrorCatalog): Record<ErrorCode, ExampleObject> {
   const entries = catalog.codes.map((code) => {
     const { message, status } = catalog.get(code);
     return [code, { value: { code, message, status } satisfies ErrorDto }] as const;
@@ -70,7 +70,7 @@ export function errorExamples(catalog: ErrorCatalog): Record<ErrorCode, ExampleO
 }
 
 /** Returns the OpenAPI response objects of these codes, by status. */
-export function errorResponses(catalog: ErrorCatalog, codes: readonly ErrorCode[]) {
+export function createErrorResponses(catalog: ErrorCatalog, codes: readonly ErrorCode[]) {
   const entries = codes.map((code) => [code, catalog.get(code)] as const);
   const statuses = [...new Set(entries.map(([, { status }]) => status))];
   return Object.fromEntries(

@@ -7,32 +7,44 @@ const MAX_WAIT_SECONDS = 1_000_000;
 /** The end of the year 9999. */
 const MAX_UNIX_SECONDS = 253_402_300_799;
 
-const integer = (description: string, minimum: number, maximum: number, example: number) => ({
+const createIntegerHeader = (description: string, minimum: number, maximum: number, example: number) => ({
   description,
   required: true,
   schema: { type: 'integer', format: maximum < 2 ** 31 ? 'int32' : 'int64', minimum, maximum } satisfies SchemaObject,
   example,
 });
-const text = (description: string, pattern: string, maxLength: number, example: string, required = true) => ({
+const createTextHeader = (
+  description: string,
+  pattern: string,
+  maxLength: number,
+  example: string,
+  required = true,
+) => ({
   description,
   required,
   schema: { type: 'string', pattern, maxLength } satisfies SchemaObject,
   example,
 });
 
-const since = (required: boolean) =>
-  text('The date since which the operation is deprecated (RFC 9745).', '^@[0-9]+$', 20, '@1795219200', required);
-const sunset = (required: boolean) =>
-  text(
+const createDeprecationHeader = (required: boolean) =>
+  createTextHeader(
+    'The date since which the operation is deprecated (RFC 9745).',
+    '^@[0-9]+$',
+    20,
+    '@1795219200',
+    required,
+  );
+const createSunsetHeader = (required: boolean) =>
+  createTextHeader(
     'The date on which the operation will be removed (RFC 8594).',
     '^[A-Z][a-z]{2}, [0-9]{2} [A-Z][a-z]{2} [0-9]{4} [0-9:]{8} GMT$',
     29,
     'Thu, 05 Dec 2030 00:00:00 GMT',
     required,
   );
-const deprecationLink = (required: boolean) =>
-  text(
-    'The page that explains the deprecation (`rel="deprecation"`) and the replacement of the operation (`rel="successor-version"`).',
+const createDeprecationLinkHeader = (required: boolean) =>
+  createTextHeader(
+    'The page that explains the deprecation (`rel="deprecation"`), and the operation to use instead (`rel="successor-version"`).',
     '^(<[^<>]+>; rel="deprecation".*, )?<[^<>]+>; rel="successor-version"$',
     MAX_URL_LENGTH,
     '<https://api.example.com/docs/reference#/pets/getPet>; rel="deprecation"; type="text/html", <https://api.example.com/v1/pets>; rel="successor-version"',
@@ -43,62 +55,67 @@ const REQUEST_ID_MAX_LENGTH = 128;
 
 /** The response headers, which the document defines once under `components.headers`. */
 export const HEADER_COMPONENTS = {
-  'Access-Control-Allow-Origin': text('Web pages of any origin may call the service.', '^\\*$', 1, '*'),
-  'X-RateLimit-Limit': integer('Request allowance of the current plan for the window.', 1, MAX_ALLOWANCE, 300),
-  'X-RateLimit-Remaining': integer('Requests remaining in the window.', 0, MAX_ALLOWANCE, 299),
-  'X-RateLimit-Reset': integer(
+  'Access-Control-Allow-Origin': createTextHeader('Web pages from any origin may call the service.', '^\\*$', 1, '*'),
+  'X-RateLimit-Limit': createIntegerHeader(
+    'Request allowance of the current plan for the window.',
+    1,
+    MAX_ALLOWANCE,
+    300,
+  ),
+  'X-RateLimit-Remaining': createIntegerHeader('Requests remaining in the window.', 0, MAX_ALLOWANCE, 299),
+  'X-RateLimit-Reset': createIntegerHeader(
     'Unix timestamp, in seconds, at which the limit resets.',
     0,
     MAX_UNIX_SECONDS,
     1_795_219_260,
   ),
-  'X-Request-Id': text(
+  'X-Request-Id': createTextHeader(
     'The ID of the request in the logs. A valid ID in the request is echoed; otherwise one is generated.',
     REQUEST_ID_PATTERN,
     REQUEST_ID_MAX_LENGTH,
     '2a1b6a3e-7c5d-4f10-9d0e-3f1c2b4a5d6e',
   ),
-  'Retry-After': integer('Seconds to wait before the next request.', 1, MAX_WAIT_SECONDS, 42),
-  'WWW-Authenticate': text(
+  'Retry-After': createIntegerHeader('Seconds to wait before the next request.', 1, MAX_WAIT_SECONDS, 42),
+  'WWW-Authenticate': createTextHeader(
     'The bearer challenge (RFC 6750).',
     '^Bearer realm="petstore"(, error="invalid_token")?$',
     64,
     'Bearer realm="petstore", error="invalid_token"',
   ),
-  'WWW-Authenticate-Scope': text(
+  'WWW-Authenticate-Scope': createTextHeader(
     'Present when the API key lacks the required scope (RFC 6750 section 3.1).',
     '^Bearer realm="petstore", error="insufficient_scope"$',
     64,
     'Bearer realm="petstore", error="insufficient_scope"',
     false,
   ),
-  'Link-Next': text(
+  'Link-Next': createTextHeader(
     'The URL of the next page, with `rel="next"` (RFC 8288); absent on the last page.',
     '^<[^<>]+>; rel="next"$',
     MAX_URL_LENGTH,
     '<https://api.example.com/v1/pets?limit=20&cursor=AAAAAAAAABQeDVxO>; rel="next"',
     false,
   ),
-  Location: text(
+  Location: createTextHeader(
     'The URL of the created resource.',
     '^\\S*/v1/\\S+$',
     MAX_URL_LENGTH,
     'https://api.example.com/v1/pets/1',
   ),
-  'Idempotent-Replayed': text(
+  'Idempotent-Replayed': createTextHeader(
     'Present when this is the stored response of an earlier request with the same `Idempotency-Key`.',
     '^true$',
     4,
     'true',
     false,
   ),
-  Deprecation: since(true),
-  Sunset: sunset(true),
-  'Link-Deprecation': deprecationLink(true),
-  'Link-Deprecation-Of-Error': deprecationLink(false),
-  'Deprecation-Of-Error': since(false),
-  'Sunset-Of-Error': sunset(false),
-  'Link-Help': text(
+  Deprecation: createDeprecationHeader(true),
+  Sunset: createSunsetHeader(true),
+  'Link-Deprecation': createDeprecationLinkHeader(true),
+  'Error-Link-Deprecation': createDeprecationLinkHeader(false),
+  'Error-Deprecation': createDeprecationHeader(false),
+  'Error-Sunset': createSunsetHeader(false),
+  'Link-Help': createTextHeader(
     'The page that explains the error (`rel="help"`), after any deprecation links.',
     '^(<[^<>]+>; rel="[a-z-]+"(; type="text/html")?, )*<[^<>]+>; rel="help"; type="text/html"$',
     MAX_URL_LENGTH,
@@ -106,33 +123,33 @@ export const HEADER_COMPONENTS = {
   ),
 } satisfies Record<string, HeaderObject>;
 
-const component = (name: keyof typeof HEADER_COMPONENTS) => ({ $ref: `#/components/headers/${name}` });
+const createReference = (name: keyof typeof HEADER_COMPONENTS) => ({ $ref: `#/components/headers/${name}` });
 
 /** The headers of every response under the base URL. */
 export const COMMON_HEADERS: HeadersObject = {
-  'Access-Control-Allow-Origin': component('Access-Control-Allow-Origin'),
-  'X-RateLimit-Limit': component('X-RateLimit-Limit'),
-  'X-RateLimit-Remaining': component('X-RateLimit-Remaining'),
-  'X-RateLimit-Reset': component('X-RateLimit-Reset'),
-  'X-Request-Id': component('X-Request-Id'),
+  'Access-Control-Allow-Origin': createReference('Access-Control-Allow-Origin'),
+  'X-RateLimit-Limit': createReference('X-RateLimit-Limit'),
+  'X-RateLimit-Remaining': createReference('X-RateLimit-Remaining'),
+  'X-RateLimit-Reset': createReference('X-RateLimit-Reset'),
+  'X-Request-Id': createReference('X-Request-Id'),
 };
-export const RETRY_AFTER_HEADER: HeadersObject = { 'Retry-After': component('Retry-After') };
-export const CHALLENGE_HEADER: HeadersObject = { 'WWW-Authenticate': component('WWW-Authenticate') };
-export const SCOPE_CHALLENGE_HEADER: HeadersObject = { 'WWW-Authenticate': component('WWW-Authenticate-Scope') };
-export const LINK_NEXT_HEADER: HeadersObject = { Link: component('Link-Next') };
-export const LOCATION_HEADER: HeadersObject = { Location: component('Location') };
-export const REPLAYED_HEADER: HeadersObject = { 'Idempotent-Replayed': component('Idempotent-Replayed') };
-export const HELP_HEADER: HeadersObject = { Link: component('Link-Help') };
+export const RETRY_AFTER_HEADER: HeadersObject = { 'Retry-After': createReference('Retry-After') };
+export const CHALLENGE_HEADER: HeadersObject = { 'WWW-Authenticate': createReference('WWW-Authenticate') };
+export const SCOPE_CHALLENGE_HEADER: HeadersObject = { 'WWW-Authenticate': createReference('WWW-Authenticate-Scope') };
+export const LINK_NEXT_HEADER: HeadersObject = { Link: createReference('Link-Next') };
+export const LOCATION_HEADER: HeadersObject = { Location: createReference('Location') };
+export const REPLAYED_HEADER: HeadersObject = { 'Idempotent-Replayed': createReference('Idempotent-Replayed') };
+export const HELP_HEADER: HeadersObject = { Link: createReference('Link-Help') };
 export const DEPRECATION_HEADERS: HeadersObject = {
-  Deprecation: component('Deprecation'),
-  Sunset: component('Sunset'),
-  Link: component('Link-Deprecation'),
+  Deprecation: createReference('Deprecation'),
+  Sunset: createReference('Sunset'),
+  Link: createReference('Link-Deprecation'),
 };
 /** Optional, because an error may occur before the operation is determined. */
-export const DEPRECATION_HEADERS_OF_ERROR: HeadersObject = {
-  Deprecation: component('Deprecation-Of-Error'),
-  Sunset: component('Sunset-Of-Error'),
-  Link: component('Link-Deprecation-Of-Error'),
+export const ERROR_DEPRECATION_HEADERS: HeadersObject = {
+  Deprecation: createReference('Error-Deprecation'),
+  Sunset: createReference('Error-Sunset'),
+  Link: createReference('Error-Link-Deprecation'),
 };
 
 /** The request header that every operation accepts. */

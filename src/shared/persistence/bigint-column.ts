@@ -16,6 +16,6 @@ export const identityColumn: EntitySchemaColumnOptions = {
 };
 
 /** Returns the generated key of an inserted row, which TypeORM leaves as text. */
-export function insertedId({ identifiers }: InsertResult): bigint {
+export function getInsertedId({ identifiers }: InsertResult): bigint {
   return BigInt((identifiers[0] as { readonly id: string }).id);
 }

@@ -10,7 +10,7 @@ export const DATABASE_SETTINGS = declareSettings({
   keyFile: ['DATABASE_KEY_FILE', pemFile(), undefined],
   /** The URL that migrations use instead of `DATABASE_URL`. */
   migrationUrl: ['DATABASE_MIGRATION_URL', postgresUrl(), undefined],
-  /** Where listings are read, if not at `DATABASE_URL`: the read endpoint of standbys. */
+  /** The URL of the endpoint that listings are read from: one or more standbys. Default: `DATABASE_URL`. */
   readUrl: ['DATABASE_READ_URL', postgresUrl('any one'), undefined],
   /** How stale a response of the read endpoint may be, in ms. */
   readMaxLagMs: ['DATABASE_READ_MAX_LAG_MS', integer(100, 60_000), 5_000],

@@ -3,20 +3,20 @@ import { Injectable, Logger, type OnApplicationShutdown, type OnModuleInit } fro
 import { DataSource } from 'typeorm';
 import { InvalidSettingsError, Settings } from '../../config/settings';
 import { ServiceUnavailableError } from '../domain/pet-store-error';
-import { errorMessage } from '../domain/error-message';
+import { getErrorMessage } from '../domain/error-message';
 import { EmbeddedDatabase } from './embedded/embedded-database';
 import { checkSchema, migrate } from './migrate';
 import { getPool, getPoolMax } from './postgres-client';
-import { migrationOptions } from './server-connection';
+import { createMigrationOptions } from './server-connection';
 import { DatabaseSetupError, isTemporary } from './startup-errors';
 import { PreparedStatements } from './statements/prepared-statements';
 
-const RETRY_MS = 1_000;
-/** The interval at which the log repeats why the database cannot be used yet. */
-const REMINDER_MS = 60_000;
+const RETRY_INTERVAL_MS = 1_000;
+/** The interval at which the log repeats why the database is unavailable. */
+const REMINDER_INTERVAL_MS = 60_000;
 
 /** Uses the connections of API key lookups, which every request needs anyway, so that slow statements on other tables do not delay it. */
-const IN_RECOVERY = { name: 'in_recovery', table: 'api_keys', text: 'SELECT pg_is_in_recovery()' };
+const IS_IN_RECOVERY = { name: 'in_recovery', table: 'api_keys', text: 'SELECT pg_is_in_recovery()' };
 
 /**
  * Opens the database at startup, migrates it, and closes it after the last request. Without `DATABASE_URL`, it opens the embedded
@@ -29,9 +29,9 @@ export class Database implements OnModuleInit, OnApplicationShutdown {
   private readonly stopping = new AbortController();
   private opening: Promise<void> | undefined;
 
-  private giveUp: (error: Error) => void = () => undefined;
+  private reportFailure: (error: Error) => void = () => undefined;
   /** Resolves with an error after startup if this process can never use the database again. */
-  readonly failure = new Promise<Error>((resolve) => (this.giveUp = resolve));
+  readonly failure = new Promise<Error>((resolve) => (this.reportFailure = resolve));
 
   constructor(
     protected readonly settings: Settings,
@@ -42,13 +42,13 @@ export class Database implements OnModuleInit, OnApplicationShutdown {
   async onModuleInit(): Promise<void> {
     if (this.settings.databaseUrl === undefined) {
       this.embedded = await EmbeddedDatabase.open(this.settings.dataDir);
-      void this.embedded.crashed.then(this.giveUp);
+      void this.embedded.crashed.then(this.reportFailure);
     }
     try {
       await this.open();
     } catch (error) {
       if (this.settings.environment === 'development' || !isTemporary(error)) {
-        throw error instanceof InvalidSettingsError ? error : asSetupError(error);
+        throw error instanceof InvalidSettingsError ? error : toSetupError(error);
       }
       this.opening = this.retryOpen(error);
     }
@@ -69,16 +69,16 @@ export class Database implements OnModuleInit, OnApplicationShutdown {
    * @throws ServiceUnavailableError
    */
   async checkReadiness(): Promise<void> {
-    const [row] = await this.statements.read(IN_RECOVERY, []);
+    const [row] = await this.statements.read(IS_IN_RECOVERY, []);
     if (row?.[0] !== false) {
       throw new ServiceUnavailableError(new Error('The database is a standby'));
     }
   }
 
-  /** The number of busy and idle connections of the pool, and of statements that wait for a connection. */
-  get poolState(): { readonly busy: number; readonly idle: number; readonly waiting: number } {
+  /** The number of used and idle connections in the pool, and of statements that are waiting for a connection. */
+  get poolState(): { readonly used: number; readonly idle: number; readonly pendingRequests: number } {
     const { totalCount = 0, idleCount = 0, waitingCount = 0 } = getPool(this.dataSource) ?? {};
-    return { busy: totalCount - idleCount, idle: idleCount, waiting: waitingCount };
+    return { used: totalCount - idleCount, idle: idleCount, pendingRequests: waitingCount };
   }
 
   /** Opens all connections of the pool, so that the first burst of requests does not wait for them. */
@@ -91,12 +91,12 @@ export class Database implements OnModuleInit, OnApplicationShutdown {
   private async open(): Promise<void> {
     const { options } = this.dataSource;
     if (this.settings.migrateOnStart) {
-      const migrations = await migrate(migrationOptions(options, this.settings));
+      const migrations = await migrate(createMigrationOptions(options, this.settings));
       if (migrations.length > 0) {
         migrations.forEach((migration) => {
           this.logger.debug({ event: 'migration_applied', migration }, 'A migration was applied.');
         });
-        this.logger.log({ event: 'migrated', count: migrations.length }, 'The database schema is up to date now.');
+        this.logger.log({ event: 'migrated', count: migrations.length }, 'The database schema is now up to date.');
       }
     } else {
       await checkSchema(options);
@@ -111,30 +111,30 @@ export class Database implements OnModuleInit, OnApplicationShutdown {
     let error = firstError;
     let logged = { reason: '', at: 0 };
     while (isTemporary(error)) {
-      const [reason, now] = [errorMessage(error), performance.now()];
-      if (reason !== logged.reason || now - logged.at >= REMINDER_MS) {
+      const [reason, now] = [getErrorMessage(error), performance.now()];
+      if (reason !== logged.reason || now - logged.at >= REMINDER_INTERVAL_MS) {
         logged = { reason, at: now };
         this.logger.warn(
           { event: 'database_unavailable', reason },
-          `The database cannot be used yet (${reason}); trying again every second.`,
+          `The database is unavailable (${reason}); retrying every second.`,
         );
       }
-      await sleep(RETRY_MS, undefined, { signal }).catch(() => undefined);
+      await sleep(RETRY_INTERVAL_MS, undefined, { signal }).catch(() => undefined);
       if (signal.aborted) {
         return;
       }
       try {
         await this.open();
-        this.logger.log({ event: 'database_opened' }, 'The database can be used.');
+        this.logger.log({ event: 'database_opened' }, 'The database is available.');
         return;
       } catch (nextError) {
         error = nextError;
       }
     }
-    this.giveUp(asSetupError(error));
+    this.reportFailure(toSetupError(error));
   }
 }
 
-function asSetupError(error: unknown): DatabaseSetupError {
-  return error instanceof DatabaseSetupError ? error : new DatabaseSetupError(errorMessage(error), { cause: error });
+function toSetupError(error: unknown): DatabaseSetupError {
+  return error instanceof DatabaseSetupError ? error : new DatabaseSetupError(getErrorMessage(error), { cause: error });
 }

@@ -1,12 +1,12 @@
 import { DataSource, type DataSourceOptions, MigrationExecutor, type QueryRunner } from 'typeorm';
-import { PostgresClient, sqlState } from './postgres-client';
+import { PostgresClient, getSqlState } from './postgres-client';
 import { DatabaseSetupError, MigrationLockedError, SchemaOutdatedError } from './startup-errors';
 
 /** The advisory lock for schema changes: any number, as long as every replica uses the same one. */
-const MIGRATION_LOCK = 7_383_782;
+const MIGRATION_LOCK_KEY = 7_383_782;
 /**
- * Requests queue behind a migration that waits for a table lock. This is shorter than they wait for a lock (0.5 s), so if a
- * migration and a transaction wait for each other's tables, the migration gives up.
+ * Requests queue behind a migration that waits for a table lock. This timeout is shorter than theirs (0.5 s), so if a migration and a
+ * transaction wait for each other's tables, the migration gives up.
  */
 const LOCK_TIMEOUT_MS = 200;
 const LOCK_NOT_AVAILABLE = '55P03';
@@ -29,11 +29,11 @@ export function migrate(options: DataSourceOptions): Promise<string[]> {
     await runner.startTransaction();
     try {
       await runner.query(`SET LOCAL lock_timeout = ${LOCK_TIMEOUT_MS}`);
-      await orLocked('another process is migrating the schema', () =>
-        runner.query('SELECT pg_advisory_xact_lock($1)', [MIGRATION_LOCK]),
+      await convertLockTimeout('another process is migrating the schema', () =>
+        runner.query('SELECT pg_advisory_xact_lock($1)', [MIGRATION_LOCK_KEY]),
       );
       executor.transaction = 'all';
-      const migrations = await orLocked(
+      const migrations = await convertLockTimeout(
         'another session, such as a backup, locks a table that a migration changes',
         () => executor.executePendingMigrations(),
       );
@@ -109,10 +109,10 @@ async function checkColumns(runner: QueryRunner): Promise<void> {
   }
 }
 
-async function orLocked<T>(reason: string, work: () => Promise<T>): Promise<T> {
+async function convertLockTimeout<T>(reason: string, work: () => Promise<T>): Promise<T> {
   try {
     return await work();
   } catch (error) {
-    throw sqlState(error) === LOCK_NOT_AVAILABLE ? new MigrationLockedError(reason, { cause: error }) : error;
+    throw getSqlState(error) === LOCK_NOT_AVAILABLE ? new MigrationLockedError(reason, { cause: error }) : error;
   }
 }

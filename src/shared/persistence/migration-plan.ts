@@ -4,7 +4,7 @@ import { withMigrations } from './migrate';
 /** `unknown` marks a migration that this version does not have, because a newer version applied it. */
 export type MigrationState = 'applied' | 'pending' | 'unknown';
 
-const READING = /^\s*(SELECT|SHOW)\b/i;
+const READ_STATEMENT = /^\s*(SELECT|SHOW)\b/i;
 
 export interface MigrationStatus {
   readonly migration: string;
@@ -16,7 +16,7 @@ export interface PlannedMigration {
   readonly statements: readonly string[];
 }
 
-/** Lists the migrations of the database and of this version, in the order they run. Changes nothing. */
+/** Lists the migrations in the database and in this version, in execution order. Changes nothing. */
 export function readMigrationStatus(options: DataSourceOptions): Promise<MigrationStatus[]> {
   return withMigrations(options, async (executor, runner) => {
     const known = new Set(runner.dataSource.migrations.map(({ name, constructor }) => name ?? constructor.name));
@@ -53,15 +53,15 @@ export function planMigrations(options: DataSourceOptions): Promise<PlannedMigra
 export async function collectStatements(migration: MigrationInterface, runner: QueryRunner): Promise<string[]> {
   const statements: string[] = [];
   // TypeORM's own methods, such as `createTable`, record their statements in memory.
-  const takeFromMemory = () => {
+  const collectFromMemory = () => {
     statements.push(...runner.getMemorySql().upQueries.map(({ query }) => query));
     runner.clearSqlMemory();
   };
   const query = (sql: string, ...rest: []) => {
-    if (READING.test(sql)) {
+    if (READ_STATEMENT.test(sql)) {
       return runner.query(sql, ...rest);
     }
-    takeFromMemory();
+    collectFromMemory();
     statements.push(sql);
     return Promise.resolve([]);
   };
@@ -69,7 +69,7 @@ export async function collectStatements(migration: MigrationInterface, runner: Q
   runner.enableSqlMemory();
   try {
     await migration.up(new Proxy(runner, { get: get as ProxyHandler<QueryRunner>['get'] }));
-    takeFromMemory();
+    collectFromMemory();
     return statements.map(unindent);
   } finally {
     runner.disableSqlMemory();

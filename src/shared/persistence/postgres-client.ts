@@ -6,10 +6,12 @@ import type { PostgresDriver } from 'typeorm/driver/postgres/PostgresDriver';
 const READ_TIMEOUT_MESSAGE = 'Query read timeout';
 const READ_ONLY = '25006';
 /** A connection is unusable after a read-only server error or the loss of a prepared statement. */
-const SPENT = new Set<string | undefined>([READ_ONLY, '26000']);
+const CLOSES_CONNECTION = new Set<string | undefined>([READ_ONLY, '26000']);
 
 /** A connection whose errors never crash the process, and which is closed after a failure that would recur on it. */
 export class PostgresClient extends Client {
+  private isEnding = false;
+
   constructor(...args: ConstructorParameters<typeof Client>) {
     super(...args);
     // Pending queries receive the error too. Without a listener, a broken connection would crash the process.
@@ -20,7 +22,12 @@ export class PostgresClient extends Client {
     const result: unknown = super.query(...args);
     if (result instanceof Promise) {
       result.catch((error: unknown) => {
-        if (error instanceof Error && (SPENT.has(sqlState(error)) || error.message === READ_TIMEOUT_MESSAGE)) {
+        const closes =
+          error instanceof Error &&
+          (CLOSES_CONNECTION.has(getSqlState(error)) || error.message === READ_TIMEOUT_MESSAGE);
+        // Once, because many queries of a pipeline can fail together, and each call adds listeners.
+        if (closes && !this.isEnding) {
+          this.isEnding = true;
           void this.end();
         }
       });
@@ -30,7 +37,7 @@ export class PostgresClient extends Client {
 }
 
 /**
- * Accepts a new connection to the pool of a primary only if it points to one: after a failover, a host name may point to a standby.
+ * Accepts a new connection to the pool of a primary only if the server is a primary: after a failover, a host name may point to a standby.
  * @param parameters session parameters, set here because poolers such as PgBouncer reject most of them in the startup message
  * @throws an error with the SQLSTATE of a read-only server
  */
@@ -58,6 +65,6 @@ export function getPool({ isInitialized, driver }: DataSource): Pool | undefined
 }
 
 /** Returns the SQLSTATE of a failed statement, or the code of a network error. */
-export function sqlState(error: unknown): string | undefined {
+export function getSqlState(error: unknown): string | undefined {
   return error instanceof Error ? (error as Error & { readonly code?: string }).code : undefined;
 }

@@ -1,26 +1,26 @@
 import { Injectable, Logger, type OnApplicationBootstrap, type OnApplicationShutdown } from '@nestjs/common';
 import { Pool } from 'pg';
 import { InvalidSettingsError, Settings } from '../../config/settings';
-import { errorMessage } from '../domain/error-message';
-import { CONNECT_TIMEOUT_MS, CONNECTION_OPTIONS, serverOptions } from './connection-options';
+import { getErrorMessage } from '../domain/error-message';
+import { CONNECT_TIMEOUT_MS, POOL_OPTIONS, createServerPoolOptions } from './pool-options';
 import { DATABASE_SETTINGS } from './database-settings';
-import { serverConnection } from './server-connection';
+import { parseServerConnection } from './server-connection';
 import { PreparedStatements } from './statements/prepared-statements';
 import { ReadPipeline } from './statements/read-pipeline';
 import type { Parameter, ReadStatement, Row } from './statements/statement';
 import { TypeOrmUnitOfWork } from './typeorm-unit-of-work';
 
 /** The positions of the servers are compared this often, or several times per maximum lag if that is shorter. */
-const MAX_INTERVAL_MS = 1_000;
+const MAX_CHECK_INTERVAL_MS = 1_000;
 const CHECKS_PER_MAX_LAG = 4;
 /** A slower standby is not used, so that the request can still be served from the primary in time. */
 const READ_TIMEOUT_MS = 500;
 
 /**
- * Reads the end of the last record that the primary wrote. A standby may never reach the start of the next record while nothing is
- * written, because at the end of a page that lies after the header of the next page.
+ * Reads the end of the last record that the primary wrote, not the start of the next one: if a record ends at a page boundary, the
+ * next one starts after the header of the next page, which a standby does not reach while nothing is written.
  */
-const WRITTEN = { name: 'wal_written', table: 'api_keys', text: 'SELECT pg_current_wal_lsn()' };
+const CURRENT_WAL_POSITION = { name: 'wal_written', table: 'api_keys', text: 'SELECT pg_current_wal_lsn()' };
 const CHECK = { name: 'read_endpoint_check', table: '', text: 'SELECT 1' };
 
 /** A position in the write-ahead log, and a time in ms at which the primary had reached it. */
@@ -47,7 +47,7 @@ export class ReadEndpoint implements OnApplicationBootstrap, OnApplicationShutdo
   private connections: Connections | undefined;
   /** Samples, oldest first. */
   private samples: Sample[] = [];
-  private readonly wrapped = new Map<ReadStatement, ReadStatement>();
+  private readonly statementsWithPosition = new Map<ReadStatement, ReadStatement>();
   private timer: NodeJS.Timeout | undefined;
   private isStopped = false;
   /** undefined before the first check. */
@@ -59,7 +59,7 @@ export class ReadEndpoint implements OnApplicationBootstrap, OnApplicationShutdo
     private readonly unitOfWork: TypeOrmUnitOfWork,
     settings: Settings,
   ) {
-    const { readUrl, readMaxLagMs, poolMax, poolerMode } = settings.of(DATABASE_SETTINGS);
+    const { readUrl, readMaxLagMs, poolMax, poolerMode } = settings.get(DATABASE_SETTINGS);
     this.maxLagMs = readMaxLagMs;
     if (readUrl === undefined) {
       return;
@@ -67,15 +67,15 @@ export class ReadEndpoint implements OnApplicationBootstrap, OnApplicationShutdo
     if (settings.databaseUrl === undefined) {
       throw new InvalidSettingsError('DATABASE_READ_URL has no effect without DATABASE_URL: set both.');
     }
-    const { url, ssl } = serverConnection('DATABASE_READ_URL', readUrl, settings);
+    const { url, ssl } = parseServerConnection('DATABASE_READ_URL', readUrl, settings);
     const options = {
       connectionString: url,
       ssl,
       application_name: 'petstore',
       max: poolMax,
       connectionTimeoutMillis: CONNECT_TIMEOUT_MS,
-      ...CONNECTION_OPTIONS,
-      ...serverOptions(settings, 'any'),
+      ...POOL_OPTIONS,
+      ...createServerPoolOptions(settings, 'any'),
     };
     const pipelineOptions = { isPrepared: poolerMode === 'session', statementTimeoutMs: READ_TIMEOUT_MS };
     this.connect = () => {
@@ -87,7 +87,7 @@ export class ReadEndpoint implements OnApplicationBootstrap, OnApplicationShutdo
   }
 
   /** Whether reads use the endpoint instead of the primary. */
-  get isUsed(): boolean {
+  get isEnabled(): boolean {
     return this.state === 'enabled';
   }
 
@@ -109,49 +109,49 @@ export class ReadEndpoint implements OnApplicationBootstrap, OnApplicationShutdo
    */
   read(statement: ReadStatement, parameters: Parameter[]): Promise<Row[]> {
     const { connections } = this;
-    return connections !== undefined && this.isUsed && this.unitOfWork.transaction === undefined
-      ? this.readFromEither(connections, statement, parameters)
+    return connections !== undefined && this.isEnabled && this.unitOfWork.transaction === undefined
+      ? this.readWithFallback(connections, statement, parameters)
       : this.statements.read(statement, parameters);
   }
 
-  private async readFromEither(
+  private async readWithFallback(
     connections: Connections,
     statement: ReadStatement,
     parameters: Parameter[],
   ): Promise<Row[]> {
     return (
-      (await this.readFrom(connections, statement, parameters)) ?? (await this.statements.read(statement, parameters))
+      (await this.tryRead(connections, statement, parameters)) ?? (await this.statements.read(statement, parameters))
     );
   }
 
   /** @returns undefined if the read fails or the rows are too stale */
-  private async readFrom(
+  private async tryRead(
     connections: Connections,
     statement: ReadStatement,
     parameters: Parameter[],
   ): Promise<Row[] | undefined> {
     try {
-      const rows = await connections.pipeline.query(this.withPosition(statement), parameters);
+      const rows = await connections.pipeline.query(this.addPosition(statement), parameters);
       const position = rows[0]?.at(-1);
       if (typeof position !== 'string' || this.isFresh(parsePosition(position))) {
         return rows;
       }
-      this.disable(connections, `It lags by more than ${this.maxLagMs} ms`);
+      this.disable(connections, `the standby lags by more than ${this.maxLagMs} ms`);
     } catch (error) {
-      this.disable(connections, errorMessage(error));
+      this.disable(connections, getErrorMessage(error));
     }
     return undefined;
   }
 
   /** Adds a last column to a statement: the replay position of a standby, or null on a primary. */
-  private withPosition(statement: ReadStatement): ReadStatement {
-    let wrapped = this.wrapped.get(statement);
-    if (wrapped === undefined) {
+  private addPosition(statement: ReadStatement): ReadStatement {
+    let statementsWithPosition = this.statementsWithPosition.get(statement);
+    if (statementsWithPosition === undefined) {
       const text = `SELECT *, CASE WHEN pg_is_in_recovery() THEN pg_last_wal_replay_lsn() END FROM (${statement.text}) AS read`;
-      wrapped = { ...statement, text };
-      this.wrapped.set(statement, wrapped);
+      statementsWithPosition = { ...statement, text };
+      this.statementsWithPosition.set(statement, statementsWithPosition);
     }
-    return wrapped;
+    return statementsWithPosition;
   }
 
   /** Whether a server that has replayed up to the position lags by at most the maximum. */
@@ -165,26 +165,26 @@ export class ReadEndpoint implements OnApplicationBootstrap, OnApplicationShutdo
     if (this.samples.length > 0) {
       await this.check((this.connections ??= connect()));
     }
-    await this.sample();
+    await this.samplePosition();
     if (!this.isStopped) {
-      const intervalMs = Math.min(MAX_INTERVAL_MS, this.maxLagMs / CHECKS_PER_MAX_LAG);
+      const intervalMs = Math.min(MAX_CHECK_INTERVAL_MS, this.maxLagMs / CHECKS_PER_MAX_LAG);
       this.timer = setTimeout(() => void this.checkRepeatedly(connect), intervalMs).unref();
     }
   }
 
   private async check(connections: Connections): Promise<void> {
-    const rows = await this.readFrom(connections, CHECK, []);
+    const rows = await this.tryRead(connections, CHECK, []);
     // A concurrent read may have disabled the endpoint in the meantime.
-    if (rows !== undefined && this.connections === connections && !this.isUsed) {
+    if (rows !== undefined && this.connections === connections && !this.isEnabled) {
       this.state = 'enabled';
       this.logger.log({ event: 'read_endpoint_enabled' }, 'Listings are read from DATABASE_READ_URL.');
     }
   }
 
-  private async sample(): Promise<void> {
+  private async samplePosition(): Promise<void> {
     const at = performance.now();
     try {
-      const [row] = await this.statements.read(WRITTEN, []);
+      const [row] = await this.statements.read(CURRENT_WAL_POSITION, []);
       const isUseful = (sample: Sample) => at - sample.at <= this.maxLagMs;
       this.samples = [...this.samples.filter(isUseful), { at, position: parsePosition(String(row?.[0])) }];
     } catch {

@@ -4,10 +4,10 @@ import { readCertificate, readClientCertificate } from '../../config/certificate
 import { InvalidSettingsError, type SettingFile, type Settings } from '../../config/settings';
 import { DATABASE_SETTINGS } from './database-settings';
 
-const MODES = ['disable', 'require', 'verify-ca', 'verify-full'];
+const SSL_MODES = ['disable', 'require', 'verify-ca', 'verify-full'];
 const TLS_PARAMETERS = ['sslmode', 'sslrootcert', 'sslcert', 'sslkey', 'ssl', 'uselibpqcompat'];
 /** The certificate authorities that Node.js trusts. */
-const SYSTEM = 'system';
+const SYSTEM_CA = 'system';
 
 type TlsOptions = Pick<ConnectionOptions, 'ca' | 'cert' | 'key' | 'rejectUnauthorized' | 'checkServerIdentity'>;
 
@@ -23,23 +23,23 @@ export interface ServerConnection {
  * @param variable the setting that holds the URL
  * @throws InvalidSettingsError
  */
-export function serverConnection(
+export function parseServerConnection(
   variable: 'DATABASE_URL' | 'DATABASE_MIGRATION_URL' | 'DATABASE_READ_URL',
   text: string,
-  settings: Pick<Settings, 'of'>,
+  settings: Pick<Settings, 'get'>,
 ): ServerConnection {
   const url = new URL(text);
   const { searchParams: parameters } = url;
-  const { caFile, certFile, keyFile } = settings.of(DATABASE_SETTINGS);
-  const file = (parameter: string, setting: string, preset: string | undefined): SettingFile | undefined => {
+  const { caFile, certFile, keyFile } = settings.get(DATABASE_SETTINGS);
+  const getFile = (parameter: string, setting: string, defaultPath: string | undefined): SettingFile | undefined => {
     const path = parameters.get(parameter);
     const label = path === null ? setting : `${parameter} in ${variable}`;
-    return path === null && preset === undefined ? undefined : { label, path: path ?? preset ?? '' };
+    return path === null && defaultPath === undefined ? undefined : { label, path: path ?? defaultPath ?? '' };
   };
-  const ca = file('sslrootcert', 'DATABASE_CA_FILE', caFile);
-  const cert = file('sslcert', 'DATABASE_CERT_FILE', certFile);
-  const key = file('sslkey', 'DATABASE_KEY_FILE', keyFile);
-  const mode = readMode(variable, parameters);
+  const ca = getFile('sslrootcert', 'DATABASE_CA_FILE', caFile);
+  const cert = getFile('sslcert', 'DATABASE_CERT_FILE', certFile);
+  const key = getFile('sslkey', 'DATABASE_KEY_FILE', keyFile);
+  const mode = parseSslMode(variable, parameters);
 
   const isSocket = (parameters.get('host') ?? decodeURIComponent(url.hostname)).startsWith('/');
   if (mode === undefined && !isSocket) {
@@ -65,32 +65,32 @@ export function serverConnection(
  * same options as the service.
  * @throws InvalidSettingsError
  */
-export function migrationOptions(
+export function createMigrationOptions(
   options: DataSourceOptions,
-  settings: Pick<Settings, 'databaseUrl' | 'of'>,
+  settings: Pick<Settings, 'databaseUrl' | 'get'>,
 ): DataSourceOptions {
-  const { migrationUrl } = settings.of(DATABASE_SETTINGS);
+  const { migrationUrl } = settings.get(DATABASE_SETTINGS);
   if (migrationUrl === undefined) {
     return options;
   }
   if (settings.databaseUrl === undefined) {
     throw new InvalidSettingsError('DATABASE_MIGRATION_URL has no effect without DATABASE_URL: set both.');
   }
-  const connection = serverConnection('DATABASE_MIGRATION_URL', migrationUrl, settings);
+  const connection = parseServerConnection('DATABASE_MIGRATION_URL', migrationUrl, settings);
   return { ...options, ...connection };
 }
 
-function readMode(variable: string, parameters: URLSearchParams): string | undefined {
+function parseSslMode(variable: string, parameters: URLSearchParams): string | undefined {
   const unsupported = [...parameters.keys()].find((name) => name.startsWith('ssl') && !TLS_PARAMETERS.includes(name));
   if (unsupported !== undefined) {
     throw new InvalidSettingsError(`${variable} must not have the parameter ${unsupported}: it is not supported.`);
   }
   const ssl = parameters.get('ssl');
-  const isSystem = parameters.get('sslrootcert') === SYSTEM;
+  const isSystem = parameters.get('sslrootcert') === SYSTEM_CA;
   // As in libpq, which accepts `ssl=true` for compatibility with JDBC URLs.
-  const preset = ssl === 'true' ? 'require' : isSystem ? 'verify-full' : undefined;
-  const mode = parameters.get('sslmode') ?? preset;
-  if ((mode !== undefined && !MODES.includes(mode)) || (ssl !== null && ssl !== 'true')) {
+  const impliedMode = ssl === 'true' ? 'require' : isSystem ? 'verify-full' : undefined;
+  const mode = parameters.get('sslmode') ?? impliedMode;
+  if ((mode !== undefined && !SSL_MODES.includes(mode)) || (ssl !== null && ssl !== 'true')) {
     throw new InvalidSettingsError(
       `${variable} must have sslmode=disable, require, verify-ca or verify-full, or none` +
         (mode === 'allow' || mode === 'prefer' ? `; ${mode} does not ensure that the connection is encrypted.` : '.'),
@@ -106,7 +106,7 @@ function readTlsOptions(
   certFile: SettingFile | undefined,
   keyFile: SettingFile | undefined,
 ): TlsOptions {
-  const isSystem = caFile?.path === SYSTEM && caFile.label !== 'DATABASE_CA_FILE';
+  const isSystem = caFile?.path === SYSTEM_CA && caFile.label !== 'DATABASE_CA_FILE';
   if (mode === 'verify-ca' && caFile === undefined) {
     throw new InvalidSettingsError(`${variable} has sslmode=verify-ca, which needs DATABASE_CA_FILE.`);
   }

@@ -6,7 +6,7 @@ export interface SqlNames<Entity> {
 }
 
 /** Returns the table and column names of a schema, for hand-written SQL. */
-export function sqlNames<Entity>({ options }: EntitySchema<Entity>): SqlNames<Entity> {
+export function getSqlNames<Entity>({ options }: EntitySchema<Entity>): SqlNames<Entity> {
   const columns = Object.entries(options.columns as Record<string, EntitySchemaColumnOptions>);
   return {
     table: options.tableName ?? options.name,
@@ -18,6 +18,6 @@ export function sqlNames<Entity>({ options }: EntitySchema<Entity>): SqlNames<En
 }
 
 /** Returns the SQL condition that a column holds one of the values. */
-export function sqlOneOf(column: string, values: readonly string[]): string {
+export function createInCondition(column: string, values: readonly string[]): string {
   return `${column} IN (${values.map((value) => `'${value}'`).join(', ')})`;
 }

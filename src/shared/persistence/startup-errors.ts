@@ -1,7 +1,7 @@
-import { sqlState } from './postgres-client';
-import { isDatabaseUnavailable } from './unavailable';
+import { getSqlState } from './postgres-client';
+import { isDatabaseUnavailable } from './unavailable-error';
 
-/** The database is set up in a way that the service cannot use; the message states the reason. */
+/** The service cannot use the database because of its setup; the message states the reason. */
 export class DatabaseSetupError extends Error {
   constructor(reason: string, options?: ErrorOptions) {
     super(`The database cannot be used: ${reason}.`, options);
@@ -19,12 +19,12 @@ export class SchemaOutdatedError extends Error {
 }
 
 /** SQLSTATEs of failed logins, missing databases and privileges, hot standbys, conflicts between sessions, and full disks. */
-const TEMPORARY_STATE = /^(28\w{3}|3D000|42501|25006|40\w{3}|55P03|58\w{3})$/;
+const TEMPORARY_SQL_STATE = /^(28\w{3}|3D000|42501|25006|40\w{3}|55P03|58\w{3})$/;
 
 /** Whether a failed startup step may succeed later, once the server or the network is repaired. */
 export function isTemporary(error: unknown): boolean {
   if (error instanceof MigrationLockedError || error instanceof SchemaOutdatedError || isDatabaseUnavailable(error)) {
     return true;
   }
-  return TEMPORARY_STATE.test(sqlState(error) ?? '');
+  return TEMPORARY_SQL_STATE.test(getSqlState(error) ?? '');
 }

@@ -4,30 +4,30 @@ import { DataSource, type EntityManager, EntitySchema } from 'typeorm';
 import { UnitOfWork } from '../domain/unit-of-work';
 import { getPoolMax } from './postgres-client';
 import { Semaphore } from './statements/semaphore';
-import { notConnectedYet, orUnavailable } from './unavailable';
+import { createNotConnectedError, convertUnavailableError } from './unavailable-error';
 
 /** Together with the default statement timeout of 1 s, this is less than 2 s. */
-const MAX_WAIT_FOR_WRITING_MS = 850;
+const WRITE_WAIT_TIMEOUT_MS = 850;
 
 /** Runs TypeORM transactions, and provides the entity manager that repositories use. */
 @Injectable()
 export class TypeOrmUnitOfWork extends UnitOfWork {
   /** Limits the number of connections that write concurrently. */
-  readonly writers: Semaphore;
+  readonly writeSemaphore: Semaphore;
   private readonly transactions = new AsyncLocalStorage<EntityManager>();
 
   constructor(private readonly dataSource: DataSource) {
     super();
     // The other half of the pool can still read while all writers wait for a lock.
-    this.writers = new Semaphore(Math.floor(getPoolMax(dataSource) / 2), MAX_WAIT_FOR_WRITING_MS);
+    this.writeSemaphore = new Semaphore(Math.floor(getPoolMax(dataSource) / 2), WRITE_WAIT_TIMEOUT_MS);
   }
 
   run<T>(work: () => Promise<T>): Promise<T> {
     if (this.transaction !== undefined) {
       return work();
     }
-    return orUnavailable(() =>
-      this.writers.run(() => this.dataSource.transaction((manager) => this.transactions.run(manager, work))),
+    return convertUnavailableError(() =>
+      this.writeSemaphore.run(() => this.dataSource.transaction((manager) => this.transactions.run(manager, work))),
     );
   }
 
@@ -54,7 +54,7 @@ export class TypeOrmUnitOfWork extends UnitOfWork {
   get manager(): EntityManager {
     if (this.dataSource.entityMetadatas.length === 0) {
       // TypeORM loads its schemas with the first connection and has none before.
-      throw notConnectedYet();
+      throw createNotConnectedError();
     }
     return this.transaction ?? this.dataSource.manager;
   }

@@ -74,7 +74,7 @@ export class Client {
 }
 
 /** Runs a task `times` times, with up to `workers` runs in parallel. */
-export async function concurrently<T>(
+export async function runConcurrently<T>(
   workers: number,
   times: number,
   task: (index: number) => Promise<T>,
@@ -91,12 +91,12 @@ export async function concurrently<T>(
 }
 
 /** The 99th percentile of the response times, in ms. */
-export function p99(replies: readonly Reply[]): number {
+export function computeP99(replies: readonly Reply[]): number {
   const times = replies.map(({ ms }) => ms).sort((a, b) => a - b);
   return times[Math.ceil(times.length * 0.99) - 1] ?? 0;
 }
 
-export function passed(replies: readonly Reply[]): Reply[] {
+export function filterSuccessful(replies: readonly Reply[]): Reply[] {
   return replies.filter(({ status }) => status < 300);
 }
 

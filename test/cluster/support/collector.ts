@@ -1,6 +1,6 @@
 import { createServer, type Server as HttpServer } from 'node:http';
 import { json } from 'node:stream/consumers';
-import { freePort } from '../../support/process';
+import { findFreePort } from '../../support/process';
 
 interface Span {
   readonly traceId: string;
@@ -22,7 +22,7 @@ export class Collector {
   url = '';
 
   async start(): Promise<void> {
-    const port = await freePort();
+    const port = await findFreePort();
     this.url = `http://127.0.0.1:${port}`;
     const server = createServer((request, response) => {
       void json(request).then((body) => {

@@ -1,10 +1,10 @@
 import { join } from 'node:path';
-import { createTemporaryDirectory, freePort, Program, startServer } from '../../support/process';
+import { createTemporaryDirectory, findFreePort, Program, startServer } from '../../support/process';
 
 /** Prepares a service on the embedded database, with its own directory and port. Tests may change its settings in `env`. */
 export async function createEmbeddedService() {
   const directory = await createTemporaryDirectory();
-  const env = { DATA_DIR: join(directory.path, 'data'), PORT: await freePort() };
+  const env = { DATA_DIR: join(directory.path, 'data'), PORT: await findFreePort() };
   const programs: Program[] = [];
   const track = <T extends Program>(program: T): T => {
     programs.push(program);

@@ -1,7 +1,7 @@
 import { chmod, mkdtemp, readFile, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { freePort } from '../../support/process';
+import { findFreePort } from '../../support/process';
 import { Server } from './servers';
 
 const CONFIGURATION = join(__dirname, '../../../docker/gateway/nginx.conf');
@@ -10,7 +10,7 @@ const CONFIGURATION = join(__dirname, '../../../docker/gateway/nginx.conf');
 export async function startGateway(ports: readonly number[], directory?: string): Promise<Server> {
   const [home, port, configuration] = await Promise.all([
     directory ?? mkdtemp(join(tmpdir(), 'petstore-gateway-')),
-    freePort(),
+    findFreePort(),
     readFile(CONFIGURATION, 'utf8'),
   ]);
   // When nginx starts as root, its workers run as another user.
@@ -31,14 +31,14 @@ export async function startGateway(ports: readonly number[], directory?: string)
   }, configuration);
   const file = join(home, 'nginx.conf');
   await writeFile(file, adapted);
-  return Server.nginx(port, home, file);
+  return Server.startNginx(port, home, file);
 }
 
 /** Starts HAProxy without retries. It checks readiness, unless an admin socket is given to set the state of each replica. */
 export async function startHaproxy(ports: readonly number[], socket?: string): Promise<Server> {
-  const port = await freePort();
+  const port = await findFreePort();
   const servers = ports.map((replica) => `server replica-${replica} 127.0.0.1:${replica}`);
-  return Server.haproxy(
+  return Server.startHaproxy(
     port,
     `
 global
@@ -62,8 +62,8 @@ backend replicas
 
 /** Starts Caddy, which checks readiness and does not retry requests. */
 export async function startCaddy(ports: readonly number[]): Promise<Server> {
-  const port = await freePort();
-  return Server.caddy(
+  const port = await findFreePort();
+  return Server.startCaddy(
     port,
     `
 {

@@ -6,7 +6,7 @@ import { Store } from './store';
 
 /** Starts a replica with its own PostgreSQL server, a client, and another database session that can take locks. */
 export async function startLockableReplica() {
-  const postgres = await Server.postgres();
+  const postgres = await Server.startPostgres();
   const store = await Store.open(postgres.url);
   const otherSession = new pg.Client(postgres.url);
   await otherSession.connect();

@@ -1,6 +1,6 @@
 import { createServer, type Server as HttpServer } from 'node:http';
 import pg from 'pg';
-import { freePort } from '../../support/process';
+import { findFreePort } from '../../support/process';
 
 /** A health check for a proxy: 200 while the PostgreSQL server is the primary, 503 while it is a standby or down. */
 export class PrimaryCheck {
@@ -10,7 +10,7 @@ export class PrimaryCheck {
   ) {}
 
   static async start(url: string): Promise<PrimaryCheck> {
-    const port = await freePort();
+    const port = await findFreePort();
     const server = createServer((_, response) => {
       void isPrimary(url).then((is) => response.writeHead(is ? 200 : 503).end());
     });

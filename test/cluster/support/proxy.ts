@@ -9,7 +9,7 @@ export class Proxy {
     readonly port: number,
   ) {}
 
-  static async to(target: number): Promise<Proxy> {
+  static async start(target: number): Promise<Proxy> {
     const child = fork(join(__dirname, 'proxy-process.cjs'), [`${target}`], { execArgv: [] });
     const [port] = (await once(child, 'message')) as [number];
     return new Proxy(child, port);

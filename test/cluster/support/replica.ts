@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { freePort, Program } from '../../support/process';
+import { findFreePort, Program } from '../../support/process';
 
 /** The built server in its own process, as in production. */
 export class Replica {
@@ -14,7 +14,7 @@ export class Replica {
    * @param directory the directory of the built version; this version by default
    */
   static async start(env: Readonly<Record<string, string>>, directory?: string): Promise<Replica> {
-    const all = { APP_ENV: 'production', PORT: await freePort(), ...env };
+    const all = { APP_ENV: 'production', PORT: await findFreePort(), ...env };
     const program = new Program('main.js', [], all, directory);
     await program.waitForOutput('Listening');
     return new Replica(Number(all.PORT), program, all);
@@ -25,8 +25,8 @@ export class Replica {
     return Promise.all(Array.from({ length: count }, () => Replica.start(env)));
   }
 
-  /** Starts a new process with the same environment, after this one has ended. */
-  startAgain(directory?: string): Promise<Replica> {
+  /** Starts a new process with the same environment, after this one has exited. */
+  restart(directory?: string): Promise<Replica> {
     return Replica.start(this.env, directory);
   }
 
@@ -42,13 +42,13 @@ export class Replica {
 /**
  * Polls a condition until it holds.
  * @returns how long that took, in ms
- * @throws if it does not hold within `withinMs`
+ * @throws if it does not hold within `timeoutMs`
  */
-export async function eventually(withinMs: number, condition: () => Promise<boolean> | boolean): Promise<number> {
+export async function eventually(timeoutMs: number, condition: () => Promise<boolean> | boolean): Promise<number> {
   const startedAt = performance.now();
   while (!(await condition())) {
-    if (performance.now() - startedAt > withinMs) {
-      throw new Error(`The condition did not hold within ${withinMs} ms.`);
+    if (performance.now() - startedAt > timeoutMs) {
+      throw new Error(`The condition was not met within ${timeoutMs} ms.`);
     }
     await sleep(20);
   }

@@ -6,9 +6,9 @@ import { tmpdir } from 'node:os';
 import { delimiter, join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import pg from 'pg';
-import { freePort } from '../../support/process';
+import { findFreePort } from '../../support/process';
 
-const START_LIMIT_MS = 10_000;
+const START_TIMEOUT_MS = 10_000;
 /** The SQLSTATE of a PostgreSQL server that is starting up. */
 const CANNOT_CONNECT_NOW = '57P03';
 
@@ -37,9 +37,9 @@ export class Server {
     this.url = `${scheme}127.0.0.1:${port}`;
   }
 
-  static async redis(...options: string[]): Promise<Server> {
+  static async startRedis(...options: string[]): Promise<Server> {
     const binary = findProgram('redis-server', [], 'redis-server');
-    const [directory, port] = await Promise.all([createDirectory(), freePort()]);
+    const [directory, port] = await Promise.all([createDirectory(), findFreePort()]);
     const args = ['--port', port, '--bind', '127.0.0.1', '--save', '', '--dir', directory, ...options];
     const server = new Server(() => spawn(binary, args, { stdio: 'ignore' }), port, 'redis://', directory, 'SIGKILL');
     await server.start();
@@ -47,9 +47,9 @@ export class Server {
   }
 
   /** Starts a sentinel that monitors a Redis server as `mymaster`, with a quorum of two. */
-  static async sentinel({ port: primary }: Server, ...directives: string[]): Promise<Server> {
+  static async startSentinel({ port: primary }: Server, ...directives: string[]): Promise<Server> {
     const binary = findProgram('redis-server', [], 'redis-server');
-    const [directory, port] = await Promise.all([createDirectory(), freePort()]);
+    const [directory, port] = await Promise.all([createDirectory(), findFreePort()]);
     const file = join(directory, 'sentinel.conf');
     const monitor = `sentinel monitor mymaster 127.0.0.1 ${primary} 2`;
     await writeFile(file, [`port ${port}`, 'bind 127.0.0.1', `dir ${directory}`, monitor, ...directives].join('\n'));
@@ -59,26 +59,26 @@ export class Server {
     return server;
   }
 
-  static async postgres(options?: PostgresOptions): Promise<Server> {
+  static async startPostgres(options?: PostgresOptions): Promise<Server> {
     const initdb = findPostgresProgram('initdb');
     const makeData = (data: string) => [initdb, '-D', data, '-U', 'postgres', '-A', 'trust', '--no-sync'];
-    return Server.postgresOn(makeData, options);
+    return Server.startPostgresOn(makeData, options);
   }
 
   /** Starts a hot standby of this PostgreSQL server. */
   startStandby(): Promise<Server> {
     const source = ['-h', '127.0.0.1', '-p', `${this.port}`, '-U', 'postgres'];
-    return Server.postgresOn((data) => {
+    return Server.startPostgresOn((data) => {
       return [findPostgresProgram('pg_basebackup'), '-D', data, ...source, '-R', '-c', 'fast', '--no-sync'];
     });
   }
 
-  private static async postgresOn(
+  private static async startPostgresOn(
     makeData: (data: string) => string[],
     { isDurable = false, settings = {}, files = {} }: PostgresOptions = {},
   ): Promise<Server> {
-    const postgres = findPostgresProgram('postgres');
-    const [directory, port] = await Promise.all([createDirectory(), freePort()]);
+    const program = findPostgresProgram('postgres');
+    const [directory, port] = await Promise.all([createDirectory(), findFreePort()]);
     const user = prepareServerUser('postgres', directory);
     const data = join(directory, 'data');
     const [make = '', ...makeArgs] = makeData(data);
@@ -91,7 +91,7 @@ export class Server {
     const options = all.flatMap(([name, value]) => ['-c', `${name}=${value}`]);
     const args = ['-D', data, '-p', port, '-h', '127.0.0.1', '-k', '', ...options];
     const server = new Server(
-      () => spawn(postgres, args, { ...user, cwd: directory, stdio: 'ignore' }),
+      () => spawn(program, args, { ...user, cwd: directory, stdio: 'ignore' }),
       port,
       'postgres://postgres@',
       directory,
@@ -109,13 +109,13 @@ export class Server {
    * Starts PgBouncer in front of a PostgreSQL server, for the roles `postgres` and `app`.
    * @param poolSize the maximum number of server connections
    */
-  static async pgbouncer(
+  static async startPgbouncer(
     { port: target }: Server,
     poolMode: 'session' | 'transaction' = 'transaction',
     poolSize = 20,
   ): Promise<Server> {
     const binary = findProgram('pgbouncer', ['/usr/sbin'], 'pgbouncer');
-    const [directory, port] = await Promise.all([createDirectory(), freePort()]);
+    const [directory, port] = await Promise.all([createDirectory(), findFreePort()]);
     const user = prepareServerUser('postgres', directory);
     const configuration = join(directory, 'pgbouncer.ini');
     await writeFile(join(directory, 'users.txt'), '"postgres" ""\n"app" ""\n');
@@ -145,7 +145,7 @@ default_pool_size = ${poolSize}
   }
 
   /** Starts HAProxy with a configuration that listens on the port. */
-  static async haproxy(port: string, configuration: string): Promise<Server> {
+  static async startHaproxy(port: string, configuration: string): Promise<Server> {
     const binary = findProgram('haproxy', ['/usr/sbin'], 'haproxy');
     const directory = await createDirectory();
     const file = join(directory, 'haproxy.cfg');
@@ -157,7 +157,7 @@ default_pool_size = ${poolSize}
   }
 
   /** Starts Caddy with a configuration that listens on the port. */
-  static async caddy(port: string, configuration: string): Promise<Server> {
+  static async startCaddy(port: string, configuration: string): Promise<Server> {
     const binary = findProgram('caddy', [], 'caddy');
     const directory = await createDirectory();
     const file = join(directory, 'Caddyfile');
@@ -170,7 +170,7 @@ default_pool_size = ${poolSize}
   }
 
   /** Starts nginx in the foreground with a configuration that listens on the port. */
-  static async nginx(port: string, directory: string, configuration: string): Promise<Server> {
+  static async startNginx(port: string, directory: string, configuration: string): Promise<Server> {
     const binary = findProgram('nginx', ['/usr/sbin'], 'nginx-light');
     const args = ['-e', 'stderr', '-p', directory, '-c', configuration, '-g', 'daemon off;'];
     const server = new Server(
@@ -185,8 +185,8 @@ default_pool_size = ${poolSize}
   }
 
   /** Starts Prometheus with a configuration. */
-  static async prometheus(directory: string, configuration: string): Promise<Server> {
-    const port = await freePort();
+  static async startPrometheus(directory: string, configuration: string): Promise<Server> {
+    const port = await findFreePort();
     const args = [
       `--config.file=${configuration}`,
       `--storage.tsdb.path=${join(directory, 'data')}`,
@@ -201,7 +201,7 @@ default_pool_size = ${poolSize}
   async start(): Promise<void> {
     const child = this.launch();
     this.child = child;
-    const deadline = AbortSignal.timeout(START_LIMIT_MS);
+    const deadline = AbortSignal.timeout(START_TIMEOUT_MS);
     while (!(await isListening(this.port))) {
       if (deadline.aborted || child.exitCode !== null || child.signalCode !== null) {
         child.kill('SIGKILL');
@@ -244,7 +244,7 @@ default_pool_size = ${poolSize}
       try {
         process.kill(each, signal);
       } catch (error) {
-        // A child may have ended in the meantime.
+        // A child may have exited in the meantime.
         if ((error as NodeJS.ErrnoException).code !== 'ESRCH') {
           throw error;
         }

@@ -1,6 +1,6 @@
 import type { ErrorCases } from '../../support/documented-errors';
 
-export const errorCases: ErrorCases = (service, key) => {
+export const createErrorCases: ErrorCases = (service, key) => {
   const order = (petId: number) => service.post('/v1/store/orders', { key, body: { petId } });
   return {
     unknown_pet: () => order(999_999),

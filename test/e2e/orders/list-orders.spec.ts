@@ -126,7 +126,7 @@ describe('GET /v1/store/orders', () => {
     }
   });
 
-  it('is 500 with its cause in the log, not 503, if the schema is missing: an error in the code', async () => {
+  it('returns 500, not 503, and logs the cause if the schema is missing (an error in the code)', async () => {
     const lines: string[] = [];
     const broken = await TestService.start({ LOG_LEVEL: 'error' }, { write: (line) => lines.push(line) });
     broken.app.get(DataSource).entityMetadatasMap.delete(OrderEntity);

@@ -2,7 +2,7 @@ import { TestService } from '../../support/service';
 import { Customer } from './support';
 
 describe('The log', () => {
-  it('contains the id of the order that a request placed', async () => {
+  it('contains the ID of the order that a request placed', async () => {
     const lines: string[] = [];
     const service = await TestService.start(
       { APP_ENV: 'production', DRAIN_SECONDS: '0', LOG_LEVEL: 'info' },

@@ -45,7 +45,7 @@ describe('The orders of another account', () => {
       '1,2',
     ],
     ...['null', 'undefined', '*', '%2e%2e%2f1', "1'%20OR%20'1'='1"],
-  ])('404 order_not_found: %s is not the id of an order', async (orderId) => {
+  ])('404 order_not_found: %s is not the ID of an order', async (orderId) => {
     for (const customer of [owner, attacker]) {
       expect(getCode(await customer.get(orderId))).toBe('order_not_found');
     }

@@ -18,7 +18,7 @@ export class Customer {
     return new Customer(service, await service.createKey('enterprise', { perMinute: 100_000, perDay: 100_000 }));
   }
 
-  /** Adds an animal. @returns its id */
+  /** Adds an animal. @returns its ID */
   async addPet(status = 'available'): Promise<number> {
     const body = { name: 'Rex', categoryId: 3, status };
     return ((await this.service.post('/v1/pets', { key: this.key, body })).body as { id: number }).id;

@@ -15,7 +15,7 @@ const EXPOSED_HEADERS = [
   'X-RateLimit-Remaining',
   'X-RateLimit-Reset',
   'X-Request-Id',
-  // Headers of added modules too. Some browsers do not support the wildcard and treat it as a name.
+  // The wildcard covers headers of added modules. Browsers that do not support it treat it as a header name.
   '*',
 ];
 const DAY_SECONDS = '86400';
@@ -40,7 +40,7 @@ export function respondToPreflights(fastify: FastifyInstance, routes: RouteTable
     void reply
       .status(HttpStatus.NO_CONTENT)
       .headers({
-        'access-control-allow-methods': routes.methods().join(', '),
+        'access-control-allow-methods': routes.getMethods().join(', '),
         'access-control-max-age': DAY_SECONDS,
         vary: 'Access-Control-Request-Headers',
         ...(requested !== undefined && { 'access-control-allow-headers': requested }),

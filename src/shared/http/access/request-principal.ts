@@ -10,7 +10,7 @@ export function requirePrincipal({ principal }: FastifyRequest): Principal {
   return principal;
 }
 
-/** Injects the id of the principal's account as a parameter of a handler. */
+/** Injects the ID of the principal's account as a parameter of a handler. */
 export const AccountId = createParamDecorator(
   (_: unknown, context: ExecutionContext): bigint =>
     requirePrincipal(context.switchToHttp().getRequest<FastifyRequest>()).accountId,

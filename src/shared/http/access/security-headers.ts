@@ -4,8 +4,7 @@ import { isUnderV1 } from '../server/url-check';
 
 /**
  * Security headers of every response: browsers must not sniff its type or show it as a page (OWASP Secure Headers Project).
- * Strict-Transport-Security is up to the gateway that terminates TLS: the service speaks plain HTTP, where it must not be
- * sent (RFC 6797 section 7.2).
+ * Strict-Transport-Security is left to the gateway that terminates TLS, because it must not be sent over plain HTTP (RFC 6797 section 7.2).
  */
 const SECURITY_HEADERS = {
   'content-security-policy': "default-src 'none';frame-ancestors 'none'",
@@ -30,12 +29,12 @@ const ACCOUNT_HEADERS = {
 /** Sets the request ID and the security and caching headers of every response; a route may override them. */
 export function sendInitialHeaders(fastify: FastifyInstance): void {
   fastify.addHook('onRequest', (request, reply, done) => {
-    reply.headers(initialHeaders(request.url)).header('x-request-id', request.id);
+    reply.headers(getInitialHeaders(request.url)).header('x-request-id', request.id);
     done();
   });
 }
 
-function initialHeaders(url: string): Readonly<Record<string, string>> {
+function getInitialHeaders(url: string): Readonly<Record<string, string>> {
   if (isUnderV1(url)) {
     return ACCOUNT_HEADERS;
   }

@@ -10,7 +10,7 @@ export interface ErrorEntry {
 }
 
 /** Maps each error code of a module to its HTTP status. */
-export function errorEntries<Code extends string>(
+export function createErrorEntries<Code extends string>(
   messages: Readonly<Record<Code, string>>,
   statuses: Readonly<Record<Code, number>>,
 ): Readonly<Record<Code, ErrorEntry>> {
@@ -21,7 +21,7 @@ export function errorEntries<Code extends string>(
   return Object.fromEntries(entries) as Record<Code, ErrorEntry>;
 }
 
-export const SHARED_ERROR_ENTRIES = errorEntries(SHARED_ERRORS, {
+export const SHARED_ERROR_ENTRIES = createErrorEntries(SHARED_ERRORS, {
   invalid_parameter: HttpStatus.BAD_REQUEST,
   invalid_cursor: HttpStatus.BAD_REQUEST,
   malformed_url: HttpStatus.BAD_REQUEST,

@@ -1,5 +1,5 @@
 import { Injectable } from '@nestjs/common';
-import { docsUrl, Settings } from '../../../config/settings';
+import { getDocsUrl, Settings } from '../../../config/settings';
 import type { ErrorCode } from '../../domain/error-codes';
 
 /** Links an error response to the documentation of its code (RFC 8288, `rel="help"`), while the documentation is served. */
@@ -8,12 +8,12 @@ export class ErrorHelp {
   private readonly page: string | undefined;
 
   constructor(settings: Settings) {
-    const docs = docsUrl(settings);
+    const docs = getDocsUrl(settings);
     this.page = docs && `${docs}/errors`;
   }
 
-  /** @param links the value of `Link` so far, which is kept */
-  headers(code: ErrorCode, links?: string): Readonly<Record<string, string>> {
+  /** @param links the current value of `Link`, which is kept */
+  createHeaders(code: ErrorCode, links?: string): Readonly<Record<string, string>> {
     if (this.page === undefined) {
       return {};
     }

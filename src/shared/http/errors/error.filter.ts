@@ -6,12 +6,12 @@ import { ErrorCatalog } from './error-catalog';
 import { ErrorDto } from './error.dto';
 import { ErrorHelp } from './error-help';
 import { UnavailableLog } from './unavailable-log';
-import { urlProblem } from '../server/url-check';
+import { getUrlProblem } from '../server/url-check';
 
 /** The challenge of every 401 (RFC 6750 section 3). */
 export const BEARER_CHALLENGE = 'Bearer realm="petstore"';
 
-const UNKNOWN_URL = 'No operation has this URL. All operations are under /v1.';
+const UNKNOWN_URL_MESSAGE = 'No operation has this URL. All operations are under /v1.';
 
 /** The `Retry-After` of a 503, in seconds. */
 const UNAVAILABLE_RETRY_SECONDS = 1;
@@ -21,11 +21,11 @@ const HTTP_LAYER_ERRORS: Readonly<Record<number, [ErrorCodes['shared'], string]>
   400: ['malformed_request', 'The request is not well-formed HTTP.'],
   413: ['body_too_large', 'The body is too large.'],
   414: ['uri_too_long', 'The URL is too long.'],
-  415: ['unsupported_media_type', 'The body must be application/json.'],
-  503: ['service_unavailable', 'The service is shutting down. Retry after the time in Retry-After.'],
+  415: ['unsupported_media_type', 'The body must be application/json in UTF-8.'],
+  503: ['service_unavailable', 'The service is shutting down. Retry after the number of seconds in Retry-After.'],
 };
 
-/** The codes of Nest's exceptions by status; any other status is kept, as `bad_request` or `internal_error`. */
+/** The codes of Nest's exceptions by status. Any other status is kept, with the code `bad_request` or `internal_error`. */
 const GENERIC_CODES: Readonly<Record<number, ErrorCodes['shared']>> = {
   400: 'bad_request',
   401: 'unauthorized',
@@ -67,7 +67,7 @@ export class ErrorFilter implements ExceptionFilter {
     const reply = host.switchToHttp().getResponse<FastifyReply>();
     const { id, is404, raw } = reply.request;
     // If no route matches, Nest's router throws an exception with its own message.
-    const error = is404 ? (urlProblem(raw) ?? new PetStoreError('route_not_found', UNKNOWN_URL)) : thrown;
+    const error = is404 ? (getUrlProblem(raw) ?? new PetStoreError('route_not_found', UNKNOWN_URL_MESSAGE)) : thrown;
     const response = toErrorResponse(error, id, this.catalog);
     if (response.code === 'service_unavailable') {
       reply.header('retry-after', UNAVAILABLE_RETRY_SECONDS);
@@ -79,7 +79,7 @@ export class ErrorFilter implements ExceptionFilter {
       // The resource was not created if a later step failed.
       .removeHeader('location')
       .status(response.status)
-      .headers(this.help.headers(response.code, reply.getHeader('link') as string | undefined))
+      .headers(this.help.createHeaders(response.code, reply.getHeader('link') as string | undefined))
       .header('content-type', 'application/json; charset=utf-8')
       .send(JSON.stringify(response));
   }
@@ -94,7 +94,7 @@ export function toErrorResponse(thrown: unknown, requestId: string, catalog: Err
     return catalog.toResponse(thrown);
   }
   if (thrown instanceof HttpException && thrown.getStatus() !== HttpStatus.INTERNAL_SERVER_ERROR.valueOf()) {
-    return fromHttpException(thrown, catalog);
+    return convertHttpException(thrown, catalog);
   }
   const { statusCode = 500 } = (thrown ?? {}) as { readonly statusCode?: number };
   const known = HTTP_LAYER_ERRORS[statusCode];
@@ -108,7 +108,7 @@ export function toErrorResponse(thrown: unknown, requestId: string, catalog: Err
 }
 
 /** Keeps the status, and the message unless it is a 5xx. */
-function fromHttpException(exception: HttpException, catalog: ErrorCatalog): ErrorDto {
+function convertHttpException(exception: HttpException, catalog: ErrorCatalog): ErrorDto {
   const status = exception.getStatus();
   const code = GENERIC_CODES[status] ?? (status < 500 ? 'bad_request' : 'internal_error');
   return new ErrorDto(code, status < 500 ? getMessage(exception) : catalog.get(code).message, status);

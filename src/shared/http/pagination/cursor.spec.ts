@@ -5,7 +5,7 @@ const id = fc.bigInt({ min: 1n, max: 2n ** 63n - 1n });
 const filter = fc.constantFrom('', 'available', 'pending', 'sold');
 
 describe('A cursor', () => {
-  it('decodes to the id it was made from, for the same filters', () => {
+  it('decodes to the ID that it was made from, for the same filters', () => {
     fc.assert(
       fc.property(id, filter, (after, status) => {
         expect(decodeCursor(encodeCursor(after, status), status)).toBe(after);

@@ -9,7 +9,7 @@ export class PageQueryDto {
   readonly limit: number = 20;
 
   @ApiPropertyOptional({
-    description: 'Start of the page: opaque, use it unchanged from the `Link` header of the previous page.',
+    description: 'Start of the page. Opaque: use the value from the `Link` header of the previous page, unchanged.',
     type: 'string',
   })
   // Validated together with the filters when it is decoded.

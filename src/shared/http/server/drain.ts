@@ -6,23 +6,22 @@ import { HttpAdapterHost } from '@nestjs/core';
 import type { FastifyInstance } from 'fastify';
 import { Settings } from '../../../config/settings';
 
-/**
- * How long new requests may still arrive after the drain, and how long none must have arrived before the port is closed.
- */
-const LAST_REQUESTS_MS = 1_000;
-const QUIET_MS = 100;
-const POLL_MS = 20;
+/** How long new requests may still arrive after the drain. */
+const LAST_REQUESTS_TIMEOUT_MS = 1_000;
+/** How long the replica must be without requests before the port is closed. */
+const QUIET_PERIOD_MS = 100;
+const POLL_INTERVAL_MS = 20;
 /** Set by a gateway: the methods that it retries on another replica if it gets no response. */
 const RETRIES_HEADER = 'x-gateway-retries';
 
 /**
  * Takes this replica out of service before it stops, so that no request is lost.
  *
- * While draining, it only announces that: it fails its readiness probe, and every response closes its connection. A gateway
- * that checks readiness stops sending requests. A gateway that retries on other replicas instead must notice before the
- * port is closed: closing it makes the kernel reset the connections that wait to be accepted, and a POST on one of them is
- * lost. So, in the last phase, requests that the gateway says it retries are dropped without a response, and the gateway
- * marks this replica as unavailable. All other requests are served until no more arrive.
+ * While draining, the replica only announces that it will stop: it fails its readiness probe, and every response closes its connection. A
+ * gateway that checks readiness stops sending requests. A gateway that does not, and retries on other replicas instead, must notice before
+ * the port is closed: closing the port makes the kernel reset the connections that have not been accepted yet, and a POST on one of them is
+ * lost. In the last phase, requests that the gateway declares it retries are therefore dropped without a response, and the gateway marks
+ * this replica as unavailable. All other requests are served until no more arrive.
  */
 @Injectable()
 export class Drain implements BeforeApplicationShutdown {
@@ -62,8 +61,8 @@ export class Drain implements BeforeApplicationShutdown {
       return false;
     }
     this.lastRequestAt = performance.now();
-    const retried = String(headers[RETRIES_HEADER] ?? '').split(/\s*,\s*/);
-    return retried.includes(method ?? '');
+    const retriedMethods = String(headers[RETRIES_HEADER] ?? '').split(/\s*,\s*/);
+    return retriedMethods.includes(method ?? '');
   }
 
   async beforeApplicationShutdown(): Promise<void> {
@@ -76,8 +75,11 @@ export class Drain implements BeforeApplicationShutdown {
     this.phase = 'ending';
     const startedAt = (this.lastRequestAt = performance.now());
     do {
-      await sleep(POLL_MS);
-    } while (performance.now() - this.lastRequestAt < QUIET_MS && performance.now() - startedAt < LAST_REQUESTS_MS);
+      await sleep(POLL_INTERVAL_MS);
+    } while (
+      performance.now() - this.lastRequestAt < QUIET_PERIOD_MS &&
+      performance.now() - startedAt < LAST_REQUESTS_TIMEOUT_MS
+    );
     // The event loop has just accepted all waiting connections; open connections stay open.
     await setImmediate();
     Server.prototype.close.call(server);

@@ -9,10 +9,7 @@ declare module 'fastify' {
   interface FastifyRequest {
     /** The principal of the request; set by the authentication guard. */
     principal?: Principal;
-    /**
-     * The decision of the rate limiter: the error code of a rejected request, or how it was admitted; set by the caller of
-     * the limiter.
-     */
+    /** The rate limiter's decision: the error code of a rejected request, or how it was admitted. Set by the caller of the limiter. */
     rateLimitOutcome?: string;
     /** The ID of the OpenTelemetry trace that the request belongs to. */
     traceId?: string;

@@ -4,7 +4,7 @@ import { FastifyAdapter } from '@nestjs/platform-fastify';
 import type { FastifyInstance } from 'fastify';
 import type { Settings } from '../../../config/settings';
 import { stringifyJson } from '../../json/json';
-import { deferBodies } from './request-body';
+import { deferBodyParsing } from './request-body';
 import { limitPipelining } from './pipelining';
 import { MAX_URL_LENGTH, rewriteUrl } from './url-check';
 
@@ -17,15 +17,15 @@ const REQUEST_TIMEOUT_MS = 10_000;
 /** Creates the HTTP server, with everything that a request passes before it reaches a module. */
 export function createHttpAdapter({ trustProxy }: Pick<Settings, 'trustProxy'>): FastifyAdapter {
   const adapter = new FastifyAdapter({
-    trustProxy: trustedProxies(trustProxy),
-    genReqId: requestId,
+    trustProxy: createTrustProxyOption(trustProxy),
+    genReqId: generateRequestId,
     rewriteUrl,
-    // Node would respond to a request without Host itself, without an Error body (see url-check.ts).
+    // Otherwise, Node itself would respond to requests that lack Host, and without an Error body (see url-check.ts).
     http: { requireHostHeader: false, headersTimeout: HEADERS_TIMEOUT_MS, connectionsCheckingInterval: 1_000 },
     requestTimeout: REQUEST_TIMEOUT_MS,
     routerOptions: { maxParamLength: MAX_URL_LENGTH },
     // No route has a Fastify schema, so the schema compilers need not be loaded.
-    schemaController: { compilersFactory: { buildValidator: neverCompiles, buildSerializer: neverCompiles } },
+    schemaController: { compilersFactory: { buildValidator: rejectSchema, buildSerializer: rejectSchema } },
     // No Express-style middleware is used.
     skipMiddie: true,
     return503OnClosing: false,
@@ -37,25 +37,25 @@ export function createHttpAdapter({ trustProxy }: Pick<Settings, 'trustProxy'>):
     fastify.decorateRequest(property, undefined);
   }
   fastify.setReplySerializer((payload) => stringifyJson(payload));
-  deferBodies(fastify);
+  deferBodyParsing(fastify);
   limitPipelining(fastify.server);
   ignoreExpectations(fastify.server);
   allowHalfOpenConnections(fastify.server);
   return adapter;
 }
 
-function neverCompiles(): never {
+function rejectSchema(): never {
   throw new Error('Routes declare no schemas to Fastify.');
 }
 
-/** With n gateways in front, the n addresses nearest to the service are theirs; hop 0 is the direct peer. */
-function trustedProxies(trustProxy: Settings['trustProxy']) {
+/** With n gateways in front of the service, the n nearest IP addresses are theirs; hop 0 is the direct peer. */
+function createTrustProxyOption(trustProxy: Settings['trustProxy']) {
   return typeof trustProxy === 'number' ? (_address: string, hop: number) => hop < trustProxy : trustProxy;
 }
 
-function requestId({ headers }: Pick<IncomingMessage, 'headers'>): string {
-  const sent = headers['x-request-id'];
-  return typeof sent === 'string' && SAFE_REQUEST_ID.test(sent) ? sent : randomUUID();
+function generateRequestId({ headers }: Pick<IncomingMessage, 'headers'>): string {
+  const clientRequestId = headers['x-request-id'];
+  return typeof clientRequestId === 'string' && SAFE_REQUEST_ID.test(clientRequestId) ? clientRequestId : randomUUID();
 }
 
 /** RFC 9110 section 10.1.1 allows ignoring an unknown expectation; Node would respond with 417 without a body. */

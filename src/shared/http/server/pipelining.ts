@@ -2,15 +2,15 @@ import type { IncomingMessage, Server, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 
 /** How many connections continue with a waiting request in each event-loop tick. */
-const CONTINUED_PER_TICK = 8;
+const MAX_CONTINUATIONS_PER_TICK = 8;
 /** How many parsed requests may wait on all connections together: about 10 MB. Connections with more are closed. */
-const MAX_WAITING = 2_000;
+const MAX_WAITING_REQUESTS = 2_000;
 /** How long input is still read and discarded before the connection is closed. */
-const LINGER_MS = 1_000;
+const LINGER_TIMEOUT_MS = 1_000;
 export const END_OF_HEADERS = '\r\n\r\n';
 
-type Parse = (bytes: Buffer) => void;
-type Handle = (request: IncomingMessage, response: ServerResponse) => void;
+type DataListener = (bytes: Buffer) => void;
+type RequestHandler = (request: IncomingMessage, response: ServerResponse) => void;
 
 interface Exchange {
   readonly request: IncomingMessage;
@@ -20,18 +20,18 @@ interface Exchange {
 const connections = new WeakMap<Socket, Connection>();
 
 /**
- * Bounds the cost of pipelining. Node parses all requests that arrive together at once, thousands in one read, handles them
- * concurrently, and keeps reading until their responses fill a buffer. Here a connection has one request in progress. From
- * the first request that arrives too early, the following ones wait as bytes, and the rest in the client, until responses
- * have been sent and received.
+ * Bounds the cost of pipelining. Node parses all requests that arrive together at once, thousands in one read, handles them concurrently,
+ * and keeps reading until their responses fill a buffer. Here a connection has one request in progress. A request that arrives early, and
+ * those after it, wait as unparsed bytes (and then in the client, by TCP flow control) until the earlier responses have been sent and
+ * received.
  *
- * Until then, Node's parser reads the connection itself. Reading all connections through streams took 15 to 20% of the
+ * Until a request arrives early, Node's parser reads the connection itself. Reading all connections through streams took 15 to 20% of the
  * CPU time of a request.
  */
 export function limitPipelining(server: Server): void {
-  const handlers = server.listeners('request') as Handle[];
+  const handlers = server.listeners('request') as RequestHandler[];
   server.removeAllListeners('request');
-  const handle: Handle = (request, response) => {
+  const handle: RequestHandler = (request, response) => {
     handlers.forEach((each) => {
       each.call(server, request, response);
     });
@@ -52,7 +52,7 @@ export function stopReading(socket: Socket): Connection | undefined {
 
 const continuations: (() => void)[] = [];
 
-/** Lets requests of clients that do not pipeline pass the waiting ones. */
+/** Lets requests of clients that do not pipeline overtake the waiting ones. */
 function continueLater(continuation: () => void): void {
   if (continuations.push(continuation) === 1) {
     setImmediate(continueNext);
@@ -60,7 +60,7 @@ function continueLater(continuation: () => void): void {
 }
 
 function continueNext(): void {
-  continuations.splice(0, CONTINUED_PER_TICK).forEach((continuation) => {
+  continuations.splice(0, MAX_CONTINUATIONS_PER_TICK).forEach((continuation) => {
     continuation();
   });
   if (continuations.length > 0) {
@@ -75,33 +75,33 @@ class Connection {
   /** Requests that were parsed with an earlier one, before the connection was intercepted. */
   private readonly waiting: Exchange[] = [];
   /** How many requests, in progress or waiting, have no complete response. */
-  private unfinished = 0;
+  private pendingResponses = 0;
   private isReading = true;
   private isIntercepted = false;
-  /** Whether it was paused here and not by Node, which resumes what it paused itself. */
-  private isHeld = false;
-  private last: Exchange | undefined;
+  /** Whether this code paused the connection. Node resumes the connections that Node has paused. */
+  private isPausedHere = false;
+  private lastExchange: Exchange | undefined;
   private onResponse: () => void = () => undefined;
 
   constructor(
     private readonly socket: Socket,
-    private readonly handle: Handle,
+    private readonly handle: RequestHandler,
   ) {}
 
   /** Handles a request after the responses to all earlier ones. */
   accept(exchange: Exchange): void {
-    this.last = exchange;
-    this.unfinished++;
+    this.lastExchange = exchange;
+    this.pendingResponses++;
     exchange.response.on('finish', () => {
       this.finish();
     });
-    if (this.unfinished === 1) {
+    if (this.pendingResponses === 1) {
       this.handle(exchange.request, exchange.response);
       return;
     }
     this.intercept();
-    this.hold();
-    if (Connection.totalWaiting === MAX_WAITING) {
+    this.pause();
+    if (Connection.totalWaiting === MAX_WAITING_REQUESTS) {
       this.socket.destroy();
     } else if (!this.socket.destroyed) {
       Connection.totalWaiting++;
@@ -121,14 +121,14 @@ class Connection {
   end(): void {
     this.socket.end();
     this.socket.resume();
-    setTimeout(() => this.socket.destroy(), LINGER_MS).unref();
+    setTimeout(() => this.socket.destroy(), LINGER_TIMEOUT_MS).unref();
   }
 
   /** Waits for the responses to all complete requests. @returns the response of the incomplete request, if there is one */
-  async responses(): Promise<ServerResponse | undefined> {
-    const { last } = this;
-    const broken = last?.request.complete === false ? last.response : undefined;
-    const isDone = () => this.unfinished === (broken === undefined || broken.writableFinished ? 0 : 1);
+  async waitForResponses(): Promise<ServerResponse | undefined> {
+    const { lastExchange } = this;
+    const broken = lastExchange?.request.complete === false ? lastExchange.response : undefined;
+    const isDone = () => this.pendingResponses === (broken === undefined || broken.writableFinished ? 0 : 1);
     await new Promise<void>((resolve) => {
       this.onResponse = () => {
         if (isDone()) {
@@ -141,14 +141,14 @@ class Connection {
   }
 
   private finish(): void {
-    this.unfinished--;
+    this.pendingResponses--;
     this.onResponse();
     if (this.waiting.length > 0) {
       continueLater(() => {
         this.handleNext();
       });
-    } else if (this.isHeld) {
-      this.isHeld = false;
+    } else if (this.isPausedHere) {
+      this.isPausedHere = false;
       continueLater(() => this.socket.resume());
     }
   }
@@ -161,14 +161,14 @@ class Connection {
     }
   }
 
-  /** Takes the connection from Node's parser, to pass it one request at a time. */
+  /** Takes over the connection from Node's parser, and feeds the parser one request at a time. */
   private intercept(): void {
     if (this.isIntercepted) {
       return;
     }
     this.isIntercepted = true;
     const { socket } = this;
-    const parsers = socket.listeners('data') as Parse[];
+    const parsers = socket.listeners('data') as DataListener[];
     // With this listener, Node no longer lets the parser read the connection.
     socket.on('data', (bytes: Buffer) => {
       this.read(bytes, parsers);
@@ -179,25 +179,25 @@ class Connection {
     });
   }
 
-  private hold(): void {
+  private pause(): void {
     if (!this.socket.isPaused()) {
-      this.isHeld = true;
+      this.isPausedHere = true;
       this.socket.pause();
     }
   }
 
   /** Whether the next request has to wait; the body of the current one must not. */
   private get isBusy(): boolean {
-    return this.unfinished > 0 && this.last?.request.complete === true;
+    return this.pendingResponses > 0 && this.lastExchange?.request.complete === true;
   }
 
   /** Passes the bytes to the parser, one request at a time. */
-  private read(bytes: Buffer, parsers: readonly Parse[]): void {
-    this.isHeld = false;
+  private read(bytes: Buffer, parsers: readonly DataListener[]): void {
+    this.isPausedHere = false;
     let rest = bytes;
     while (rest.length > 0 && this.isReading && this.socket.writable) {
       if (this.isBusy || this.socket.isPaused()) {
-        this.hold();
+        this.pause();
         this.socket.unshift(rest);
         return;
       }

@@ -5,13 +5,13 @@ import { PetStoreError } from '../../domain/pet-store-error';
 import type { ErrorDto } from '../errors/error.dto';
 import { END_OF_HEADERS, stopReading } from './pipelining';
 import { UNCACHED_HEADERS } from '../access/security-headers';
-import { methodNotAllowed, type RouteTable } from './route-table';
-import { isUnderV1, MAX_URL_LENGTH, originForm } from './url-check';
+import { createMethodNotAllowedError, type RouteTable } from './route-table';
+import { isUnderV1, MAX_URL_LENGTH, toOriginForm } from './url-check';
 
 /** The error that Node's HTTP parser reports when it gives up on a request. */
-type ProtocolFailure = Error & {
+type ParserError = Error & {
   readonly code?: string;
-  /** What arrived last, and how much of it was parsed. */
+  /** The last bytes that arrived, and how many of them were parsed. */
   readonly rawPacket?: unknown;
   readonly bytesParsed?: number;
 };
@@ -22,32 +22,34 @@ const CLIENT_DISCONNECTED = new Set<string | undefined>(['ECONNRESET', 'EPIPE', 
 export interface ProtocolErrorOptions {
   readonly toResponse: (error: PetStoreError) => ErrorDto;
   /** The headers of every response with this error. */
-  readonly errorHeaders: (error: ErrorDto) => Readonly<Record<string, string>>;
+  readonly getErrorHeaders: (error: ErrorDto) => Readonly<Record<string, string>>;
   /** The headers of a response under `/v1` to the client at this IP address. */
-  readonly headers: (address: string) => Promise<Readonly<Record<string, string>>>;
+  readonly getHeaders: (ip: string) => Promise<Readonly<Record<string, string>>>;
   readonly onResponse: (requestId: string, status: number, socket: Socket) => void;
 }
 
 /** Responds to input that never becomes a request (not HTTP, too slow, or CONNECT), and ends the connection. */
 export function respondToProtocolErrors(server: Server, routes: RouteTable, options: ProtocolErrorOptions): void {
-  server.on('clientError', (failure: ProtocolFailure, socket: Socket) => {
-    void endWithError(socket, failure, protocolError(failure), options);
+  server.on('clientError', (parserError: ParserError, socket: Socket) => {
+    void endWithError(socket, parserError, createProtocolError(parserError), options);
   });
   server.on('connect', ({ method = '', socket }) => {
-    const allowed = routes.methods();
-    void endWithError(socket, undefined, methodNotAllowed(method, allowed), options, { allow: allowed.join(', ') });
+    const allowed = routes.getMethods();
+    void endWithError(socket, undefined, createMethodNotAllowedError(method, allowed), options, {
+      allow: allowed.join(', '),
+    });
   });
 }
 
 /**
  * Responds after all earlier requests on the connection.
- * @param failure undefined for CONNECT, which has no path
+ * @param parserError undefined for CONNECT, which has no path
  */
 async function endWithError(
   socket: Socket,
-  failure: ProtocolFailure | undefined,
+  parserError: ParserError | undefined,
   error: PetStoreError,
-  { toResponse, errorHeaders, headers, onResponse }: ProtocolErrorOptions,
+  { toResponse, getErrorHeaders, getHeaders, onResponse }: ProtocolErrorOptions,
   additionalHeaders: Readonly<Record<string, string>> = {},
 ): Promise<void> {
   const connection = stopReading(socket);
@@ -56,33 +58,36 @@ async function endWithError(
   }
   // Node removes its own listener when it gives up on a connection.
   socket.on('error', () => undefined);
-  const broken = await connection.responses();
+  const broken = await connection.waitForResponses();
   if (broken?.headersSent !== true) {
     const [id, response] = [randomUUID(), toResponse(error)];
-    if (!CLIENT_DISCONNECTED.has(failure?.code)) {
+    if (!CLIENT_DISCONNECTED.has(parserError?.code)) {
       onResponse(id, response.status, socket);
     }
-    const withBody = broken === undefined ? failure === undefined || !isHead(failure) : broken.req.method !== 'HEAD';
+    const hasBody =
+      broken === undefined ? parserError === undefined || !isHead(parserError) : broken.req.method !== 'HEAD';
     writeError(
       socket,
       response,
       {
         'x-request-id': id,
-        ...errorHeaders(response),
+        ...getErrorHeaders(response),
         ...additionalHeaders,
-        ...(failure !== undefined && asksForV1(failure) && (await headers(socket.remoteAddress ?? ''))),
+        ...(parserError !== undefined &&
+          isRequestUnderV1(parserError) &&
+          (await getHeaders(socket.remoteAddress ?? ''))),
       },
-      withBody,
+      hasBody,
     );
   }
   connection.end();
 }
 
 /** The error for bytes that never became a request. */
-export function protocolError(failure: ProtocolFailure): PetStoreError {
-  switch (failure.code) {
+export function createProtocolError(parserError: ParserError): PetStoreError {
+  switch (parserError.code) {
     case 'HPE_HEADER_OVERFLOW':
-      return firstLine(failure).length > MAX_URL_LENGTH
+      return getRequestLine(parserError).length > MAX_URL_LENGTH
         ? new PetStoreError('uri_too_long', 'The URL is too long.')
         : new PetStoreError('headers_too_large');
     case 'ERR_HTTP_REQUEST_TIMEOUT':
@@ -93,21 +98,20 @@ export function protocolError(failure: ProtocolFailure): PetStoreError {
 }
 
 /** Whether the bytes are a HEAD request, whose response has no body. */
-function isHead(failure: ProtocolFailure): boolean {
-  return firstLine(failure).startsWith('HEAD ');
+function isHead(parserError: ParserError): boolean {
+  return getRequestLine(parserError).startsWith('HEAD ');
 }
 
 /**
- * Whether the bytes request a path under `/v1`; if that cannot be determined, they do: they may start in the middle of a
- * request.
+ * Whether the bytes request a path under `/v1`; true if that cannot be determined, because they may start in the middle of a request.
  */
-function asksForV1(failure: ProtocolFailure): boolean {
-  const [, target] = /^[A-Z-]+ (\S*)/.exec(firstLine(failure)) ?? [];
-  return target === undefined || isUnderV1(originForm(target));
+function isRequestUnderV1(parserError: ParserError): boolean {
+  const [, target] = /^[A-Z-]+ (\S*)/.exec(getRequestLine(parserError)) ?? [];
+  return target === undefined || isUnderV1(toOriginForm(target));
 }
 
 /** The first line of the request that failed; earlier requests may have arrived with it. */
-function firstLine({ rawPacket, bytesParsed = 0 }: ProtocolFailure): string {
+function getRequestLine({ rawPacket, bytesParsed = 0 }: ParserError): string {
   if (!Buffer.isBuffer(rawPacket)) {
     return '';
   }
@@ -121,7 +125,7 @@ function writeError(
   socket: Socket,
   error: ErrorDto,
   headers: Readonly<Record<string, string>>,
-  withBody: boolean,
+  hasBody: boolean,
 ): void {
   const body = JSON.stringify(error);
   const fields = {
@@ -133,5 +137,5 @@ function writeError(
   };
   const lines = Object.entries(fields).map(([name, value]) => `${name}: ${value}`);
   const head = `HTTP/1.1 ${error.status} ${STATUS_CODES[error.status] ?? ''}\r\n${lines.join('\r\n')}\r\n\r\n`;
-  socket.write(withBody ? head + body : head);
+  socket.write(hasBody ? head + body : head);
 }

@@ -23,7 +23,7 @@ export class RequestBody {
 }
 
 /** Lets requests of every method reach the guards with an unread body: a `RequestBody`. */
-export function deferBodies(fastify: FastifyInstance): void {
+export function deferBodyParsing(fastify: FastifyInstance): void {
   METHODS.forEach((method) => {
     fastify.addHttpMethod(method, { hasBody: false, overrideExisting: true });
   });
@@ -61,12 +61,13 @@ function isJson(contentType: string): boolean {
 }
 
 async function readBytes(request: IncomingMessage): Promise<Buffer> {
-  const tooLarge = () => new PetStoreError('body_too_large', `The body must be at most ${MAX_BODY_BYTES} bytes.`);
+  const createTooLargeError = () =>
+    new PetStoreError('body_too_large', `The body must be at most ${MAX_BODY_BYTES} bytes.`);
   if (Number(request.headers['content-length']) > MAX_BODY_BYTES) {
-    throw tooLarge();
+    throw createTooLargeError();
   }
   return new Promise((resolve, reject) => {
-    const broken = () => {
+    const rejectIncomplete = () => {
       // Every request closes, even a complete one; capturing a stack for each would cost 5% of a creation.
       if (!request.readableEnded) {
         reject(new PetStoreError('malformed_request', 'The body is incomplete.'));
@@ -82,16 +83,16 @@ async function readBytes(request: IncomingMessage): Promise<Buffer> {
         } else {
           // The rest stays unread; destroying the request would also destroy the connection, and with it the response.
           request.pause();
-          reject(tooLarge());
+          reject(createTooLargeError());
         }
       })
       .on('end', () => {
         resolve(Buffer.concat(chunks));
       })
-      .on('close', broken)
-      .on('error', broken);
+      .on('close', rejectIncomplete)
+      .on('error', rejectIncomplete);
     if (request.destroyed) {
-      broken();
+      rejectIncomplete();
     }
   });
 }

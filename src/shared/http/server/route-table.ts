@@ -7,7 +7,7 @@ import type { ErrorHelp } from '../errors/error-help';
 export class RouteTable {
   private readonly routes: { readonly url: string; readonly path: RegExp; readonly method: string }[] = [];
 
-  /** Records every route that is registered from now on. */
+  /** Records every route that is registered after this call. */
   observe(fastify: FastifyInstance): void {
     fastify.addHook('onRoute', ({ url, method }: RouteOptions) => {
       // Neither the catch-all route, which accepts every method, nor the preflight route of CORS is an operation.
@@ -18,48 +18,48 @@ export class RouteTable {
   }
 
   /** The methods of the routes that match the path of a URL, for the `Allow` header. */
-  methodsAt(url: string): string[] {
+  findMethods(url: string): string[] {
     const [path = ''] = url.split('?', 1);
-    return distinctMethods(this.routes.filter((route) => route.path.test(path)));
+    return getDistinctMethods(this.routes.filter((route) => route.path.test(path)));
   }
 
   /** The methods of all routes. */
-  methods(): string[] {
-    return distinctMethods(this.routes);
+  getMethods(): string[] {
+    return getDistinctMethods(this.routes);
   }
 
   /** All methods and path patterns, for the test that checks every route. */
-  all(): { readonly url: string; readonly method: string }[] {
+  getRoutes(): { readonly url: string; readonly method: string }[] {
     return this.routes;
   }
 }
 
-function distinctMethods(routes: readonly { readonly method: string }[]): string[] {
+function getDistinctMethods(routes: readonly { readonly method: string }[]): string[] {
   return [...new Set(routes.map(({ method }) => method))].sort();
 }
 
 /** Responds with 405 to a request outside `/v1` whose path has routes, but none for its method. */
-export function rejectOtherMethods(
+export function rejectUnsupportedMethods(
   fastify: FastifyInstance,
   routes: RouteTable,
   catalog: ErrorCatalog,
   help: ErrorHelp,
 ): void {
   fastify.addHook('onRequest', (request, reply, done) => {
-    const allowed = request.is404 ? routes.methodsAt(request.url) : [];
+    const allowed = request.is404 ? routes.findMethods(request.url) : [];
     if (allowed.length === 0) {
       done();
       return;
     }
-    const error = catalog.toResponse(methodNotAllowed(request.method, allowed));
+    const error = catalog.toResponse(createMethodNotAllowedError(request.method, allowed));
     void reply
       .status(error.status)
-      .headers({ allow: allowed.join(', '), ...help.headers(error.code) })
+      .headers({ allow: allowed.join(', '), ...help.createHeaders(error.code) })
       .send(error);
   });
 }
 
 /** The error of a request whose path has routes, but none for its method. */
-export function methodNotAllowed(method: string, allowed: readonly string[]): PetStoreError {
+export function createMethodNotAllowedError(method: string, allowed: readonly string[]): PetStoreError {
   return new PetStoreError('method_not_allowed', `${method} is not allowed here. Use ${allowed.join(' or ')}.`);
 }

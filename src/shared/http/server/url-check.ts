@@ -7,7 +7,7 @@ export const MAX_URL_LENGTH = 8_000;
 const REJECTED_PATH = '/-';
 const REJECTED_PATH_UNDER_V1 = '/v1/-';
 
-export const NO_OPERATION = 'No operation has this path. Paths have no trailing slash, and case matters.';
+export const ROUTE_NOT_FOUND_MESSAGE = 'No operation has this path. Paths have no trailing slash, and case matters.';
 
 /** Whether a URL, in origin form, is `/v1` or something below it. */
 export function isUnderV1(url: string): boolean {
@@ -17,11 +17,11 @@ export function isUnderV1(url: string): boolean {
 const problems = new WeakMap<IncomingMessage, PetStoreError>();
 
 /**
- * Runs before routing: a URL that the HTTP layer itself would reject is rewritten to a path without a route, under `/v1`
- * behind the guards, and the response is `urlProblem`.
+ * Runs before routing. A URL that the HTTP layer itself would reject is rewritten to a path without a route; under `/v1`, the guards then
+ * run first. `getUrlProblem` returns the error for the response.
  */
 export function rewriteUrl(request: IncomingMessage): string {
-  const url = originForm(request.url ?? '/');
+  const url = toOriginForm(request.url ?? '/');
   const problem = (isUnderV1(url) ? findProblemUnderV1(url, request) : undefined) ?? findProblem(url);
   if (problem === undefined) {
     return url;
@@ -30,7 +30,7 @@ export function rewriteUrl(request: IncomingMessage): string {
   return isUnderV1(url) ? REJECTED_PATH_UNDER_V1 : REJECTED_PATH;
 }
 
-export function urlProblem(request: IncomingMessage): PetStoreError | undefined {
+export function getUrlProblem(request: IncomingMessage): PetStoreError | undefined {
   return problems.get(request);
 }
 
@@ -41,7 +41,7 @@ function findProblemUnderV1(url: string, { httpVersion, headers }: IncomingMessa
   const path = url.split('?', 1)[0] ?? '';
   // The router would treat the empty segment as an empty parameter.
   return (path.endsWith('/') && path !== '/v1/') || path.includes('//')
-    ? new PetStoreError('route_not_found', NO_OPERATION)
+    ? new PetStoreError('route_not_found', ROUTE_NOT_FOUND_MESSAGE)
     : undefined;
 }
 
@@ -60,6 +60,6 @@ function findProblem(url: string): PetStoreError | undefined {
 }
 
 /** The absolute form sent to a proxy (RFC 9112 section 3.2.2) identifies the same resource as its path. */
-export function originForm(url: string): string {
+export function toOriginForm(url: string): string {
   return /^https?:\/\//i.test(url) ? url.replace(/^https?:\/\/[^/?#]*\/?/i, '/') : url;
 }

@@ -14,8 +14,8 @@ export function AtLeastOneOf(
   fields: readonly [string, string, ...string[]],
   schema?: ApiSchemaOptions,
 ): ClassDecorator {
-  // The types of @nestjs/swagger lack keywords that it does write. `anyOf` would be more precise, but generators turn it
-  // into `unknown`.
+  // The types of @nestjs/swagger lack keywords that the package supports. `anyOf` would be more precise, but generators turn it into
+  // `unknown`.
   return applyDecorators(ApiSchema({ ...schema, minProperties: 1 } as ApiSchemaOptions), (target: object) => {
     // class-validator has rules for fields only. This property is validated, but never read from a body.
     const propertyName = `${ONE_OF}${fields.join(', ')}`;

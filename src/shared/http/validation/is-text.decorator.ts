@@ -3,7 +3,7 @@ import { ApiProperty } from '@nestjs/swagger';
 import { validateText } from '../../domain/text';
 import { ValidateWith } from './validate-with.decorator';
 
-/** Validates a field as free text: 1 to `maxLength` characters that PostgreSQL can store, and not only white space. */
+/** Validates a field as free text: 1 to `maxLength` characters that PostgreSQL can store, and not only whitespace. */
 export function IsText({ maxLength }: { readonly maxLength: number }): PropertyDecorator {
   return applyDecorators(
     ApiProperty({ type: 'string', minLength: 1, maxLength, pattern: '\\S' }),

@@ -6,7 +6,7 @@ export interface ParseInt64PipeOptions {
   readonly exceptionFactory: () => Error;
 }
 
-/** Parses the id in a path to a bigint. */
+/** Parses the ID in a path to a bigint. */
 @Injectable()
 export class ParseInt64Pipe implements PipeTransform<string, bigint> {
   constructor(private readonly options: ParseInt64PipeOptions) {}

@@ -1,8 +1,8 @@
 import { ValidateBy } from 'class-validator';
 
 /**
- * Applies a domain rule to a field. The rule returns what is wrong with a value, in words that follow the field's name, and
- * undefined for a valid one.
+ * Applies a domain rule to a field. The rule returns what is wrong with a value, as a phrase that follows the field name, or undefined if
+ * it is valid.
  */
 export function ValidateWith(rule: (value: unknown) => string | undefined): PropertyDecorator {
   return ValidateBy({

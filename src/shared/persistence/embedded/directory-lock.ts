@@ -7,15 +7,14 @@ import { setTimeout as sleep } from 'node:timers/promises';
 const LOCK_PREFIX = '.lock-';
 const UNANNOUNCED_PREFIX = '.new-';
 const NAME_BYTES = 4;
-const POLL_MS = 20;
+const POLL_INTERVAL_MS = 20;
 
 /**
  * A lock on a directory, which the kernel releases when the process exits or is killed.
  *
- * Each candidate listens on a Unix socket of a unique name in the directory, and only then lists the others. Of two
- * candidates, the later one therefore always sees the earlier one, and no process holds the lock while another candidate
- * is alive. The socket of a dead process refuses connections. Its name is never reused, so it can be removed without a
- * race.
+ * Each candidate listens on a Unix socket with a unique name in the directory, and only then lists the others. Of two candidates, the later
+ * one therefore always sees the earlier one, and no process holds the lock while another candidate is alive. The socket of a dead process
+ * refuses connections. Its name is never reused, so it can be removed without a race.
  */
 export class DirectoryLock {
   private readonly server: Server = createServer((socket) => socket.destroy());
@@ -31,9 +30,9 @@ export class DirectoryLock {
   static async acquire(
     directory: string,
     isHeld: () => Promise<boolean>,
-    waitLimitMs: number,
+    timeoutMs: number,
   ): Promise<DirectoryLock | undefined> {
-    const patience = AbortSignal.timeout(waitLimitMs);
+    const timeout = AbortSignal.timeout(timeoutMs);
     let lock: DirectoryLock | undefined;
     for (;;) {
       const rivals = await findLiveLocks(directory, lock?.name);
@@ -50,11 +49,11 @@ export class DirectoryLock {
         await lock.release();
         lock = undefined;
       }
-      if (patience.aborted || (await isHeld())) {
+      if (timeout.aborted || (await isHeld())) {
         await lock?.release();
         return undefined;
       }
-      await sleep(POLL_MS);
+      await sleep(POLL_INTERVAL_MS);
     }
   }
 
@@ -67,7 +66,7 @@ export class DirectoryLock {
     return `${LOCK_PREFIX}${this.unique}`;
   }
 
-  /** Renames the socket only once it accepts connections: before that, other processes would take it for a dead one. */
+  /** Renames the socket only once it accepts connections: before that, other processes would mistake it for a dead one. */
   private async announce(): Promise<void> {
     const unannounced = join(this.directory, `${UNANNOUNCED_PREFIX}${this.unique}`);
     await listen(this.server, unannounced);

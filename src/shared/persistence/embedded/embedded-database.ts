@@ -5,26 +5,26 @@ import { createServer, type Server, type Socket } from 'node:net';
 import { tmpdir } from 'node:os';
 import { dirname, join, resolve } from 'node:path';
 import type { Extensions, PGlite } from '@electric-sql/pglite' with { 'resolution-mode': 'import' };
-import { errorMessage } from '../../domain/error-message';
+import { getErrorMessage } from '../../domain/error-message';
 import { DirectoryLock, isAlive, listen } from './directory-lock';
 import { loadExtensions } from './extensions';
 import { servePostgresProtocol, Mutex } from './postgres-protocol';
 
 const PACKAGE = '@electric-sql/pglite';
-/** An empty database directory created by the build, so that the first start does not wait for initdb. */
+/** An empty database directory created by the build, so that the first startup does not wait for initdb. */
 const TEMPLATE = join(__dirname, 'embedded-template');
 const SOCKET_NAME = '.s.PGSQL.5432';
 /** The kernel's limit is 108 bytes on Linux and 104 on macOS. */
 const MAX_SOCKET_PATH_BYTES = 100;
 /** Readable descriptions of error codes for the data directory. */
 const NOT_WRITABLE: Readonly<Record<string, string>> = {
-  EEXIST: 'a file of that name exists',
-  ENOTDIR: 'a part of its path is a file',
+  EEXIST: 'a file with that name exists',
+  ENOTDIR: 'a parent of the path is a file',
   ENOSPC: 'the disk is full',
 };
 const PAGE_BYTES = 8_192;
 /** How long a process waits for the owner of the directory to listen. */
-const OWNER_LIMIT_MS = 10_000;
+const OWNER_TIMEOUT_MS = 10_000;
 
 /** The embedded database cannot be used; the message says why and what to do. */
 export class EmbeddedDatabaseError extends Error {}
@@ -73,9 +73,9 @@ export class EmbeddedDatabase {
    */
   static async open(dataDir: string, extensions?: Extensions): Promise<EmbeddedDatabase> {
     requirePackage();
-    await makePrivateDirectory(dataDir);
-    const socketPath = join(embeddedDatabaseHost(dataDir), SOCKET_NAME);
-    await makePrivateDirectory(dirname(socketPath));
+    await createPrivateDirectory(dataDir);
+    const socketPath = join(getEmbeddedDatabaseHost(dataDir), SOCKET_NAME);
+    await createPrivateDirectory(dirname(socketPath));
     const lock = await acquireLock(socketPath, dataDir);
     const connections = new Set<Socket>();
     const server = createServer({ pauseOnConnect: true }, (socket) => connections.add(socket));
@@ -110,7 +110,7 @@ export class EmbeddedDatabase {
 }
 
 /** Returns the directory of the Unix socket of an embedded database, which `pg` takes as its `host`. */
-export function embeddedDatabaseHost(dataDir: string): string {
+export function getEmbeddedDatabaseHost(dataDir: string): string {
   const directory = resolve(dataDir);
   if (Buffer.byteLength(join(directory, SOCKET_NAME)) <= MAX_SOCKET_PATH_BYTES) {
     return directory;
@@ -118,33 +118,33 @@ export function embeddedDatabaseHost(dataDir: string): string {
   return join(tmpdir(), `petstore-${createHash('sha256').update(directory).digest('hex').slice(0, 16)}`);
 }
 
-/** Creates the template that first starts copy; part of the build. */
-export async function makeEmbeddedTemplate(): Promise<void> {
+/** Creates the template that the first startup copies. Part of the build. */
+export async function createEmbeddedTemplate(): Promise<void> {
   if (!existsSync(TEMPLATE)) {
-    const unfinished = `${TEMPLATE}.new`;
-    await rm(unfinished, { recursive: true, force: true });
-    await (await createDatabase(unfinished)).close();
-    await rename(unfinished, TEMPLATE);
+    const temporaryPath = `${TEMPLATE}.new`;
+    await rm(temporaryPath, { recursive: true, force: true });
+    await (await createDatabase(temporaryPath)).close();
+    await rename(temporaryPath, TEMPLATE);
   }
 }
 
 /** @throws EmbeddedDatabaseError */
 async function openFiles(dataDir: string, extensions: Extensions): Promise<PGlite> {
   const files = join(dataDir, 'postgres');
-  // Created under another name and renamed when complete, so that an interrupted start leaves no partial files.
-  const unfinished = `${files}.new`;
+  // Created under another name and renamed when complete, so that an interrupted startup leaves no partial files.
+  const temporaryPath = `${files}.new`;
   try {
     if (!existsSync(files)) {
-      await rm(unfinished, { recursive: true, force: true });
+      await rm(temporaryPath, { recursive: true, force: true });
       if (existsSync(TEMPLATE)) {
-        await cp(TEMPLATE, unfinished, { recursive: true });
+        await cp(TEMPLATE, temporaryPath, { recursive: true });
       } else {
-        await (await createDatabase(unfinished)).close();
+        await (await createDatabase(temporaryPath)).close();
       }
-      await rename(unfinished, files);
+      await rename(temporaryPath, files);
     }
   } catch (error) {
-    await rm(unfinished, { recursive: true, force: true });
+    await rm(temporaryPath, { recursive: true, force: true });
     throw createNotWritableError(dataDir, error);
   }
   const version = await readVersion(files);
@@ -199,7 +199,7 @@ async function explainOpenFailure(dataDir: string, files: string, cause: unknown
   } finally {
     await rm(probe, { force: true });
   }
-  return createDamagedError(files, errorMessage(cause));
+  return createDamagedError(files, getErrorMessage(cause));
 }
 
 function createDamagedError(files: string, reason: string): EmbeddedDatabaseError {
@@ -208,7 +208,7 @@ function createDamagedError(files: string, reason: string): EmbeddedDatabaseErro
   );
 }
 
-async function makePrivateDirectory(path: string): Promise<void> {
+async function createPrivateDirectory(path: string): Promise<void> {
   try {
     await mkdir(path, { recursive: true, mode: 0o700 });
     const { uid } = await stat(path);
@@ -224,7 +224,7 @@ async function makePrivateDirectory(path: string): Promise<void> {
 
 /** @throws DataDirectoryInUseError */
 async function acquireLock(socketPath: string, dataDir: string): Promise<DirectoryLock> {
-  const lock = await DirectoryLock.acquire(dirname(socketPath), () => isAlive(socketPath), OWNER_LIMIT_MS).catch(
+  const lock = await DirectoryLock.acquire(dirname(socketPath), () => isAlive(socketPath), OWNER_TIMEOUT_MS).catch(
     (error: unknown) => {
       throw createNotWritableError(dataDir, error);
     },

@@ -1,3 +1,3 @@
-import { makeEmbeddedTemplate } from './embedded-database';
+import { createEmbeddedTemplate } from './embedded-database';
 
-void makeEmbeddedTemplate();
+void createEmbeddedTemplate();

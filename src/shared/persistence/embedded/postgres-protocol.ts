@@ -1,6 +1,6 @@
 import type { Socket } from 'node:net';
 import type { PGlite } from '@electric-sql/pglite' with { 'resolution-mode': 'import' };
-import { errorMessage } from '../../domain/error-message';
+import { getErrorMessage } from '../../domain/error-message';
 
 // Message types and codes: PostgreSQL documentation, "Frontend/Backend Protocol", Message Formats.
 const QUERY = 0x51;
@@ -55,7 +55,7 @@ export async function servePostgresProtocol(
   };
   try {
     socket.setNoDelay(true);
-    for await (const batch of batches(socket)) {
+    for await (const batch of readBatches(socket)) {
       await run(batch);
     }
   } catch {
@@ -76,33 +76,33 @@ async function execute(database: PGlite, batch: Buffer): Promise<{ response: Buf
     const response = Buffer.from(buffer, byteOffset, byteLength);
     return { response, crash: findPanic(response) };
   } catch (error) {
-    return { response: Buffer.alloc(0), crash: errorMessage(error) };
+    return { response: Buffer.alloc(0), crash: getErrorMessage(error) };
   }
 }
 
 /** Returns the message of an ErrorResponse with severity PANIC; undefined if there is none. */
 function findPanic(response: Buffer): string | undefined {
-  for (let at = 0; at + 5 <= response.length; at += 1 + response.readInt32BE(at + 1)) {
-    if (response[at] === ERROR_RESPONSE) {
-      const fields = response.toString('utf8', at + 5, at + 1 + response.readInt32BE(at + 1)).split('\0');
+  for (let offset = 0; offset + 5 <= response.length; offset += 1 + response.readInt32BE(offset + 1)) {
+    if (response[offset] === ERROR_RESPONSE) {
+      const fields = response.toString('utf8', offset + 5, offset + 1 + response.readInt32BE(offset + 1)).split('\0');
       return fields.includes('VPANIC') ? fields.find((field) => field.startsWith('M'))?.slice(1) : undefined;
     }
   }
   return undefined;
 }
 
-async function* batches(socket: Socket): AsyncGenerator<Buffer> {
+async function* readBatches(socket: Socket): AsyncGenerator<Buffer> {
   let received = Buffer.alloc(0);
   let started = false;
   let batch: Buffer[] = [];
   for await (const chunk of socket as AsyncIterable<Buffer>) {
     received = Buffer.concat([received, chunk]);
     for (;;) {
-      const lengthAt = started ? 1 : 0;
-      if (received.length < lengthAt + 4) {
+      const lengthOffset = started ? 1 : 0;
+      if (received.length < lengthOffset + 4) {
         break;
       }
-      const size = lengthAt + received.readInt32BE(lengthAt);
+      const size = lengthOffset + received.readInt32BE(lengthOffset);
       if (received.length < size) {
         break;
       }

@@ -8,7 +8,7 @@ import { getPool } from '../postgres-client';
 import { ReadPipeline } from './read-pipeline';
 import { type Parameter, query, type QueryOptions, type ReadStatement, type Row, type Statement } from './statement';
 import { TypeOrmUnitOfWork } from '../typeorm-unit-of-work';
-import { notConnectedYet, orUnavailable } from '../unavailable';
+import { createNotConnectedError, convertUnavailableError } from '../unavailable-error';
 
 /** Runs prepared statements, which take half the CPU time of a TypeORM query. */
 @Injectable()
@@ -21,7 +21,7 @@ export class PreparedStatements {
     private readonly unitOfWork: TypeOrmUnitOfWork,
     private readonly settings: Settings,
   ) {
-    this.options = { isPrepared: settings.of(DATABASE_SETTINGS).poolerMode === 'session' };
+    this.options = { isPrepared: settings.get(DATABASE_SETTINGS).poolerMode === 'session' };
   }
 
   /**
@@ -29,12 +29,14 @@ export class PreparedStatements {
    * @throws ServiceUnavailableError
    */
   read(statement: ReadStatement, parameters: Parameter[]): Promise<Row[]> {
-    return this.run(statement, parameters, (pool) => this.pipeline(pool, statement.table).query(statement, parameters));
+    return this.run(statement, parameters, (pool) =>
+      this.getPipeline(pool, statement.table).query(statement, parameters),
+    );
   }
 
   /**
    * Runs a write statement, in the current transaction or in its own. Callers outside a transaction limit concurrency with
-   * `writers`.
+   * `writeSemaphore`.
    * @throws ServiceUnavailableError
    */
   write(statement: Statement, parameters: Parameter[]): Promise<Row[]> {
@@ -58,25 +60,25 @@ export class PreparedStatements {
   private run(
     statement: Statement,
     parameters: Parameter[],
-    outsideTransaction: (pool: Pool) => Promise<Row[]>,
+    runOutsideTransaction: (pool: Pool) => Promise<Row[]>,
   ): Promise<Row[]> {
-    return orUnavailable(async () => {
+    return convertUnavailableError(async () => {
       const runner = this.unitOfWork.transaction?.queryRunner as PostgresQueryRunner | undefined;
       if (runner !== undefined) {
         return query((await runner.connect()) as PoolClient, statement, parameters, this.options);
       }
       const pool = getPool(this.dataSource);
       if (pool === undefined) {
-        throw notConnectedYet();
+        throw createNotConnectedError();
       }
-      return outsideTransaction(pool);
+      return runOutsideTransaction(pool);
     });
   }
 
-  private pipeline(pool: Pool, table: string): ReadPipeline {
+  private getPipeline(pool: Pool, table: string): ReadPipeline {
     let pipeline = this.pipelines.get(table);
     if (pipeline === undefined) {
-      const { statementTimeoutMs } = this.settings.of(DATABASE_SETTINGS);
+      const { statementTimeoutMs } = this.settings.get(DATABASE_SETTINGS);
       pipeline = new ReadPipeline(pool, { ...this.options, statementTimeoutMs });
       this.pipelines.set(table, pipeline);
     }

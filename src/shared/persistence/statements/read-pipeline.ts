@@ -1,21 +1,21 @@
 import type { Socket } from 'node:net';
 import type { Pool, PoolClient } from 'pg';
 import { ServiceUnavailableError } from '../../domain/pet-store-error';
-import { sqlState } from '../postgres-client';
+import { getSqlState } from '../postgres-client';
 import { type Parameter, query, type QueryOptions, type ReadStatement, type Row } from './statement';
-import { isDatabaseUnavailable } from '../unavailable';
+import { isDatabaseUnavailable } from '../unavailable-error';
 
-const TICK_MS = 50;
+const CHECK_INTERVAL_MS = 50;
 /** After 50 to 100 ms without a response, the statements behind the first one move to another connection. */
-const STALLED_TICKS = 2;
+const STALLED_CHECKS = 2;
 /** PostgreSQL cancels a statement after the timeout, so a connection without a response for longer is dead. */
-const DEAD_AFTER_TIMEOUT_TICKS = 2;
+const DEAD_AFTER_TIMEOUT_CHECKS = 2;
 /** How long a statement may take beyond the timeout, including its wait for earlier statements. */
-const PATIENCE_AFTER_TIMEOUT_TICKS = 8;
+const GRACE_AFTER_TIMEOUT_CHECKS = 8;
 /** How many lost connections a statement survives before it fails. */
-const MAX_LOSSES = 2;
+const MAX_RETRIES = 2;
 /** After this long, a connection returns briefly to the pool, which closes it once its lifetime is over. */
-const HELD_MS = 60_000;
+const MAX_HELD_MS = 60_000;
 /** The pipeline detects overdue responses itself: `pg` would include the wait for earlier statements. */
 const QUERY_TIMEOUT_AFTER_TIMEOUT_MS = 4_000;
 
@@ -27,22 +27,22 @@ interface Read {
   readonly parameters: Parameter[];
   readonly resolve: (rows: Row[]) => void;
   readonly reject: (error: unknown) => void;
-  readonly expiresAtTick: number;
-  losses: number;
+  readonly expiresAtCheck: number;
+  retries: number;
   /** The connection that will respond; undefined while waiting for one, and once settled. */
   connection: Connection | undefined;
 }
 
 /** A pool connection held by a pipeline. */
 class Connection {
-  /** The statements in the order of their responses. Not a Set, for the reason given in batches.ts. */
+  /** The statements in the order of their responses. Not a Set, for the reason given in batcher.ts. */
   readonly sent: Read[] = [];
-  ticksWithoutResponse = 0;
+  checksWithoutResponse = 0;
   /** Accepts no more statements, and is released after the last response. */
-  isLeaving = false;
+  isDraining = false;
   /** Has statements whose responses are no longer needed, so it is closed instead of reused. */
   isAbandoned = false;
-  private isGathering = false;
+  private isCorked = false;
   private readonly heldSince = performance.now();
 
   constructor(
@@ -52,24 +52,24 @@ class Connection {
     client.once('end', this.end);
   }
 
-  get isOverdue(): boolean {
-    return performance.now() - this.heldSince >= HELD_MS;
+  get isDueForRelease(): boolean {
+    return performance.now() - this.heldSince >= MAX_HELD_MS;
   }
 
   get isFree(): boolean {
-    return !this.isLeaving && this.ticksWithoutResponse < STALLED_TICKS;
+    return !this.isDraining && this.checksWithoutResponse < STALLED_CHECKS;
   }
 
   /** Sends the statements of one event-loop tick in one packet. */
-  gather(): void {
-    if (this.isGathering) {
+  corkUntilNextTick(): void {
+    if (this.isCorked) {
       return;
     }
-    this.isGathering = true;
+    this.isCorked = true;
     const { socket } = this;
     socket.cork();
     setImmediate(() => {
-      this.isGathering = false;
+      this.isCorked = false;
       socket.uncork();
     });
   }
@@ -110,10 +110,10 @@ export class ReadPipeline {
   private waiting: Read[] = [];
   private isConnecting = false;
   private isClosed = false;
-  private ticks = 0;
+  private checks = 0;
   private timer: NodeJS.Timeout | undefined;
   private readonly options: QueryOptions;
-  private readonly timeoutTicks: number;
+  private readonly timeoutChecks: number;
   private readonly maxConnections: number;
 
   constructor(
@@ -122,22 +122,22 @@ export class ReadPipeline {
   ) {
     this.options = { isPrepared, query_timeout: statementTimeoutMs + QUERY_TIMEOUT_AFTER_TIMEOUT_MS };
     this.maxConnections = Math.max(2, Math.floor(pool.options.max / 3));
-    this.timeoutTicks = Math.ceil(statementTimeoutMs / TICK_MS);
+    this.timeoutChecks = Math.ceil(statementTimeoutMs / CHECK_INTERVAL_MS);
   }
 
   query(statement: ReadStatement, parameters: Parameter[]): Promise<Row[]> {
     this.timer ??= setInterval(() => {
-      this.tick();
-    }, TICK_MS).unref();
+      this.check();
+    }, CHECK_INTERVAL_MS).unref();
     return new Promise((resolve, reject) => {
-      const expiresAtTick = this.ticks + this.timeoutTicks + PATIENCE_AFTER_TIMEOUT_TICKS;
-      this.dispatch({ statement, parameters, resolve, reject, expiresAtTick, losses: 0, connection: undefined });
+      const expiresAtCheck = this.checks + this.timeoutChecks + GRACE_AFTER_TIMEOUT_CHECKS;
+      this.dispatch({ statement, parameters, resolve, reject, expiresAtCheck, retries: 0, connection: undefined });
     });
   }
 
   /**
    * Releases the connections to the pool.
-   * @param isAbandoned whether to close them first, so that what waits for a response fails immediately
+   * @param isAbandoned whether to close them first, so that statements without a response fail immediately
    */
   close(isAbandoned = false): void {
     this.isClosed = true;
@@ -168,7 +168,7 @@ export class ReadPipeline {
   private send(read: Read, connection: Connection): void {
     read.connection = connection;
     connection.sent.push(read);
-    connection.gather();
+    connection.corkUntilNextTick();
     query(connection.client, read.statement, read.parameters, this.options).then(
       (rows) => {
         if (read.connection === connection) {
@@ -178,21 +178,21 @@ export class ReadPipeline {
       },
       (error: unknown) => {
         if (read.connection === connection) {
-          this.fail(read, connection, error);
+          this.onError(read, connection, error);
         }
         this.onResponse(read, connection);
       },
     );
   }
 
-  private fail(read: Read, connection: Connection, error: unknown): void {
-    if (!isDatabaseUnavailable(error) || TIMED_OUT.has(sqlState(error))) {
+  private onError(read: Read, connection: Connection, error: unknown): void {
+    if (!isDatabaseUnavailable(error) || TIMED_OUT.has(getSqlState(error))) {
       read.reject(error);
       return;
     }
-    this.lose(connection);
-    read.losses++;
-    if (read.losses > MAX_LOSSES) {
+    this.discard(connection);
+    read.retries++;
+    if (read.retries > MAX_RETRIES) {
       read.reject(error);
     } else {
       this.dispatch(read);
@@ -202,8 +202,8 @@ export class ReadPipeline {
   private onResponse(read: Read, connection: Connection): void {
     const wasFree = connection.isFree;
     connection.remove(read);
-    connection.ticksWithoutResponse = 0;
-    if (connection.isLeaving && connection.sent.length === 0) {
+    connection.checksWithoutResponse = 0;
+    if (connection.isDraining && connection.sent.length === 0) {
       this.release(connection);
     }
     if (!wasFree && this.waiting.length > 0) {
@@ -231,7 +231,7 @@ export class ReadPipeline {
       }
       this.connections.push(
         new Connection(client, (connection) => {
-          this.lose(connection);
+          this.discard(connection);
         }),
       );
       this.dispatchWaiting();
@@ -246,12 +246,12 @@ export class ReadPipeline {
     }
   }
 
-  private tick(): void {
-    this.ticks++;
+  private check(): void {
+    this.checks++;
     [...this.connections].forEach((connection, index) => {
       this.checkConnection(connection, index > 0);
     });
-    this.expire();
+    this.rejectExpired();
     if (this.waiting.length > 0) {
       void this.connect();
     } else if (this.connections.every(({ sent }) => sent.length === 0)) {
@@ -262,29 +262,29 @@ export class ReadPipeline {
 
   private checkConnection(connection: Connection, isExtra: boolean): void {
     const isIdle = connection.sent.length === 0;
-    connection.isLeaving ||= connection.isOverdue || (isExtra && isIdle);
+    connection.isDraining ||= connection.isDueForRelease || (isExtra && isIdle);
     if (isIdle) {
-      if (connection.isLeaving) {
+      if (connection.isDraining) {
         this.release(connection);
       }
       return;
     }
-    connection.ticksWithoutResponse++;
-    if (connection.ticksWithoutResponse === STALLED_TICKS) {
+    connection.checksWithoutResponse++;
+    if (connection.checksWithoutResponse === STALLED_CHECKS) {
       this.moveAllButFirst(connection);
-    } else if (connection.ticksWithoutResponse >= this.timeoutTicks + DEAD_AFTER_TIMEOUT_TICKS) {
-      this.lose(connection);
+    } else if (connection.checksWithoutResponse >= this.timeoutChecks + DEAD_AFTER_TIMEOUT_CHECKS) {
+      this.discard(connection);
     }
   }
 
   private moveAllButFirst(connection: Connection): void {
-    const behind = connection.sent.slice(1);
-    if (behind.length === 0) {
+    const followingReads = connection.sent.slice(1);
+    if (followingReads.length === 0) {
       return;
     }
-    connection.isLeaving = true;
+    connection.isDraining = true;
     connection.isAbandoned = true;
-    behind.forEach((read) => {
+    followingReads.forEach((read) => {
       connection.remove(read);
       // A settled statement stays on the old connection.
       if (read.connection === connection) {
@@ -294,8 +294,8 @@ export class ReadPipeline {
     });
   }
 
-  private expire(): void {
-    const isExpired = ({ expiresAtTick }: Read) => expiresAtTick <= this.ticks;
+  private rejectExpired(): void {
+    const isExpired = ({ expiresAtCheck }: Read) => expiresAtCheck <= this.checks;
     const expired = this.connections
       .flatMap(({ sent }) => sent)
       .concat(this.waiting)
@@ -313,7 +313,7 @@ export class ReadPipeline {
   }
 
   /** Releases a lost connection. Its statements fail and are sent again on another. */
-  private lose(connection: Connection): void {
+  private discard(connection: Connection): void {
     connection.isAbandoned = true;
     this.release(connection);
   }

@@ -37,7 +37,7 @@ export async function query(
 ): Promise<Row[]> {
   // `pg` accepts `query_timeout`, but its types do not declare it.
   const config: QueryArrayConfig & Partial<Pick<QueryOptions, 'query_timeout'>> = {
-    name: isPrepared ? uniqueName(client, name) : undefined,
+    name: isPrepared ? getUniqueName(client, name) : undefined,
     text,
     values,
     rowMode: 'array',
@@ -46,7 +46,7 @@ export async function query(
   return (await client.query<unknown[]>(config)).rows;
 }
 
-function uniqueName(client: PoolClient, name: string): string {
+function getUniqueName(client: PoolClient, name: string): string {
   let suffix = suffixes.get(client);
   if (suffix === undefined) {
     suffix = randomBytes(6).toString('hex');

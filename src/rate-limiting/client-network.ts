@@ -1,11 +1,11 @@
 import ipaddr from 'ipaddr.js';
 
 /** Returns the network that counts as one client: the address itself for IPv4 (also IPv4-mapped IPv6), the /64 for IPv6. */
-export function toNetwork(address: string): string {
-  if (!ipaddr.isValid(address)) {
-    return address;
+export function getClientNetwork(ip: string): string {
+  if (!ipaddr.isValid(ip)) {
+    return ip;
   }
-  const parsed = ipaddr.process(address);
+  const parsed = ipaddr.process(ip);
   return parsed instanceof ipaddr.IPv6
     ? `${parsed.parts
         .slice(0, 4)

@@ -5,8 +5,8 @@ import { connect } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import pg from 'pg';
-import { freePort, Program } from '../support/process';
-import { Client, concurrently, type Reply } from './support/client';
+import { findFreePort, Program } from '../support/process';
+import { Client, runConcurrently, type Reply } from './support/client';
 import { eventually, Replica } from './support/replica';
 import { Server } from './support/servers';
 import { Store } from './support/store';
@@ -20,7 +20,7 @@ describe('A replica', () => {
   let client: Client;
 
   beforeAll(async () => {
-    [redis, postgres] = await Promise.all([Server.redis(), Server.postgres()]);
+    [redis, postgres] = await Promise.all([Server.startRedis(), Server.startPostgres()]);
     store = await Store.open(postgres.url);
     client = new Client(await store.createUnlimitedKey());
   });
@@ -101,7 +101,7 @@ describe('A replica', () => {
   });
 
   it('logs requests between one SIGUSR2 and the next, at any LOG_LEVEL', async () => {
-    const port = Number(await freePort());
+    const port = Number(await findFreePort());
     const program = new Program('main.js', [], {
       ...{ APP_ENV: 'production', PORT: `${port}`, LOG_LEVEL: 'warn', DRAIN_SECONDS: '0' },
       ...{ DATABASE_URL: postgres.url, REDIS_URL: redis.url },
@@ -114,7 +114,7 @@ describe('A replica', () => {
     );
     const toggle = async (level: string) => {
       process.kill(program.pid, 'SIGUSR2');
-      await eventually(2_000, () => program.stdout.includes(`The log level is ${level} from now on.`));
+      await eventually(2_000, () => program.stdout.includes(`The log level is now ${level}.`));
     };
     await client.call(port);
     await toggle('debug');
@@ -132,7 +132,7 @@ describe('A replica', () => {
     const path = join(directory, 'log');
     execFileSync('mkfifo', [path]);
     const log = openSync(path, 'r+');
-    const port = Number(await freePort());
+    const port = Number(await findFreePort());
     const child = spawn(process.execPath, [join(__dirname, '../../dist/src/main.js')], {
       env: {
         PATH: process.env.PATH,
@@ -151,7 +151,7 @@ describe('A replica', () => {
       ),
     );
     // Log more lines than a pipe can hold.
-    const replies = await concurrently(4, 1_000, () => client.call(port));
+    const replies = await runConcurrently(4, 1_000, () => client.call(port));
     const startedAt = performance.now();
     child.kill('SIGTERM');
     await exit;

@@ -4,7 +4,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import pg from 'pg';
 import { generateSecret } from '../../src/auth/api-key-secret';
-import { freePort, petstore, Program } from '../support/process';
+import { findFreePort, runPetstore, Program } from '../support/process';
 import { eventually, Replica } from './support/replica';
 import { Server } from './support/servers';
 import { Store } from './support/store';
@@ -18,7 +18,7 @@ describe('A replica that is starting', () => {
   const replicas: Replica[] = [];
 
   beforeEach(async () => {
-    postgres = await Server.postgres();
+    postgres = await Server.startPostgres();
     // The server listens before it accepts sessions.
     await eventually(10_000, () => {
       operator = new pg.Client(postgres.url);
@@ -108,7 +108,7 @@ describe('A replica that is starting', () => {
       /^The database cannot be used: its encoding is LATIN1 but must be UTF8/,
     ) as string;
     await operator.query(`CREATE DATABASE latin ${database}`);
-    const env = { APP_ENV: 'production', PORT: await freePort(), DATABASE_URL: createUrl('postgres', 'latin') };
+    const env = { APP_ENV: 'production', PORT: await findFreePort(), DATABASE_URL: createUrl('postgres', 'latin') };
     const ended = await new Program('main.js', [], env).exit;
     expect([ended.code, findEvent(ended, 'start_failed')]).toMatchObject([1, { 'log.level': 'fatal', message }]);
 
@@ -125,14 +125,14 @@ describe('A replica that is starting', () => {
       expect.stringMatching(/lacks migrations: CreateAccountsAndKeys\d+, CreatePets\d+, /),
     ]);
     expect((await operator.query(`SELECT FROM pg_tables WHERE schemaname = 'public'`)).rowCount).toBe(0);
-    expect(await petstore(['migrate'], { DATABASE_URL: postgres.url })).toMatchObject({ code: 0, stderr: '' });
+    expect(await runPetstore(['migrate'], { DATABASE_URL: postgres.url })).toMatchObject({ code: 0, stderr: '' });
     await eventually(5_000, () => replica.isReady());
   });
 
   it('waits for the lock of a backup, logs that, and does not block other sessions', async () => {
     const backup = await blockMigration();
     const replica = await start({ DATABASE_URL: postgres.url });
-    const command = petstore(['migrate'], { DATABASE_URL: postgres.url });
+    const command = runPetstore(['migrate'], { DATABASE_URL: postgres.url });
     let worstMs = 0;
     for (const until = performance.now() + 5_000; performance.now() < until;) {
       const startedAt = performance.now();
@@ -144,7 +144,7 @@ describe('A replica that is starting', () => {
     expect(readReasons(replica)).toContain('another session, such as a backup, locks a table that a migration changes');
     await backup.end();
     await eventually(10_000, () => replica.isReady());
-    expect((await command).stderr).toMatch(/^(note: The migration waits: another .+\.\n){1,2}$/);
+    expect((await command).stderr).toMatch(/^(note: The migration is waiting: another .+\.\n){1,2}$/);
     const { rowCount } = await operator.query(`SELECT FROM migrations WHERE name LIKE 'AddKeyUnbans%'`);
     expect(rowCount).toBe(1);
   });
@@ -154,7 +154,7 @@ describe('A replica that is starting', () => {
     const env = {
       PATH: process.env.PATH,
       APP_ENV: 'production',
-      PORT: await freePort(),
+      PORT: await findFreePort(),
       DATABASE_URL: postgres.url,
     };
     const isRoot = process.getuid?.() === 0;
@@ -173,8 +173,8 @@ describe('A replica that is starting', () => {
   });
 
   it('leaves no lock in PgBouncer in transaction mode when several replicas migrate concurrently', async () => {
-    const pooler = await Server.pgbouncer(postgres);
-    const migrate = () => petstore(['migrate', '--json'], { DATABASE_URL: `${pooler.url}/postgres` });
+    const pooler = await Server.startPgbouncer(postgres);
+    const migrate = () => runPetstore(['migrate', '--json'], { DATABASE_URL: `${pooler.url}/postgres` });
     const results = await Promise.all([migrate(), migrate(), migrate()]);
     expect(results.map(({ code }) => code)).toEqual([0, 0, 0]);
     expect(results.filter(({ stdout }) => stdout.includes('CreatePets'))).toHaveLength(1);

@@ -1,37 +1,37 @@
 import { setImmediate as nextTick } from 'node:timers/promises';
 import { ServiceUnavailableError } from '../../domain/pet-store-error';
-import { Batches } from './batches';
+import { Batcher } from './batcher';
 import { Semaphore } from './semaphore';
 
-describe('Batches', () => {
+describe('A Batcher', () => {
   const MAX_CONCURRENT_BATCHES = 4;
-  const writers = () => new Semaphore(5, 700);
+  const createSemaphore = () => new Semaphore(5, 700);
 
-  it('process items of one event-loop tick together, and return each its own result', async () => {
+  it('processes items of one event-loop tick together, and returns each its own result', async () => {
     const done: number[][] = [];
-    const batches = new Batches((items: readonly number[]) => {
+    const batcher = new Batcher((items: readonly number[]) => {
       done.push([...items]);
       return Promise.resolve(items.map((item) => item * 2));
-    }, writers());
-    expect(await Promise.all([1, 2, 3].map((item) => batches.add(item)))).toEqual([2, 4, 6]);
-    expect(await batches.add(4)).toBe(8);
+    }, createSemaphore());
+    expect(await Promise.all([1, 2, 3].map((item) => batcher.add(item)))).toEqual([2, 4, 6]);
+    expect(await batcher.add(4)).toBe(8);
     expect(done).toEqual([[1, 2, 3], [4]]);
   });
 
-  it('collect items while the maximum number of batches is running, and then process them together', async () => {
+  it('collects items while the maximum number of batches is running, and then processes them together', async () => {
     const ends: (() => void)[] = [];
     const sizes: number[] = [];
-    const batches = new Batches((items: readonly number[]) => {
+    const batcher = new Batcher((items: readonly number[]) => {
       sizes.push(items.length);
       return new Promise<readonly number[]>((resolve) => {
         ends.push(() => {
           resolve(items);
         });
       });
-    }, writers());
+    }, createSemaphore());
     const added: Promise<number>[] = [];
     for (let item = 0; item < MAX_CONCURRENT_BATCHES + 3; item++) {
-      added.push(batches.add(item));
+      added.push(batcher.add(item));
       await nextTick();
     }
     expect(sizes).toEqual([1, 1, 1, 1]);
@@ -47,13 +47,13 @@ describe('Batches', () => {
     expect(await Promise.all(added)).toEqual([0, 1, 2, 3, 4, 5, 6]);
   });
 
-  it('fail only the item that PostgreSQL rejects', async () => {
+  it('fails only the item that PostgreSQL rejects', async () => {
     const rejected = Object.assign(new Error('2 is rejected'), { code: '23514' });
-    const batches = new Batches(
+    const batcher = new Batcher(
       (items: readonly number[]) => (items.includes(2) ? Promise.reject(rejected) : Promise.resolve(items)),
-      writers(),
+      createSemaphore(),
     );
-    const outcomes = await Promise.allSettled([1, 2, 3].map((item) => batches.add(item)));
+    const outcomes = await Promise.allSettled([1, 2, 3].map((item) => batcher.add(item)));
     expect(outcomes.map(({ status }) => status)).toEqual(['fulfilled', 'rejected', 'fulfilled']);
   });
 
@@ -62,34 +62,34 @@ describe('Batches', () => {
     ['the outcome is unknown', new Error('read ESOMETHING')],
   ])('never send items again when %s, so that nothing is created twice', async (_, failure) => {
     let sent = 0;
-    const batches = new Batches(() => {
+    const batcher = new Batcher(() => {
       sent++;
       return Promise.reject(failure);
-    }, writers());
-    const outcomes = await Promise.allSettled([1, 2, 3].map((item) => batches.add(item)));
+    }, createSemaphore());
+    const outcomes = await Promise.allSettled([1, 2, 3].map((item) => batcher.add(item)));
     expect(outcomes.map(({ status }) => status)).toEqual(['rejected', 'rejected', 'rejected']);
     expect(sent).toBe(1);
   });
 
-  it('fail an item that waits for longer than 700 ms, and never send it later', async () => {
+  it('fails an item that waits for longer than 700 ms, and never sends it later', async () => {
     jest.useFakeTimers({ doNotFake: ['setImmediate', 'nextTick'] });
     try {
       const sent: number[] = [];
       const ends: (() => void)[] = [];
-      const batches = new Batches((items: readonly number[]) => {
+      const batcher = new Batcher((items: readonly number[]) => {
         sent.push(...items);
         return new Promise<readonly number[]>((resolve) => {
           ends.push(() => {
             resolve(items);
           });
         });
-      }, writers());
+      }, createSemaphore());
       const begun: Promise<number>[] = [];
       for (let item = 0; item < MAX_CONCURRENT_BATCHES; item++) {
-        begun.push(batches.add(item));
+        begun.push(batcher.add(item));
         await nextTick();
       }
-      const late = batches.add(MAX_CONCURRENT_BATCHES);
+      const late = batcher.add(MAX_CONCURRENT_BATCHES);
       const rejected = expect(late).rejects.toBeInstanceOf(ServiceUnavailableError);
       jest.advanceTimersByTime(701);
       await rejected;

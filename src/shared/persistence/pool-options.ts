@@ -7,7 +7,7 @@ import { openSession, PostgresClient } from './postgres-client';
 export const CONNECT_TIMEOUT_MS = 700;
 
 /** The pool options for every database. */
-export const CONNECTION_OPTIONS = {
+export const POOL_OPTIONS = {
   // Idle connections stay open, because opening them during a burst would be too slow.
   idleTimeoutMillis: 0,
   maxLifetimeSeconds: 600,
@@ -16,8 +16,8 @@ export const CONNECTION_OPTIONS = {
 } satisfies PoolConfig;
 
 /** Returns the pool options for a PostgreSQL server. */
-export function serverOptions(settings: Pick<Settings, 'of'>, server: 'primary' | 'any') {
-  const { poolerMode, statementTimeoutMs } = settings.of(DATABASE_SETTINGS);
+export function createServerPoolOptions(settings: Pick<Settings, 'get'>, server: 'primary' | 'any') {
+  const { poolerMode, statementTimeoutMs } = settings.get(DATABASE_SETTINGS);
   // Behind a pooler in transaction mode, server connections are shared. There, the database role must have these timeouts.
   const timeouts = {
     statement_timeout: statementTimeoutMs,

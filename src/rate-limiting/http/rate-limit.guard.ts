@@ -10,7 +10,7 @@ import {
 } from '@nestjs/throttler';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { requirePrincipal } from '../../shared/http/access/request-principal';
-import { isPublic } from '../../shared/http/access/public';
+import { isPublic } from '../../shared/http/access/public.decorator';
 import { ApiErrors } from '../../shared/openapi/api-errors';
 import { RateLimiter } from '../domain/rate-limiter';
 import { applyRateLimitDecision } from './rate-limit-headers';
@@ -21,7 +21,7 @@ import { applyRateLimitDecision } from './rate-limit-headers';
  */
 @Injectable()
 @ApiErrors('rate_limit_exceeded', 'daily_quota_exceeded', 'key_temporarily_banned')
-export class PlanGuard extends ThrottlerGuard {
+export class RateLimitGuard extends ThrottlerGuard {
   constructor(
     @InjectThrottlerOptions() options: ThrottlerModuleOptions,
     @InjectThrottlerStorage() storage: ThrottlerStorage,

@@ -3,7 +3,7 @@ import type { Reflector } from '@nestjs/core';
 
 const PUBLIC = 'petstore:public';
 
-/** Makes a route public: no API key, no rate limit. All other routes are closed. */
+/** Makes a route public: no API key, no rate limit. All other routes are protected. */
 export function Public(): CustomDecorator {
   return SetMetadata(PUBLIC, true);
 }

@@ -6,7 +6,7 @@ import {
   TransactionNotStartedError,
 } from 'typeorm';
 import { ServiceUnavailableError } from '../domain/pet-store-error';
-import { sqlState } from './postgres-client';
+import { getSqlState } from './postgres-client';
 
 /**
  * Codes of network errors, and SQLSTATEs: insufficient resources (53), shutdown or startup (57P), timeouts (57014), locks
@@ -42,30 +42,32 @@ export function isDatabaseUnavailable(error: unknown): boolean {
   }
   return (
     isTlsFailure(error) ||
-    (error instanceof Error && (UNAVAILABLE.test(sqlState(error) ?? '') || UNAVAILABLE_MESSAGE.test(error.message)))
+    (error instanceof Error && (UNAVAILABLE.test(getSqlState(error) ?? '') || UNAVAILABLE_MESSAGE.test(error.message)))
   );
 }
 
 /** Whether the connection failed because of TLS. */
 export function isTlsFailure(error: unknown): boolean {
-  return error instanceof Error && (TLS_FAILURE.test(sqlState(error) ?? '') || TLS_FAILURE_MESSAGE.test(error.message));
+  return (
+    error instanceof Error && (TLS_FAILURE.test(getSqlState(error) ?? '') || TLS_FAILURE_MESSAGE.test(error.message))
+  );
 }
 
 /** Whether PostgreSQL executed the statement and rejected its values, so that nothing was changed. */
 export function isRejectedRow(error: unknown): boolean {
-  return REJECTED_ROW.test(sqlState(error) ?? '');
+  return REJECTED_ROW.test(getSqlState(error) ?? '');
 }
 
 /** The error of a query before the first connection: TypeORM's own error would look like a bug in the code. */
-export function notConnectedYet(): ServiceUnavailableError {
-  return new ServiceUnavailableError(new Error('The database has not been reached since the start'));
+export function createNotConnectedError(): ServiceUnavailableError {
+  return new ServiceUnavailableError(new Error('The replica has not connected to the database since startup'));
 }
 
 /**
  * Runs a query and converts an unavailable database into a 503 error.
  * @throws ServiceUnavailableError
  */
-export async function orUnavailable<T>(query: () => Promise<T>): Promise<T> {
+export async function convertUnavailableError<T>(query: () => Promise<T>): Promise<T> {
   try {
     return await query();
   } catch (error) {

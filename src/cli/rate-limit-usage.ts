@@ -1,15 +1,15 @@
 import { type RateLimitSubject, readRateLimitUsage, type RequestCount } from '../rate-limiting';
-import { errorMessage } from '../shared/domain/error-message';
+import { getErrorMessage } from '../shared/domain/error-message';
 import type { JsonOption } from './arguments';
 import type { Printer } from './printer';
 import type { Services } from './services';
 
 /**
  * Reads the rate limit usage that the replicas share.
- * @param what names the information that depends on it, for a note if it is unknown
+ * @param what the name of the requested information, for a note if it is unknown
  * @returns undefined if it is unknown: the command continues without it
  */
-export async function readUsage(
+export async function readSharedUsage(
   { settings }: Services,
   printer: Printer,
   { json }: JsonOption,
@@ -19,14 +19,14 @@ export async function readUsage(
   if (settings.redisUrls.length === 0) {
     // With --json, the missing fields are enough: with these settings, that is expected.
     if (!json) {
-      printer.note(`${what} is unknown here: without REDIS_URL, each replica counts in its own memory.`);
+      printer.printNote(`${what} is unknown: without REDIS_URL, each replica counts in its own memory.`);
     }
     return undefined;
   }
   try {
     return await readRateLimitUsage(settings, subjects);
   } catch (error) {
-    printer.note(`${what} is unknown: Redis is unavailable (${errorMessage(error)}).`);
+    printer.printNote(`${what} is unknown: Redis is unavailable (${getErrorMessage(error)}).`);
     return undefined;
   }
 }

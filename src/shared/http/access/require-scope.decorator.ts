@@ -17,7 +17,7 @@ export function RequireScope(scope: Scope): MethodDecorator {
   );
 }
 
-export function requiredScope(reflector: Reflector, context: ExecutionContext): Scope {
+export function getRequiredScope(reflector: Reflector, context: ExecutionContext): Scope {
   const declared = reflector.get<Scope | undefined>(REQUIRED_SCOPE, context.getHandler());
   const { method } = context.switchToHttp().getRequest<FastifyRequest>();
   return declared ?? (method === 'GET' || method === 'HEAD' ? 'read' : 'write');

@@ -1,12 +1,12 @@
-import { SuspectQueue } from './suspect-queue';
+import { AuthFailureThrottle } from './auth-failure-throttle';
 
 describe('Requests from client IP addresses that send wrong keys', () => {
-  let queue: SuspectQueue;
+  let throttle: AuthFailureThrottle;
   let continued: number[];
 
   beforeEach(() => {
     jest.useFakeTimers();
-    [queue, continued] = [new SuspectQueue(), []];
+    [throttle, continued] = [new AuthFailureThrottle(), []];
   });
   afterEach(() => {
     jest.useRealTimers();
@@ -14,7 +14,7 @@ describe('Requests from client IP addresses that send wrong keys', () => {
 
   const arrive = (count: number) => {
     for (let index = 0; index < count; index++) {
-      void queue.wait().then(() => continued.push(index));
+      void throttle.wait().then(() => continued.push(index));
     }
   };
 
@@ -36,9 +36,9 @@ describe('Requests from client IP addresses that send wrong keys', () => {
 
   it('are queued up to the number that can continue within a second', async () => {
     arrive(499);
-    expect(queue.isFull).toBe(false);
+    expect(throttle.isFull).toBe(false);
     arrive(1);
-    expect(queue.isFull).toBe(true);
+    expect(throttle.isFull).toBe(true);
     await jest.advanceTimersByTimeAsync(1_000);
     expect(continued).toHaveLength(500);
   });

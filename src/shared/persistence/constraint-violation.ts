@@ -1,4 +1,4 @@
-import { sqlState } from './postgres-client';
+import { getSqlState } from './postgres-client';
 
 /** PostgreSQL's names for these SQLSTATEs. */
 const VIOLATIONS: Readonly<Record<string, string>> = {
@@ -13,14 +13,14 @@ const VIOLATIONS: Readonly<Record<string, string>> = {
  * @param errors the errors to throw, by constraint name or by condition, such as `foreign_key_violation` for rows that any
  * module may reference. The violation of any other constraint is a bug and is rethrown.
  */
-export async function onViolation<T>(
+export async function convertViolation<T>(
   query: () => Promise<T>,
   errors: Readonly<Record<string, () => Error>>,
 ): Promise<T> {
   try {
     return await query();
   } catch (error) {
-    const condition = VIOLATIONS[sqlState(error) ?? ''];
+    const condition = VIOLATIONS[getSqlState(error) ?? ''];
     const { constraint = '' } = error as { readonly constraint?: string };
     const known =
       condition === undefined ? undefined : [constraint, condition].find((name) => Object.hasOwn(errors, name));

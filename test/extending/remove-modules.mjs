@@ -1,5 +1,5 @@
 // For each module of operations: removes it from a copy of the project, with its tests and the lines that register it, and checks
-// that the rest compiles and follows the boundary rules. Usage: node test/extending/take-out.mjs [module…]
+// that the rest compiles and follows the boundary rules. Usage: node test/extending/remove-modules.mjs [module…]
 import { spawnSync } from 'node:child_process';
 import { cpSync, mkdtempSync, readdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';

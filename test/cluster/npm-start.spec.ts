@@ -1,7 +1,7 @@
 import { readFile, stat, writeFile } from 'node:fs/promises';
 import { createServer } from 'node:net';
 import { join } from 'node:path';
-import { freePort } from '../support/process';
+import { findFreePort } from '../support/process';
 import { createEmbeddedService } from './support/embedded-service';
 
 describe('npm start', () => {
@@ -99,7 +99,7 @@ describe('npm start', () => {
 
     it('if another process uses the data directory, and does not disturb it', async () => {
       const server = await local.start();
-      const { code, stderr } = await local.run({ PORT: await freePort() }).exit;
+      const { code, stderr } = await local.run({ PORT: await findFreePort() }).exit;
       expect(code).toBe(1);
       expect(stderr).toMatch(/^The data directory \S+ is in use by another running process\. .+\n$/);
       expect((await local.add('Rex', server.key)).status).toBe(201);
@@ -108,8 +108,8 @@ describe('npm start', () => {
     it('if the data directory cannot be written', async () => {
       await writeFile(join(local.directory, 'file'), '');
       for (const [path, reason] of [
-        ['file', 'a file of that name exists'],
-        ['file/data', 'a part of its path is a file'],
+        ['file', 'a file with that name exists'],
+        ['file/data', 'a parent of the path is a file'],
       ] as const) {
         const { code, stderr } = await local.run({ DATA_DIR: join(local.directory, path) }).exit;
         expect([code, stderr]).toEqual([
@@ -121,7 +121,7 @@ describe('npm start', () => {
 
     it('if the database cannot be reached', async () => {
       const { code, stderr } = await local.run({
-        DATABASE_URL: `postgres://u:secret@127.0.0.1:${await freePort()}/d`,
+        DATABASE_URL: `postgres://u:secret@127.0.0.1:${await findFreePort()}/d`,
       }).exit;
       expect(code).toBe(1);
       expect(stderr).toMatch(/^The database cannot be used: .*ECONNREFUSED.*\n$/);

@@ -1,8 +1,8 @@
 import { ServiceUnavailableError } from '../../domain/pet-store-error';
 import type { Semaphore } from './semaphore';
-import { isRejectedRow } from '../unavailable';
+import { isRejectedRow } from '../unavailable-error';
 
-interface Waiting<Item, Result> {
+interface QueuedItem<Item, Result> {
   readonly item: Item;
   readonly resolve: (result: Result) => void;
   readonly reject: (error: unknown) => void;
@@ -11,23 +11,23 @@ interface Waiting<Item, Result> {
 
 /** The maximum number of concurrent batches. Items that arrive meanwhile form the next batch. */
 const MAX_CONCURRENT_BATCHES = 4;
-const MAX_SIZE = 1_000;
+const MAX_BATCH_SIZE = 1_000;
 /** How long an item may wait for its batch to start. */
 const MAX_WAIT_MS = 700;
 
 /** Batches items that arrive in one event-loop tick, or while earlier batches are running. */
-export class Batches<Item, Result> {
+export class Batcher<Item, Result> {
   /** Not a Set: each table that a Set outgrows would keep its items alive until the next full garbage collection. */
-  private readonly waiting: Waiting<Item, Result>[] = [];
+  private readonly queue: QueuedItem<Item, Result>[] = [];
   private isScheduled = false;
-  private underWay = 0;
+  private runningBatches = 0;
 
   /**
-   * @param work processes all items or none, and returns the results in the order of the items
+   * @param processBatch processes all items or none, and returns the results in the order of the items
    * @param semaphore limits the concurrency of this and other work
    */
   constructor(
-    private readonly work: (items: readonly Item[]) => Promise<readonly Result[]>,
+    private readonly processBatch: (items: readonly Item[]) => Promise<readonly Result[]>,
     private readonly semaphore: Semaphore,
   ) {}
 
@@ -35,29 +35,29 @@ export class Batches<Item, Result> {
   add(item: Item): Promise<Result> {
     return new Promise((resolve, reject) => {
       const timer = setTimeout(() => {
-        this.waiting.splice(this.waiting.indexOf(waiting), 1);
+        this.queue.splice(this.queue.indexOf(queuedItem), 1);
         reject(new ServiceUnavailableError(new Error(`Earlier batches took longer than ${MAX_WAIT_MS} ms`)));
       }, MAX_WAIT_MS);
-      const waiting = { item, resolve, reject, timer };
-      this.waiting.push(waiting);
+      const queuedItem = { item, resolve, reject, timer };
+      this.queue.push(queuedItem);
       this.schedule();
     });
   }
 
   private schedule(): void {
-    if (!this.isScheduled && this.waiting.length > 0 && this.underWay < MAX_CONCURRENT_BATCHES) {
+    if (!this.isScheduled && this.queue.length > 0 && this.runningBatches < MAX_CONCURRENT_BATCHES) {
       this.isScheduled = true;
       setImmediate(() => void this.runNext());
     }
   }
 
   private async runNext(): Promise<void> {
-    this.underWay++;
+    this.runningBatches++;
     try {
       // Items that arrive during this wait join the batch.
       await this.semaphore.run(async () => {
         this.isScheduled = false;
-        const batch = this.nextBatch();
+        const batch = this.takeBatch();
         this.schedule();
         await this.run(batch);
       });
@@ -65,22 +65,22 @@ export class Batches<Item, Result> {
       // Each item has its own timeout, which rejects its promise.
       this.isScheduled = false;
     } finally {
-      this.underWay--;
+      this.runningBatches--;
       this.schedule();
     }
   }
 
-  private nextBatch(): Waiting<Item, Result>[] {
-    const batch = this.waiting.splice(0, MAX_SIZE);
+  private takeBatch(): QueuedItem<Item, Result>[] {
+    const batch = this.queue.splice(0, MAX_BATCH_SIZE);
     batch.forEach(({ timer }) => {
       clearTimeout(timer);
     });
     return batch;
   }
 
-  private async run(batch: readonly Waiting<Item, Result>[]): Promise<void> {
+  private async run(batch: readonly QueuedItem<Item, Result>[]): Promise<void> {
     try {
-      const results = await this.work(batch.map(({ item }) => item));
+      const results = await this.processBatch(batch.map(({ item }) => item));
       batch.forEach(({ resolve }, index) => {
         resolve(results[index] as Result);
       });

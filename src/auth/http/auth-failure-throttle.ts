@@ -2,23 +2,23 @@
 const BATCH_SIZE = 5;
 const INTERVAL_MS = 10;
 /** The number of requests that continue in one second. */
-const MAX_WAITING = 500;
+const MAX_QUEUE_LENGTH = 500;
 
 /**
  * Queues requests with an uncached key from client IP addresses that sent wrong keys. A few continue every 10 ms, first
  * come, first served, so a flood of wrong keys causes few lookups and hardly slows down other clients.
  */
-export class SuspectQueue {
-  private readonly waiting: (() => void)[] = [];
+export class AuthFailureThrottle {
+  private readonly queue: (() => void)[] = [];
 
   /** Whether the next request must be rejected, which bounds the memory used. */
   get isFull(): boolean {
-    return this.waiting.length >= MAX_WAITING;
+    return this.queue.length >= MAX_QUEUE_LENGTH;
   }
 
   wait(): Promise<void> {
     return new Promise((resolve) => {
-      if (this.waiting.push(resolve) === 1) {
+      if (this.queue.push(resolve) === 1) {
         this.scheduleNext();
       }
     });
@@ -26,10 +26,10 @@ export class SuspectQueue {
 
   private scheduleNext(): void {
     setTimeout(() => {
-      this.waiting.splice(0, BATCH_SIZE).forEach((resolve) => {
+      this.queue.splice(0, BATCH_SIZE).forEach((resolve) => {
         resolve();
       });
-      if (this.waiting.length > 0) {
+      if (this.queue.length > 0) {
         this.scheduleNext();
       }
     }, INTERVAL_MS);
