@@ -74,9 +74,9 @@ function buildProgram(env: NodeJS.ProcessEnv, terminal: Terminal): Command {
     .option('--json', 'print one JSON value')
     .action(({ status, dryRun, json }: JsonOption & MigrateOptions) => {
       return status
-        ? showMigrations(env, printer, json)
+        ? printMigrationStatus(env, printer, json)
         : dryRun
-          ? planMigration(env, printer, json)
+          ? printMigrationPlan(env, printer, json)
           : migrate(env, printer, json);
     });
   program
@@ -105,7 +105,7 @@ async function migrate(env: NodeJS.ProcessEnv, printer: Printer, json: JsonOptio
   );
 }
 
-async function showMigrations(env: NodeJS.ProcessEnv, printer: Printer, json: JsonOption['json']): Promise<void> {
+async function printMigrationStatus(env: NodeJS.ProcessEnv, printer: Printer, json: JsonOption['json']): Promise<void> {
   const migrations = await withDatabase(env, readMigrationStatus);
   printer.printList(
     json,
@@ -114,7 +114,7 @@ async function showMigrations(env: NodeJS.ProcessEnv, printer: Printer, json: Js
   );
 }
 
-async function planMigration(env: NodeJS.ProcessEnv, printer: Printer, json: JsonOption['json']): Promise<void> {
+async function printMigrationPlan(env: NodeJS.ProcessEnv, printer: Printer, json: JsonOption['json']): Promise<void> {
   const plan = await withDatabase(env, planMigrations);
   const sql = plan.map(({ migration, statements }) => {
     return [`-- ${migration}`, ...statements.map((statement) => statement.replace(/;?\s*$/, ';'))].join('\n');

@@ -12,7 +12,7 @@ export const SHARED_ERRORS = {
   forbidden: 'The API key does not allow this.',
   not_found: 'The requested resource does not exist.',
   route_not_found: 'No operation has this path. Paths have no trailing slash, and case matters.',
-  method_not_allowed: 'DELETE is not allowed here. Use GET or HEAD or POST.',
+  method_not_allowed: 'DELETE is not allowed here. Use GET, HEAD, or POST.',
   not_acceptable: 'No available representation matches the Accept header.',
   request_timeout: 'The request did not arrive in time.',
   conflict: 'The request conflicts with the current state.',

@@ -3,6 +3,8 @@ import { PetStoreError } from '../../domain/pet-store-error';
 import type { ErrorCatalog } from '../errors/error-catalog';
 import type { ErrorHelp } from '../errors/error-help';
 
+const METHOD_LIST = new Intl.ListFormat('en', { type: 'disjunction' });
+
 /** The methods of each path; Fastify's router only knows whether one given method of a path exists. */
 export class RouteTable {
   private readonly routes: { readonly url: string; readonly path: RegExp; readonly method: string }[] = [];
@@ -61,5 +63,5 @@ export function rejectUnsupportedMethods(
 
 /** The error of a request whose path has routes, but none for its method. */
 export function createMethodNotAllowedError(method: string, allowed: readonly string[]): PetStoreError {
-  return new PetStoreError('method_not_allowed', `${method} is not allowed here. Use ${allowed.join(' or ')}.`);
+  return new PetStoreError('method_not_allowed', `${method} is not allowed here. Use ${METHOD_LIST.format(allowed)}.`);
 }

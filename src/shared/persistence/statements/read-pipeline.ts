@@ -8,16 +8,19 @@ import { isDatabaseUnavailable } from '../unavailable-error';
 const CHECK_INTERVAL_MS = 50;
 /** After 50 to 100 ms without a response, the statements behind the first one move to another connection. */
 const STALLED_CHECKS = 2;
-/** PostgreSQL cancels a statement after the timeout, so a connection without a response for longer is dead. */
-const DEAD_AFTER_TIMEOUT_CHECKS = 2;
-/** How long a statement may take beyond the timeout, including its wait for earlier statements. */
-const GRACE_AFTER_TIMEOUT_CHECKS = 8;
+/**
+ * A connection is dead if it does not respond for this long after the statement timeout, at which PostgreSQL cancels the
+ * statement.
+ */
+const DEAD_CONNECTION_MARGIN_CHECKS = 2;
+/** How much longer than the statement timeout a statement may take, including its wait for earlier statements. */
+const EXPIRY_MARGIN_CHECKS = 8;
 /** How many lost connections a statement survives before it fails. */
 const MAX_RETRIES = 2;
 /** After this long, a connection returns briefly to the pool, which closes it once its lifetime is over. */
 const MAX_HELD_MS = 60_000;
-/** The pipeline detects overdue responses itself: `pg` would include the wait for earlier statements. */
-const QUERY_TIMEOUT_AFTER_TIMEOUT_MS = 4_000;
+/** The pipeline detects overdue responses itself before `pg` does, whose timeout includes the wait for earlier statements. */
+const QUERY_TIMEOUT_MARGIN_MS = 4_000;
 
 /** The statement itself or its lock took too long, so it would fail on another connection as well. */
 const TIMED_OUT = new Set<string | undefined>(['57014', '55P03']);
@@ -120,7 +123,7 @@ export class ReadPipeline {
     private readonly pool: Pool,
     { isPrepared, statementTimeoutMs }: { readonly isPrepared: boolean; readonly statementTimeoutMs: number },
   ) {
-    this.options = { isPrepared, query_timeout: statementTimeoutMs + QUERY_TIMEOUT_AFTER_TIMEOUT_MS };
+    this.options = { isPrepared, query_timeout: statementTimeoutMs + QUERY_TIMEOUT_MARGIN_MS };
     this.maxConnections = Math.max(2, Math.floor(pool.options.max / 3));
     this.timeoutChecks = Math.ceil(statementTimeoutMs / CHECK_INTERVAL_MS);
   }
@@ -130,7 +133,7 @@ export class ReadPipeline {
       this.check();
     }, CHECK_INTERVAL_MS).unref();
     return new Promise((resolve, reject) => {
-      const expiresAtCheck = this.checks + this.timeoutChecks + GRACE_AFTER_TIMEOUT_CHECKS;
+      const expiresAtCheck = this.checks + this.timeoutChecks + EXPIRY_MARGIN_CHECKS;
       this.dispatch({ statement, parameters, resolve, reject, expiresAtCheck, retries: 0, connection: undefined });
     });
   }
@@ -272,7 +275,7 @@ export class ReadPipeline {
     connection.checksWithoutResponse++;
     if (connection.checksWithoutResponse === STALLED_CHECKS) {
       this.moveAllButFirst(connection);
-    } else if (connection.checksWithoutResponse >= this.timeoutChecks + DEAD_AFTER_TIMEOUT_CHECKS) {
+    } else if (connection.checksWithoutResponse >= this.timeoutChecks + DEAD_CONNECTION_MARGIN_CHECKS) {
       this.discard(connection);
     }
   }
