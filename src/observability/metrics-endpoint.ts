@@ -34,7 +34,10 @@ export class MetricsEndpoint implements OnApplicationBootstrap, OnApplicationShu
         response.writeHead(404).end();
         return;
       }
-      void this.metrics.render().then((text) => response.setHeader('content-type', this.metrics.contentType).end(text));
+      this.metrics.render().then(
+        (text) => response.setHeader('content-type', this.metrics.contentType).end(text),
+        () => response.writeHead(500).end(),
+      );
     });
     this.server = server;
     await new Promise<void>((listening, failed) => {
