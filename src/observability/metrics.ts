@@ -37,7 +37,7 @@ export class Metrics {
   });
   private readonly redisReplies = new Histogram({
     name: 'petstore_redis_reply_duration_seconds',
-    help: 'How long the rate limiter waited for a reply from Redis.',
+    help: 'How long the rate limiter waited for replies from Redis, including waits that timed out.',
     buckets: REDIS_BUCKETS,
     registers: this.registers,
   });

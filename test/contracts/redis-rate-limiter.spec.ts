@@ -217,6 +217,20 @@ describe('Replicas while Redis fails', () => {
     });
   });
 
+  it('report how long they waited for Redis, including waits that timed out', async () => {
+    replicas = await Replicas.start();
+    const waits: number[] = [];
+    replicas.limiters[0]?.monitor.onReply((ms) => waits.push(ms));
+    for (const delayMs of [10, 100]) {
+      replicas.connect(0, { delayMs });
+      void replicas.limiters[0]?.countRequest(createPrincipal(1n, 1n, 20, UNLIMITED));
+      await jest.advanceTimersByTimeAsync(300);
+    }
+    // A reply takes the delay in each direction; a wait ends after 50 ms.
+    expect(waits).toEqual([20, 50]);
+    await endFaults();
+  });
+
   it('still count what they admitted when the response of Redis arrives late', async () => {
     replicas = await Replicas.start();
     const countRequest = async () => {

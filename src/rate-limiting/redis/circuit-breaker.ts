@@ -56,6 +56,7 @@ export class CircuitBreaker {
       return { reply };
     } catch (error) {
       if (error instanceof TimeoutError) {
+        this.options.onReply(performance.now() - startedAt);
         if (this.countReply(performance.now(), 1)) {
           this.open(error);
         }
