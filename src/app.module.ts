@@ -19,9 +19,9 @@ import { UnmatchedController } from './shared/http/errors/unmatched.controller';
 import { SharedModule } from './shared/shared.module';
 import { createTypeOrmConfig } from './typeorm.config';
 
-/** The modules that serve the operations of the API. */
-const OPERATIONS = [
-  // One per line, in the order of the OpenAPI document.
+/** In the order of the OpenAPI document. */
+const API_MODULES = [
+  // One per line, so that branches that add modules merge without conflicts.
   PetsModule,
   OrdersModule,
   RateLimitUsageModule,
@@ -35,7 +35,7 @@ const OPERATIONS = [
     IdempotencyModule,
     ObservabilityModule,
     RateLimitingModule,
-    ...OPERATIONS,
+    ...API_MODULES,
   ],
   controllers: [UnmatchedController],
   providers: [

@@ -6,14 +6,14 @@ import { AppModule } from './app.module';
 import type { Settings } from './config/settings';
 import { createOpenApiDocument, serveDocumentation } from './documentation';
 import { createLog, type Log, Metrics, MetricsEndpoint, NestLogger, RequestObserver } from './observability';
-import { readIpRateLimitHeaders, RateLimiter, sendRateLimitHeaders } from './rate-limiting';
+import { readIpRateLimitHeaders, RateLimiter, addDefaultRateLimitHeaders } from './rate-limiting';
 import { type Clock, SystemClock } from './shared/domain/clock';
 import { respondToPreflights } from './shared/http/access/cors';
 import { Drain } from './shared/http/server/drain';
 import { ErrorCatalog } from './shared/http/errors/error-catalog';
 import { ErrorHelp } from './shared/http/errors/error-help';
 import { createHttpAdapter } from './shared/http/server/http-adapter';
-import { sendInitialHeaders } from './shared/http/access/security-headers';
+import { addDefaultHeaders } from './shared/http/access/security-headers';
 import { respondToProtocolErrors } from './shared/http/server/protocol-errors';
 import { rejectUnsupportedMethods, RouteTable } from './shared/http/server/route-table';
 
@@ -49,16 +49,16 @@ export function configureApp<App extends INestApplication>(app: App, settings: S
 
   app.enableVersioning({ type: VersioningType.URI });
   routes.observe(fastify);
-  app.get(Drain).observe(fastify);
+  app.get(Drain).registerHooks(fastify);
   observer.observe(fastify);
-  sendInitialHeaders(fastify);
+  addDefaultHeaders(fastify);
   respondToPreflights(fastify, routes);
   rejectUnsupportedMethods(fastify, routes, catalog, help);
-  sendRateLimitHeaders(fastify, limiter);
+  addDefaultRateLimitHeaders(fastify, limiter);
   respondToProtocolErrors(fastify.server, routes, {
-    toResponse: (error) => catalog.toResponse(error),
+    toDto: (error) => catalog.toDto(error),
     getErrorHeaders: ({ code }) => help.createHeaders(code),
-    getHeaders: (ip) => readIpRateLimitHeaders(limiter, ip),
+    getRateLimitHeaders: (ip) => readIpRateLimitHeaders(limiter, ip),
     onResponse: (id, status, socket) => {
       observer.recordProtocolError(id, status, socket);
     },

@@ -11,7 +11,7 @@ export const ERROR_CATALOG = new ErrorCatalog({
   ...AUTH_ERROR_ENTRIES,
   ...RATE_LIMIT_ERROR_ENTRIES,
   ...IDEMPOTENCY_ERROR_ENTRIES,
-  // One per line.
+  // One per line, so that branches that add modules merge without conflicts.
   ...PET_ERROR_ENTRIES,
   ...ORDER_ERROR_ENTRIES,
 });

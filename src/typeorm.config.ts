@@ -27,7 +27,7 @@ export function createTypeOrmConfig(settings: Pick<Settings, 'databaseUrl' | 'da
   return {
     type: 'postgres',
     entities: [
-      // One per line.
+      // One per line, so that branches that add modules merge without conflicts.
       AccountSchema,
       ApiKeySchema,
       OrderSchema,

@@ -12,7 +12,10 @@ const POLL_INTERVAL_MS = 250;
 const MAX_STALENESS_MS = 900;
 /** After this long without a request, polling stops: with fewer requests than polls, lookups are cheaper. */
 const IDLE_TIMEOUT_MS = 1_000;
-/** Slightly more than a minute: last-used tracking stores a use per minute, and learns of it only from a lookup. */
+/**
+ * Slightly more than a minute: last-used tracking sees only lookups, and stores at most one use of a key per minute, so each key
+ * in use must be looked up about that often.
+ */
 const CACHE_TTL_MS = 61_000;
 /** About 60 MB. */
 const CACHE_CAPACITY = 100_000;

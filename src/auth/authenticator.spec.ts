@@ -260,7 +260,7 @@ describe('A valid key', () => {
     expect(await countLookupsWhile(use)).toBe(1);
   });
 
-  it('causes no polls while no key is in use', async () => {
+  it('is not polled for while it is unused', async () => {
     await useFor(1_000);
     clock.advance(1_000);
     await jest.advanceTimersByTimeAsync(1_000);

@@ -21,22 +21,22 @@ interface ScopeOption {
 /** Adds the commands for API keys. */
 export function addKeyCommands(program: Command, printer: Printer): void {
   const keys = program.command('keys').description('manage the API keys of accounts');
-  withAccount(keys.command('create'))
+  addAccountArgument(keys.command('create'))
     .description('issue a key, which is printed once and never stored')
     .addOption(new Option('--scope <scope>', 'what the key can do').choices(SCOPES).default('write'))
     .addOption(createExpiresOption())
     .action((argument: bigint | undefined, options: AccountOption & ExpiresOption & ScopeOption, command: Command) => {
       const { expires, scope, json } = options;
-      const id = parseAccount(argument, options, command);
+      const id = requireAccountId(argument, options, command);
       return printer.printOne(json, async (services) => {
         const { key, secret } = await services.keys.create(id, expires, scope);
         return { ...createKeyView(services, json, key), key: secret };
       });
     });
-  withAccount(keys.command('list'))
+  addAccountArgument(keys.command('list'))
     .description('list the keys of an account, and their states')
     .action((argument: bigint | undefined, options: AccountOption, command: Command) => {
-      const id = parseAccount(argument, options, command);
+      const id = requireAccountId(argument, options, command);
       return printer.printMany(options.json, async (services) => {
         const keys = await services.keys.list(id);
         const allowance = getAllowance(await services.accounts.get(id));
@@ -96,7 +96,7 @@ export function addKeyCommands(program: Command, printer: Printer): void {
 }
 
 /** Adds the argument for an account. The hidden option is an older form that still works. */
-function withAccount(command: Command): Command {
+function addAccountArgument(command: Command): Command {
   return command
     .usage('[options] <account-id>')
     .argument('[account-id]', 'ID of the account', parseId)
@@ -104,7 +104,7 @@ function withAccount(command: Command): Command {
     .option('--json', 'print one JSON value');
 }
 
-function parseAccount(argument: bigint | undefined, { account }: AccountOption, command: Command): bigint {
+function requireAccountId(argument: bigint | undefined, { account }: AccountOption, command: Command): bigint {
   const [id, another] = [argument, account].filter((each) => each !== undefined);
   if (id === undefined || another !== undefined) {
     command.error('error: give the ID of one account');

@@ -1,4 +1,4 @@
-import { type RateLimitSubject, readRateLimitUsage, type RequestCount } from '../rate-limiting';
+import { type RateLimitSubject, type RateLimitUsage, readRateLimitUsage } from '../rate-limiting';
 import { getErrorMessage } from '../shared/domain/error-message';
 import type { JsonOption } from './arguments';
 import type { Printer } from './printer';
@@ -15,7 +15,7 @@ export async function readSharedUsage(
   { json }: JsonOption,
   what: string,
   subjects: readonly RateLimitSubject[],
-): Promise<readonly RequestCount[] | undefined> {
+): Promise<readonly RateLimitUsage[] | undefined> {
   if (settings.redisUrls.length === 0) {
     // With --json, the missing fields are enough: with these settings, that is expected.
     if (!json) {

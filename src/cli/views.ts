@@ -8,7 +8,7 @@ import {
   type KeyState,
   getKeyState,
 } from '../auth';
-import type { RequestCount } from '../rate-limiting';
+import type { RateLimitUsage } from '../rate-limiting';
 import type { View } from './printer';
 import type { Services } from './services';
 
@@ -26,7 +26,7 @@ export function createAccountWithKeysView(account: Account, keys: readonly ApiKe
 }
 
 /** Returns the usage of an account's windows; empty if unknown. */
-export function createWindowsView(usage: RequestCount | undefined): View {
+export function createWindowsView(usage: RateLimitUsage | undefined): View {
   if (usage === undefined) {
     return {};
   }
@@ -51,11 +51,11 @@ export function createKeyView(
   { settings, clock }: Services,
   json: true | undefined,
   key: ApiKey,
-  usage?: RequestCount,
+  usage?: RateLimitUsage,
 ): View {
   const { id, accountId, firstCharacters, scope, createdAt, lastUsedAt, expiresAt, revokedAt, replacedBy } = key;
   const now = clock.now();
-  const bannedUntil = usage !== undefined && usage.bannedUntil > 0 ? new Date(usage.bannedUntil) : null;
+  const bannedUntil = usage?.bannedUntil === undefined ? null : new Date(usage.bannedUntil);
   const state: DisplayedState =
     bannedUntil !== null && isValid(key, now) ? { name: 'banned', until: bannedUntil } : getKeyState(key, now);
   return {

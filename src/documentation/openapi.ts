@@ -11,15 +11,15 @@ import {
 } from '@nestjs/swagger';
 import { getDocsUrl, type Settings } from '../config/settings';
 import { VERSION } from '../config/version';
-import { IDEMPOTENT } from '../idempotency';
+import { IDEMPOTENT_METADATA } from '../idempotency';
 import type { ErrorCode } from '../shared/domain/error-codes';
 import {
-  ERROR_CODES,
+  ERROR_CODES_METADATA,
   createErrorExamples,
   createErrorResponses,
-  OMITTED_ERROR_CODES,
+  OMITTED_ERROR_CODES_METADATA,
 } from '../shared/openapi/api-errors';
-import { API_GROUP, type ApiGroupMetadata } from '../shared/openapi/api-group.decorator';
+import { API_GROUP_METADATA, type ApiGroupMetadata } from '../shared/openapi/api-group.decorator';
 import {
   CHALLENGE_HEADER,
   COMMON_HEADERS,
@@ -34,7 +34,7 @@ import {
 } from '../shared/openapi/api-headers';
 import { ErrorCatalog } from '../shared/http/errors/error-catalog';
 import { ErrorDto } from '../shared/http/errors/error.dto';
-import { DEPRECATION, type Deprecation } from '../versioning';
+import { DEPRECATION_METADATA, type Deprecation } from '../versioning';
 import { addExamples, shareComponents } from './components';
 
 const VERSION_PREFIX = '/v1';
@@ -151,7 +151,7 @@ function readControllers(app: INestApplication) {
   }
   return {
     groups: prototypes.flatMap(
-      ({ constructor }) => reflector.get<ApiGroupMetadata | undefined>(API_GROUP, constructor) ?? [],
+      ({ constructor }) => reflector.get<ApiGroupMetadata | undefined>(API_GROUP_METADATA, constructor) ?? [],
     ),
     handlers,
   };
@@ -181,8 +181,8 @@ function addDeclarations(
   { docsEnabled }: Settings,
 ): void {
   const reflector = app.get(Reflector);
-  const deprecation = reflector.get<Deprecation | undefined>(DEPRECATION, handler);
-  const isIdempotent = reflector.get<boolean | undefined>(IDEMPOTENT, handler);
+  const deprecation = reflector.get<Deprecation | undefined>(DEPRECATION_METADATA, handler);
+  const isIdempotent = reflector.get<boolean | undefined>(IDEMPOTENT_METADATA, handler);
   if (deprecation !== undefined) {
     Object.assign(operation, { deprecated: true, 'x-deprecated-sunset': deprecation.sunset });
   }
@@ -190,9 +190,9 @@ function addDeclarations(
     ...app.get(ApplicationConfig).getGlobalGuards(),
     ...[controller, handler].flatMap((target) => reflector.get<object[] | undefined>(GUARDS_METADATA, target) ?? []),
   ].map((guard) => (typeof guard === 'function' ? guard : guard.constructor) as Type);
-  const omitted = reflector.get<ErrorCode[] | undefined>(OMITTED_ERROR_CODES, handler) ?? [];
+  const omitted = reflector.get<ErrorCode[] | undefined>(OMITTED_ERROR_CODES_METADATA, handler) ?? [];
   const declared = [handler, controller, ...guards].flatMap(
-    (target) => reflector.get<ErrorCode[] | undefined>(ERROR_CODES, target) ?? [],
+    (target) => reflector.get<ErrorCode[] | undefined>(ERROR_CODES_METADATA, target) ?? [],
   );
   const errors = createErrorResponses(app.get(ErrorCatalog), [
     ...declared.filter((code) => !omitted.includes(code)),

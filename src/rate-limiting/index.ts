@@ -1,8 +1,9 @@
 export { RateLimiter } from './domain/rate-limiter';
 export { RATE_LIMIT_ERROR_ENTRIES } from './http/rate-limit-error-entries';
 export { RateLimitGuard } from './http/rate-limit.guard';
-export { readIpRateLimitHeaders, applyRateLimitDecision, sendRateLimitHeaders } from './http/rate-limit-headers';
+export { readIpRateLimitHeaders, applyRateLimitDecision, addDefaultRateLimitHeaders } from './http/rate-limit-headers';
 export { readRateLimitUsage } from './redis/read-rate-limit-usage';
-export type { RateLimitSubject, RequestCount } from './redis/redis-usage-store';
+export type { RateLimitUsage } from './domain/rate-limiter';
+export type { RateLimitSubject } from './redis/redis-usage-store';
 export { RATE_LIMIT_SETTINGS } from './rate-limit-settings';
 export { RateLimitingModule, RateLimitUsageModule } from './rate-limiting.module';

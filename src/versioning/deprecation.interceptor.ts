@@ -15,7 +15,7 @@ export interface Deprecation {
   readonly documentation: string;
 }
 
-export const DEPRECATION = 'petstore:deprecation';
+export const DEPRECATION_METADATA = 'petstore:deprecation';
 
 /** Adds `Deprecation`, `Sunset` and `Link` to every response of a deprecated operation, including errors of its pipes. */
 @Injectable()
@@ -31,7 +31,7 @@ export class DeprecationInterceptor implements NestInterceptor {
     const handler = context.getHandler();
     const headers =
       this.headers.get(handler) ??
-      createDeprecationHeaders(this.reflector.get<Deprecation>(DEPRECATION, handler), this.settings);
+      createDeprecationHeaders(this.reflector.get<Deprecation>(DEPRECATION_METADATA, handler), this.settings);
     this.headers.set(handler, headers);
     context.switchToHttp().getResponse<FastifyReply>().headers(headers);
     return next.handle();

@@ -1,3 +1,3 @@
 export { Deprecated } from './deprecated.decorator';
-export { type Deprecation, DEPRECATION } from './deprecation.interceptor';
+export { type Deprecation, DEPRECATION_METADATA } from './deprecation.interceptor';
 export { Stability } from './stability.decorator';

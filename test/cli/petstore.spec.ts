@@ -161,7 +161,9 @@ describe('The petstore command', () => {
       const [, { id } = { id: 0 }] = await readJson<{ id: number }[]>(`keys list ${accountId}`);
       const advice = `Create a key for account ${accountId} instead.\n`;
       expect(await getRejection()).toMatch(
-        new RegExp(`^1 error: Key ${old.id} is already being rotated: key ${id} replaces it, and it expires at .+\\n$`),
+        new RegExp(
+          `^1 error: Key ${old.id} is already being rotated: key ${id} replaces it. Key ${old.id} expires at .+\\n$`,
+        ),
       );
       await runCommand(`keys revoke ${old.id}`);
       expect(await getRejection()).toBe(`1 error: Key ${old.id} is revoked, so it cannot be rotated. ${advice}`);

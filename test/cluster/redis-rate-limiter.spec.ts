@@ -2,7 +2,7 @@ import { type AddressInfo, createServer } from 'node:net';
 import { Logger } from '@nestjs/common';
 import { Redis } from 'ioredis';
 import { createRedisClient } from '../../src/rate-limiting/redis/redis-client';
-import { RedisUsageStore, type RequestCount } from '../../src/rate-limiting/redis/redis-usage-store';
+import { RedisUsageStore, type CountRequestsResult } from '../../src/rate-limiting/redis/redis-usage-store';
 import { RedisRateLimiter } from '../../src/rate-limiting/redis/redis-rate-limiter';
 import { describeRateLimiter, LIMITS } from '../contracts/rate-limiter.contract';
 import { findFreePort } from '../support/process';
@@ -76,7 +76,7 @@ describe('The limiter in Redis', () => {
     for (let time = 0; time < 70; time++) {
       await limiter.countRequest(principal);
     }
-    await limiter.countAuthFailure('2001:db8::1', 1);
+    await limiter.countAuthFailure('2001:db8::1');
     const keys = (await admin.keys('keys:*')).sort();
     expect(keys).toEqual(
       [
@@ -97,12 +97,12 @@ describe('The limiter in Redis', () => {
       Number(/cmdstat_evalsha:calls=(\d+)/.exec(await admin.info('commandstats'))?.[1] ?? 0);
     for (let time = 0; time < 10; time++) {
       await limiter.countRequest(small);
-      await limiter.countAuthFailure('192.0.2.1', 1);
+      await limiter.countAuthFailure('192.0.2.1');
     }
     const before = await countCalls();
     for (let time = 0; time < 10_000; time++) {
       expect((await limiter.countRequest(small)).rejection).toBe('key_temporarily_banned');
-      expect((await limiter.countAuthFailure('192.0.2.1', 1)).rejection).toBe('too_many_auth_failures');
+      expect((await limiter.countAuthFailure('192.0.2.1')).rejection).toBe('too_many_auth_failures');
     }
     expect(await countCalls()).toBe(before);
     clock.advance(1_001);
@@ -174,7 +174,7 @@ describe('A report of requests that a replica admitted locally', () => {
     usageStore.close();
   });
   const readUsed = async () => {
-    const [{ windows }] = (await usageStore.countRequests([{ subject, requests: 0 }])) as [RequestCount];
+    const [{ windows }] = (await usageStore.countRequests([{ subject, requests: 0 }])) as [CountRequestsResult];
     return [windows.minute.used, windows.day.used];
   };
 
@@ -191,7 +191,7 @@ describe('A report of requests that a replica admitted locally', () => {
 
   it('restores windows that Redis has lost, until they end', async () => {
     await usageStore.mergeUsage(report);
-    const [{ windows }] = (await usageStore.countRequests([{ subject, requests: 1 }])) as [RequestCount];
+    const [{ windows }] = (await usageStore.countRequests([{ subject, requests: 1 }])) as [CountRequestsResult];
     expect(windows).toMatchObject({
       minute: { used: 5, endsAt: report.minuteEndsAt },
       day: { used: 6, endsAt: midnight },

@@ -47,7 +47,7 @@ const runEveryCommand = async (usageStore: RedisUsageStore, accounts = [1n]) => 
       return count?.admissions;
     }),
   );
-  await usageStore.countAuthFailure('192.0.2.1', 1);
+  await usageStore.countAuthFailure('192.0.2.1');
   const minuteEndsAt = Date.now() + 60_000;
   await usageStore.mergeUsage({
     ...{ accountId: 1n, sequence: '1', from: 0, to: 1, acknowledge: () => undefined },

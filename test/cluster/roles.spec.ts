@@ -3,7 +3,7 @@ import { randomUUID } from 'node:crypto';
 import { join } from 'node:path';
 import pg from 'pg';
 import { AccountsService } from '../../src/auth';
-import { getSqlState } from '../../src/shared/persistence/postgres-client';
+import { getErrorCode } from '../../src/shared/domain/error-message';
 import { runCommand, readJson } from '../support/command-line';
 import { loadExamples } from '../support/examples';
 import { OPERATIONS, findSuccessStatus } from '../support/operations';
@@ -65,7 +65,7 @@ describe('With the roles of docs/sql/roles.sql', () => {
       await client.query(sql);
       return 'done';
     } catch (error) {
-      return getSqlState(error);
+      return getErrorCode(error);
     } finally {
       await client.end();
     }

@@ -1,10 +1,10 @@
 import type { RateLimitSettings } from '../../src/rate-limiting/rate-limit-settings';
 import type { PendingUsage } from '../../src/rate-limiting/memory/account-usage';
 import type {
-  AuthFailureCount,
+  CountAuthFailureResult,
   RateLimitSubject,
   RedisUsageStore,
-  RequestCount,
+  CountRequestsResult,
   KeyRequests,
 } from '../../src/rate-limiting/redis/redis-usage-store';
 
@@ -52,7 +52,7 @@ export class FakeRedis {
     return this.open(account).dayUsed;
   }
 
-  count({ accountId, allowance: { perMinute, perDay } }: RateLimitSubject, requests: number): RequestCount {
+  count({ accountId, allowance: { perMinute, perDay } }: RateLimitSubject, requests: number): CountRequestsResult {
     const windows = this.open(accountId);
     const admissions = Math.max(0, Math.min(requests, perMinute - windows.minuteUsed, perDay - windows.dayUsed));
     windows.minuteUsed += admissions;
@@ -136,7 +136,7 @@ export class FakeRedisUsageStore implements Pick<RedisUsageStore, keyof RedisUsa
     return this.send(() => this.redis.now());
   }
 
-  countRequests(batch: readonly KeyRequests[]): Promise<RequestCount[]> {
+  countRequests(batch: readonly KeyRequests[]): Promise<CountRequestsResult[]> {
     return this.send(() => batch.map(({ subject, requests }) => this.redis.count(subject, requests)));
   }
 
@@ -144,7 +144,7 @@ export class FakeRedisUsageStore implements Pick<RedisUsageStore, keyof RedisUsa
     return this.send(() => this.redis.merge(this.replica, pending));
   }
 
-  countAuthFailure(): Promise<AuthFailureCount> {
+  countAuthFailure(): Promise<CountAuthFailureResult> {
     const window = { limit: this.settings.authFailuresPerMinute, used: 0, endsAt: this.redis.now() + MINUTE_MS };
     return this.send(() => ({ now: this.redis.now(), isAdmitted: true, window }));
   }

@@ -13,7 +13,7 @@ describe('The in-memory limiter', () => {
     const limiter = new MemoryRateLimiter(new TestClock(), LIMITS, 1_000);
     for (let id = 0; id < 1_000_000; id++) {
       limiter.countRequest(principal(BigInt(id)));
-      limiter.countAuthFailure(`${id}`, 1);
+      limiter.countAuthFailure(`${id}`);
     }
     expect(limiter.size).toBeLessThanOrEqual(3_000);
   });
@@ -24,12 +24,12 @@ describe('The in-memory limiter', () => {
     for (let id = 0n; id < 10_000n; id++) {
       limiter.countRequest(principal(id));
       limiter.countRequest(principal(id));
-      limiter.countAuthFailure(id.toString(), 1);
+      limiter.countAuthFailure(id.toString());
     }
     clock.advance(3 * 86_400_000);
     limiter.countRequest(principal(1n));
     limiter.countRequest(principal(1n));
-    limiter.countAuthFailure('x', 1);
+    limiter.countAuthFailure('x');
     expect(limiter.size).toBe(3);
   });
 
@@ -57,7 +57,7 @@ describe('The in-memory limiter', () => {
     const limiter = new MemoryRateLimiter(clock, LIMITS);
     const decideBoth = () => [
       Array.from({ length: 3 }, () => limiter.countRequest(createPrincipal(1n, 1n, 1, 1_000))).at(-1),
-      Array.from({ length: 6 }, () => limiter.countAuthFailure('192.0.2.1', 1)).at(-1),
+      Array.from({ length: 6 }, () => limiter.countAuthFailure('192.0.2.1')).at(-1),
     ];
     const banned = { rejection: 'key_temporarily_banned', resetAt: clock.now() + 900_000 };
     expect(decideBoth()).toMatchObject([
@@ -67,7 +67,7 @@ describe('The in-memory limiter', () => {
     clock.set(clock.now() - 3_600_000);
     expect(decideBoth()).toMatchObject([{ resetAt: clock.now() + 900_000 }, { resetAt: clock.now() + 60_000 }]);
     clock.advance(60_000);
-    expect(limiter.countAuthFailure('192.0.2.1', 1).rejection).toBeUndefined();
+    expect(limiter.countAuthFailure('192.0.2.1').rejection).toBeUndefined();
     clock.set(clock.now() + 7_200_000);
     expect(limiter.countRequest(createPrincipal(1n, 1n, 1, 1_000)).rejection).toBe('key_temporarily_banned');
     clock.advance(840_000);

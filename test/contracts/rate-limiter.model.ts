@@ -89,7 +89,15 @@ export class ModelRateLimiter extends RateLimiter {
     return Math.max(unbanCount, ...this.rejections.map((each) => (each.key === keyId ? each.unbans : 0)));
   }
 
-  countAuthFailure(ip: string, cost: 0 | 1): RateLimitDecision {
+  countAuthFailure(ip: string): RateLimitDecision {
+    return this.decideAuthFailure(ip, 1);
+  }
+
+  readAuthFailures(ip: string): RateLimitDecision {
+    return this.decideAuthFailure(ip, 0);
+  }
+
+  private decideAuthFailure(ip: string, cost: 0 | 1): RateLimitDecision {
     const now = this.clock.now();
     const limit = this.settings.authFailuresPerMinute;
     const mine = this.failures.filter((failure) => failure.ip === ip);

@@ -166,7 +166,7 @@ describe('The repositories', () => {
     expect(await readLastUses()).toEqual([70_000, 20_000, undefined]);
   });
 
-  describe('report which accounts have changed since a position:', () => {
+  describe('report which accounts have changed since a position', () => {
     let keys: ApiKeyRepository;
     let accountId: bigint;
     let key: ApiKey;
@@ -185,7 +185,7 @@ describe('The repositories', () => {
       return accountIds === 'all' ? accountIds : [...accountIds];
     };
 
-    it('all accounts, without a position', async () => {
+    it('(all accounts without a position)', async () => {
       expect((await keys.findChangesSince(undefined)).accountIds).toBe('all');
     });
 
@@ -199,7 +199,7 @@ describe('The repositories', () => {
         'a key that an operator moves to another account with SQL',
         () => query(`UPDATE api_keys SET account_id = 1 WHERE id = ${key.id}`),
       ],
-    ])('by %s', async (_, change) => {
+    ])('(after %s)', async (_, change) => {
       expect(await readChangesDuring(change)).toEqual([accountId]);
     });
 
@@ -217,18 +217,18 @@ describe('The repositories', () => {
         'a change that is rolled back',
         () => query(`BEGIN; UPDATE accounts SET plan = 'pro' WHERE id = ${accountId}; ROLLBACK`),
       ],
-    ])('not by %s', async (_, work) => {
+    ])('(none after %s)', async (_, work) => {
       expect(await readChangesDuring(work)).toEqual([]);
     });
 
-    it('each change once', async () => {
+    it('(each change once)', async () => {
       const { position } = await keys.findChangesSince(undefined);
       await service.app.get(KeysService).revoke(key.id);
       const { position: later } = await keys.findChangesSince(position);
       expect([...(await keys.findChangesSince(later)).accountIds]).toEqual([]);
     });
 
-    it('all accounts, after very many changes or in another database', async () => {
+    it('(all accounts after very many changes, or in another database)', async () => {
       expect(
         await readChangesDuring(() =>
           query(`INSERT INTO accounts (name, plan, created_at) SELECT 'Many', 'free', now() FROM generate_series(1, 1001);
@@ -239,12 +239,12 @@ describe('The repositories', () => {
       expect((await keys.findChangesSince({ ...position, source: 'another' })).accountIds).toBe('all');
     });
 
-    it('no changes of another server from a restored dump', async () => {
+    it('(none after changes that a restored dump brought from another server)', async () => {
       await query(`INSERT INTO auth_changes (transaction_id, account_id) VALUES ('4611686018427387904', ${accountId})`);
       expect(await readChangesDuring(() => Promise.resolve())).toEqual([]);
     });
 
-    it('with an index, however many changes there are', async () => {
+    it('(with an index scan, however many changes there are)', async () => {
       const plan: unknown = await service.app.get(DataSource).transaction(async (manager) => {
         await manager.query(
           `INSERT INTO auth_changes (transaction_id, account_id) SELECT '3', 1 FROM generate_series(1, 10000)`,

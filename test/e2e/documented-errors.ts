@@ -19,7 +19,7 @@ import { ERROR_CATALOG } from '../../src/error-catalog';
 import { PetListing } from '../../src/pets/pet-listing';
 import type { ErrorCode } from '../../src/shared/domain/error-codes';
 import { ServiceUnavailableError } from '../../src/shared/domain/pet-store-error';
-import { toErrorResponse } from '../../src/shared/http/errors/error.filter';
+import { toErrorDto } from '../../src/shared/http/errors/error.filter';
 import { createProtocolError } from '../../src/shared/http/server/protocol-errors';
 import type { ErrorCases } from '../support/documented-errors';
 import { type TestResponse, getCode } from '../support/service';
@@ -39,7 +39,7 @@ export const createErrorCases: ErrorCases = (service, key) => {
   const listWith = (allowed: string) => () => service.get('/v1/pets', { key: allowed });
   /** Returns what an operation would return for a Nest exception. No operation throws one yet. */
   const fromNest = (exception: HttpException) => () =>
-    Promise.resolve(JSON.stringify(toErrorResponse(exception, '', ERROR_CATALOG)));
+    Promise.resolve(JSON.stringify(toErrorDto(exception, '', ERROR_CATALOG)));
 
   return {
     invalid_parameter: () => get('/v1/pets?limit=101'),
@@ -72,7 +72,7 @@ export const createErrorCases: ErrorCases = (service, key) => {
     // Node.js itself times out a request only after minutes.
     request_timeout: () => {
       const error = createProtocolError(Object.assign(new Error(), { code: 'ERR_HTTP_REQUEST_TIMEOUT' }));
-      return Promise.resolve(JSON.stringify(ERROR_CATALOG.toResponse(error)));
+      return Promise.resolve(JSON.stringify(ERROR_CATALOG.toDto(error)));
     },
     body_too_large: () => post('a'.repeat(65_537)),
     uri_too_long: () => get(`/v1/pets?x=${'a'.repeat(8_000)}`),

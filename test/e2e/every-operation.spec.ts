@@ -151,7 +151,7 @@ describe('Every operation in the OpenAPI document', () => {
     ]);
   });
 
-  it.each(selectOperations(isIdempotent))('(%s) stores nothing of an execution that fails', async (name, operation) => {
+  it.each(selectOperations(isIdempotent))('(%s) stores nothing if its execution fails', async (name, operation) => {
     const headers = { 'idempotency-key': `${name}-fails` };
     const failed = await service.withConstraint('idempotency_records', 'body IS NULL', () => call(operation, headers));
     expect(readOutcome(failed)).toEqual([500, 'internal_error']);

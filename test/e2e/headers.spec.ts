@@ -160,6 +160,18 @@ describe('The documentation', () => {
     }
   });
 
+  it('has exact paths: others get 404', async () => {
+    const service = await TestService.start();
+    try {
+      for (const path of ['/openapiXjson', '/docs/swagger-uiXcss', '/metrics/']) {
+        const response = await service.get(path);
+        expect([path, response.status, getCode(response)]).toEqual([path, 404, 'route_not_found']);
+      }
+    } finally {
+      await service.close();
+    }
+  });
+
   it('is not served with DOCS_ENABLED=false, while the operations are', async () => {
     const service = await TestService.start({ DOCS_ENABLED: 'false' });
     try {

@@ -1,6 +1,6 @@
 import { DataSource } from 'typeorm';
 import { IdempotencyRecords } from '../../src/idempotency/domain/idempotency-records';
-import { IdempotencyExpiry } from '../../src/idempotency/idempotency-expiry';
+import { IdempotencyRecordCleanup } from '../../src/idempotency/idempotency-record-cleanup';
 import { type TestResponse, getCode, parseRateLimit, TestService } from '../support/service';
 
 const REX = { name: 'Rex', categoryId: 3 };
@@ -170,7 +170,7 @@ describe('Idempotency-Key on POST /v1/pets', () => {
        SELECT 1, 'old-' || n, sha256('x'), '{}', now() - interval '24 hours' FROM generate_series(1, 2500) n`,
     );
     expect(await service.app.get(IdempotencyRecords).removeExpired(100)).toBe(100);
-    await service.app.get(IdempotencyExpiry).removeExpired();
+    await service.app.get(IdempotencyRecordCleanup).removeExpired();
     expect(await countRows('idempotency_records')).toBe(2);
   });
 });

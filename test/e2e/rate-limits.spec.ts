@@ -104,7 +104,7 @@ describe('Rate limits', () => {
     expect(parseRateLimit(await list(key))).toEqual({ limit: 12, remaining: 9, reset: midnight });
   });
 
-  it('an exhausted day is 429 daily_quota_exceeded until midnight UTC, and costs nothing in the minute', async () => {
+  it('an exhausted day returns 429 daily_quota_exceeded until midnight UTC, and these requests do not count in the minute', async () => {
     const key = await service.createKey('enterprise', { perMinute: 10, perDay: 5 });
     await listRepeatedly(5, key);
     const rejected = await list(key);

@@ -37,7 +37,7 @@ import { RequestValidationPipe } from '../../src/shared/http/validation/request-
 import { dereference } from '../openapi/dereference.cjs';
 import { TestClock } from '../support/test-clock';
 import { AddPlanTeam1795292000000 } from './add-plan-team.migration';
-import { EqualRateLimiter } from './equal-rate-limiter';
+import { UniformRateLimiter } from './uniform-rate-limiter';
 import { MemoryApiKeyRepository } from './memory-api-key.repository';
 import { ListNotesQueryDto, NotesController } from './notes.controller';
 import { ReadOnlyGuard } from './read-only.guard';
@@ -106,7 +106,7 @@ describe('A team that extends the service', () => {
       providers: [{ provide: APP_GUARD, useClass: ReadOnlyGuard }],
     })
       .overrideProvider(RateLimiter)
-      .useClass(EqualRateLimiter)
+      .useClass(UniformRateLimiter)
       .overrideProvider(ApiKeyRepository)
       .useClass(MemoryApiKeyRepository)
       .compile();

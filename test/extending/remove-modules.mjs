@@ -22,15 +22,15 @@ for (const module of named.length > 0 ? named : findOperationModules()) {
   }
 }
 
-/** Finds the directories of the modules in the list OPERATIONS. */
+/** Finds the directories of the modules in the list API_MODULES. */
 function findOperationModules() {
   const text = readFileSync('src/app.module.ts', 'utf8');
-  const [, list = ''] = /^const OPERATIONS = \[\n([^\]]*)\];$/m.exec(text) ?? [];
+  const [, list = ''] = /^const API_MODULES = \[\n([^\]]*)\];$/m.exec(text) ?? [];
   const names = [...list.matchAll(/^ {2}(\w+),$/gm)].map(([, name]) => name);
   const modules = [...text.matchAll(/^import \{ (.+) \} from '\.\/(\w[\w-]*)';$/gm)];
   const found = modules.filter(([, imported]) => imported.split(', ').some((name) => names.includes(name)));
   if (found.length === 0 || found.length < names.length) {
-    throw new Error('src/app.module.ts has no list OPERATIONS, one module a line, each imported from its directory.');
+    throw new Error('src/app.module.ts has no list API_MODULES, one module a line, each imported from its directory.');
   }
   return found.map(([, , module]) => module);
 }

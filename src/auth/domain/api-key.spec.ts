@@ -77,8 +77,8 @@ describe('An API key', () => {
     [
       'already being rotated',
       { expiresAt: inMs(1), replacedBy: 4n },
-      'Key 3 is already being rotated: key 4 replaces it, and it expires at 2026-11-21T12:00:00.001Z. ' +
-        'To end it now, revoke it.',
+      'Key 3 is already being rotated: key 4 replaces it. Key 3 expires at 2026-11-21T12:00:00.001Z; ' +
+        'to end its grace period now, revoke key 3.',
     ],
   ])('cannot be rotated when it is %s', (_, properties, message) => {
     expect(() => computeRotationEnd(key(properties), 0, NOW)).toThrow(new KeyStateError(message));

@@ -87,8 +87,8 @@ export function computeRotationEnd(key: ApiKey, graceMs: number, now: number): D
       throw createStateError(key, state.name, 'it cannot be rotated');
     case 'rotating':
       throw new KeyStateError(
-        `Key ${key.id} is already being rotated: key ${key.replacedBy} replaces it, and it expires at ` +
-          `${state.until.toISOString()}. To end it now, revoke it.`,
+        `Key ${key.id} is already being rotated: key ${key.replacedBy} replaces it. Key ${key.id} expires at ` +
+          `${state.until.toISOString()}; to end its grace period now, revoke key ${key.id}.`,
       );
     case 'active':
     case 'expiring':

@@ -1,28 +1,28 @@
 import { PetStoreError } from '../../shared/domain/pet-store-error';
 
-export const AUTH_ERRORS = {
+export const AUTH_ERROR_MESSAGES = {
   missing_api_key: 'An API key is required. Send it in the header Authorization: Bearer <API_KEY>.',
   invalid_api_key: 'The API key is not valid. Check that it is complete and not revoked.',
-  expired_api_key: 'The API key has expired. Use a newer key of the account.',
+  expired_api_key: 'The API key has expired. Use a newer key.',
   insufficient_scope: 'The API key is read-only. Use a key that can write.',
 } as const;
 
 declare module '../../shared/domain/error-codes' {
   interface ErrorCodes {
-    readonly auth: keyof typeof AUTH_ERRORS;
+    readonly auth: keyof typeof AUTH_ERROR_MESSAGES;
   }
 }
 
 /** The request has no valid API key. */
 export class AuthenticationError extends PetStoreError {
-  constructor(code: Exclude<keyof typeof AUTH_ERRORS, 'insufficient_scope'>) {
-    super(code, AUTH_ERRORS[code]);
+  constructor(code: Exclude<keyof typeof AUTH_ERROR_MESSAGES, 'insufficient_scope'>) {
+    super(code, AUTH_ERROR_MESSAGES[code]);
   }
 }
 
 /** The API key is valid, but its scope is not sufficient. */
 export class InsufficientScopeError extends PetStoreError {
   constructor() {
-    super('insufficient_scope', AUTH_ERRORS.insufficient_scope);
+    super('insufficient_scope', AUTH_ERROR_MESSAGES.insufficient_scope);
   }
 }

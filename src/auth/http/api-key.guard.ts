@@ -14,13 +14,14 @@ import { AuthFailureThrottle } from './auth-failure-throttle';
 
 /** RFC 6750 section 2.1: the scheme in any case (RFC 9110 section 11.1), one or more spaces, a b64token. */
 const BEARER_CREDENTIALS = /^bearer +([A-Za-z0-9._~+/-]+=*)$/i;
-const BEARER_SCHEME = /^bearer( |$)/i;
+const BEARER_SCHEME = /^bearer /i;
 /** A client IP address with fewer failures than this in the current minute is not slowed down. */
 const UNTHROTTLED_FAILURES = 5;
 
 /**
  * Requires a valid API key on every route that is not `@Public()`. Each failure counts against the client IP address; beyond its limit,
- * failures return 429 instead of 401. A valid key always passes, without delay if it is cached.
+ * failures return 429 instead of 401. A cached key always passes without delay. An uncached key from a client IP address with recent
+ * failures is delayed, or rejected while the queue is full and the address is over its limit.
  */
 @Injectable()
 @ApiErrors('missing_api_key', 'invalid_api_key', 'expired_api_key', 'too_many_auth_failures')
@@ -60,7 +61,7 @@ export class ApiKeyGuard extends AuthGuard('bearer') {
   /** Delays a request from a client IP address that sends wrong keys, because its key is probably wrong too. */
   private async throttleAfterFailures(context: ExecutionContext): Promise<void> {
     const http = context.switchToHttp();
-    const decision = await this.limiter.countAuthFailure(getClientIp(http.getRequest<FastifyRequest>()), 0);
+    const decision = this.limiter.readAuthFailures(getClientIp(http.getRequest<FastifyRequest>()));
     const { limit, remaining } = decision;
     if (remaining > 0 && limit - remaining < UNTHROTTLED_FAILURES) {
       return;
@@ -97,7 +98,7 @@ export class ApiKeyGuard extends AuthGuard('bearer') {
     const http = context.switchToHttp();
     const request = http.getRequest<FastifyRequest>();
     const reply = http.getResponse<FastifyReply>();
-    applyRateLimitDecision(reply, await this.limiter.countAuthFailure(getClientIp(request), 1));
+    applyRateLimitDecision(reply, await this.limiter.countAuthFailure(getClientIp(request)));
     const hasToken = error.code !== 'missing_api_key';
     reply.header('www-authenticate', hasToken ? `${BEARER_CHALLENGE}, error="invalid_token"` : BEARER_CHALLENGE);
   }
@@ -116,7 +117,5 @@ function parseBearerToken(request: FastifyRequest): string | undefined {
 }
 
 function hasBearerToken(request: FastifyRequest): boolean {
-  return getAuthorizationHeaders(request).some(
-    (authorization) => BEARER_SCHEME.test(authorization) && authorization.includes(' '),
-  );
+  return getAuthorizationHeaders(request).some((authorization) => BEARER_SCHEME.test(authorization));
 }

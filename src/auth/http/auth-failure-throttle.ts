@@ -11,7 +11,7 @@ const MAX_QUEUE_LENGTH = 500;
 export class AuthFailureThrottle {
   private readonly queue: (() => void)[] = [];
 
-  /** Whether the next request must be rejected, which bounds the memory used. */
+  /** Whether the queue, whose length bounds its memory, accepts no further request. */
   get isFull(): boolean {
     return this.queue.length >= MAX_QUEUE_LENGTH;
   }

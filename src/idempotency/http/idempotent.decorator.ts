@@ -4,7 +4,7 @@ import { ApiErrors } from '../../shared/openapi/api-errors';
 import { IDEMPOTENCY_KEY, IDEMPOTENCY_KEY_MAX_LENGTH } from '../domain/idempotency-key';
 import { type ExecuteOnce, IdempotencyPipe, OncePerKey } from './idempotency.pipe';
 
-export const IDEMPOTENT = 'petstore:idempotent';
+export const IDEMPOTENT_METADATA = 'petstore:idempotent';
 
 type Handler = (this: unknown, ...args: unknown[]) => unknown;
 
@@ -15,7 +15,7 @@ type Handler = (this: unknown, ...args: unknown[]) => unknown;
  */
 export function Idempotent(): MethodDecorator {
   return applyDecorators(
-    SetMetadata(IDEMPOTENT, true),
+    SetMetadata(IDEMPOTENT_METADATA, true),
     executeOncePerKey,
     ApiHeader({
       name: 'Idempotency-Key',

@@ -1,5 +1,5 @@
 import { HttpStatus } from '@nestjs/common';
 import { createErrorEntries } from '../../shared/http/errors/error-catalog';
-import { PET_ERRORS } from '../domain/pet-errors';
+import { PET_ERROR_MESSAGES } from '../domain/pet-errors';
 
-export const PET_ERROR_ENTRIES = createErrorEntries(PET_ERRORS, { pet_not_found: HttpStatus.NOT_FOUND });
+export const PET_ERROR_ENTRIES = createErrorEntries(PET_ERROR_MESSAGES, { pet_not_found: HttpStatus.NOT_FOUND });

@@ -33,7 +33,7 @@ const createPageStatement = (name: string, condition: string, order: string) => 
 });
 export const SELECT_PAGE = createPageStatement('pets_page', `${columns.id} > $1`, columns.id);
 /**
- * Written so that no other index can serve it: with `status = $3`, PostgreSQL may scan the IDs instead, past a million sold
+ * Written so that only the index on status and ID can serve it: with `status = $3`, PostgreSQL may scan the IDs instead, past a million sold
  * animals before the first available one.
  */
 export const SELECT_PAGE_BY_STATUS = createPageStatement(

@@ -1,7 +1,7 @@
 import { PetStoreError } from '../../shared/domain/pet-store-error';
 import type { Rejection } from './rate-limiter';
 
-export const RATE_LIMIT_ERRORS = {
+export const RATE_LIMIT_ERROR_MESSAGES = {
   rate_limit_exceeded:
     "The plan's requests for this minute are used up. Wait for the number of seconds in Retry-After.",
   daily_quota_exceeded:
@@ -14,13 +14,13 @@ export const RATE_LIMIT_ERRORS = {
 
 declare module '../../shared/domain/error-codes' {
   interface ErrorCodes {
-    readonly rateLimiting: keyof typeof RATE_LIMIT_ERRORS;
+    readonly rateLimiting: keyof typeof RATE_LIMIT_ERROR_MESSAGES;
   }
 }
 
 /** Thrown when a request exceeds a rate limit. */
 export class RateLimitError extends PetStoreError {
   constructor(code: Rejection) {
-    super(code, RATE_LIMIT_ERRORS[code]);
+    super(code, RATE_LIMIT_ERROR_MESSAGES[code]);
   }
 }

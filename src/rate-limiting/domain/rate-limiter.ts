@@ -89,9 +89,9 @@ export abstract class RateLimiter {
   /** Reads the usage of an account and a key without changing it. */
   abstract readUsage(principal: Principal): RateLimitUsage | Promise<RateLimitUsage>;
 
-  /**
-   * Counts a failed authentication from a client IP address (cost 1), or only returns the window as this replica knows
-   * it (cost 0). IPv6 addresses are grouped by /64 network.
-   */
-  abstract countAuthFailure(ip: string, cost: 0 | 1): RateLimitDecision | Promise<RateLimitDecision>;
+  /** Counts a failed authentication from a client IP address, or rejects it. IPv6 addresses are grouped by /64 network. */
+  abstract countAuthFailure(ip: string): RateLimitDecision | Promise<RateLimitDecision>;
+
+  /** Reads the window of a client IP address as this replica knows it; never rejects. */
+  abstract readAuthFailures(ip: string): RateLimitDecision;
 }

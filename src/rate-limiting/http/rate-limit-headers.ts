@@ -28,7 +28,7 @@ export function applyRateLimitDecision(reply: FastifyReply, decision: RateLimitD
 }
 
 /** Sets the three rate limit headers on the response to a request that is not counted. */
-export function setUsageHeaders(reply: FastifyReply, principal: Principal, usage: RateLimitUsage): void {
+export function setRateLimitUsageHeaders(reply: FastifyReply, principal: Principal, usage: RateLimitUsage): void {
   const { windows, bannedUntil, readAt } = usage;
   const decision =
     bannedUntil === undefined
@@ -46,27 +46,18 @@ function setRateLimitHeaders(reply: FastifyReply, decision: RateLimitDecision): 
  * Adds the three rate limit headers to every response under `/v1` that has none yet, such as a CORS preflight or a 503 during
  * key lookup. They describe the window of the client IP address.
  */
-export function sendRateLimitHeaders(fastify: FastifyInstance, limiter: RateLimiter): void {
+export function addDefaultRateLimitHeaders(fastify: FastifyInstance, limiter: RateLimiter): void {
   fastify.addHook('onSend', (request, reply, payload, done) => {
-    if (reply.hasHeader('x-ratelimit-limit') || !isUnderV1(request.url)) {
-      done(null, payload);
-      return;
+    if (isUnderV1(request.url) && !reply.hasHeader('x-ratelimit-limit')) {
+      reply.headers(readIpRateLimitHeaders(limiter, getClientIp(request)));
     }
-    readIpRateLimitHeaders(limiter, getClientIp(request)).then(
-      (headers) => {
-        reply.headers(headers);
-        done(null, payload);
-      },
-      (error: unknown) => {
-        done(error as Error);
-      },
-    );
+    done(null, payload);
   });
 }
 
 /** Returns the three rate limit headers for the failed authentications of a client IP address. */
-export async function readIpRateLimitHeaders(limiter: RateLimiter, ip: string): Promise<Record<string, string>> {
-  return formatRateLimitHeaders(await limiter.countAuthFailure(ip, 0));
+export function readIpRateLimitHeaders(limiter: RateLimiter, ip: string): Record<string, string> {
+  return formatRateLimitHeaders(limiter.readAuthFailures(ip));
 }
 
 function formatRateLimitHeaders({

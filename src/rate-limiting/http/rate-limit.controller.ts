@@ -8,7 +8,7 @@ import { ApiGroup } from '../../shared/openapi/api-group.decorator';
 import { Stability } from '../../versioning';
 import { RateLimiter } from '../domain/rate-limiter';
 import { RateLimitDto } from './rate-limit.dto';
-import { setUsageHeaders } from './rate-limit-headers';
+import { setRateLimitUsageHeaders } from './rate-limit-headers';
 
 @ApiGroup('rate limits', 'The remaining requests of your plan.')
 @Controller({ path: 'rate-limit', version: '1' })
@@ -32,7 +32,7 @@ export class RateLimitController {
   ): Promise<RateLimitDto> {
     const principal = requirePrincipal(request);
     const usage = await this.limiter.readUsage(principal);
-    setUsageHeaders(reply, principal, usage);
+    setRateLimitUsageHeaders(reply, principal, usage);
     return new RateLimitDto(usage);
   }
 }

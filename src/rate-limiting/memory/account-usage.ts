@@ -101,7 +101,7 @@ export class AccountUsage {
   }
 
   /**
-   * Delays the report of the latest admissions while the shared store may still count them through a pending call.
+   * Withholds the report of the latest admissions while a call in flight may still make the shared store count them.
    * @returns a function to call with the outcome of the call, or undefined if it failed
    */
   deferReport(admissions: number): (outcome: SharedUsage | undefined) => void {

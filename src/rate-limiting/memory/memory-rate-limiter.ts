@@ -91,24 +91,21 @@ export class MemoryRateLimiter extends RateLimiter {
     };
   }
 
-  countAuthFailure(ip: string, cost: 0 | 1): RateLimitDecision {
-    const now = this.clock.now();
-    const monotonicNow = this.clock.monotonic();
+  countAuthFailure(ip: string): RateLimitDecision {
     const network = getClientNetwork(ip);
-    let failures = this.authFailures.get(network, monotonicNow);
-    if (failures === undefined) {
-      failures = { count: 0, expiresAt: monotonicNow + MINUTE_MS };
-      if (cost > 0) {
-        this.authFailures.set(network, failures, monotonicNow);
-      }
+    const monotonicNow = this.clock.monotonic();
+    const failures = this.getAuthFailures(network, monotonicNow);
+    const isRejected = failures.count >= this.settings.authFailuresPerMinute;
+    if (!isRejected) {
+      failures.count++;
+      this.authFailures.set(network, failures, monotonicNow);
     }
-    const endsAt = now + failures.expiresAt - monotonicNow;
-    const window = { limit: this.settings.authFailuresPerMinute, used: failures.count, endsAt };
-    if (cost > 0 && isExhausted(window)) {
-      return createAuthFailureDecision(window, true, now);
-    }
-    failures.count = window.used += cost;
-    return createAuthFailureDecision(window, false, now);
+    return this.decideAuthFailure(failures, monotonicNow, isRejected);
+  }
+
+  readAuthFailures(ip: string): RateLimitDecision {
+    const monotonicNow = this.clock.monotonic();
+    return this.decideAuthFailure(this.getAuthFailures(getClientNetwork(ip), monotonicNow), monotonicNow, false);
   }
 
   /** See AccountUsage.sync. */
@@ -163,6 +160,20 @@ export class MemoryRateLimiter extends RateLimiter {
       { unbanCount, rejections: 0, rejectionsUntil: -Infinity, bans: 1, bannedUntil, expiresAt },
       monotonicNow,
     );
+  }
+
+  private getAuthFailures(network: string, monotonicNow: number): AuthFailures {
+    return this.authFailures.get(network, monotonicNow) ?? { count: 0, expiresAt: monotonicNow + MINUTE_MS };
+  }
+
+  private decideAuthFailure(
+    { count, expiresAt }: AuthFailures,
+    monotonicNow: number,
+    isRejected: boolean,
+  ): RateLimitDecision {
+    const now = this.clock.now();
+    const window = { limit: this.settings.authFailuresPerMinute, used: count, endsAt: now + expiresAt - monotonicNow };
+    return createAuthFailureDecision(window, isRejected, now);
   }
 
   private storeUsage(accountId: bigint, usage: AccountUsage, now: number): void {

@@ -1,5 +1,6 @@
 import type { Settings } from '../../config/settings';
-import { type RateLimitSubject, RedisUsageStore, type RequestCount } from './redis-usage-store';
+import type { RateLimitUsage } from '../domain/rate-limiter';
+import { type RateLimitSubject, RedisUsageStore, toRateLimitUsage } from './redis-usage-store';
 import { withTimeout } from './with-timeout';
 
 /** This is short, because an operator waits for the result in a terminal. */
@@ -12,12 +13,12 @@ const READ_TIMEOUT_MS = 1_000;
 export async function readRateLimitUsage(
   settings: Settings,
   subjects: readonly RateLimitSubject[],
-): Promise<RequestCount[]> {
+): Promise<RateLimitUsage[]> {
   const store = RedisUsageStore.create(settings);
   const read = async () => {
     await store.connect();
     const replies = await Promise.all(subjects.map((subject) => store.countRequests([{ subject, requests: 0 }])));
-    return replies.flat();
+    return replies.flat().map(toRateLimitUsage);
   };
   try {
     return await withTimeout(READ_TIMEOUT_MS, read());

@@ -23,7 +23,10 @@ export class RedisClock extends Clock {
     return this.localClock.monotonic();
   }
 
-  /** The reply with the shortest delay gives the most accurate time. */
+  /**
+   * Adopts the time in a reply, unless the reply may only have been delayed: a delay makes Redis's time look earlier, by less
+   * than `JITTER_MS`.
+   */
   synchronize(redisNow: number): void {
     const origin = redisNow - this.localClock.monotonic();
     if (origin > this.origin || origin < this.origin - JITTER_MS) {

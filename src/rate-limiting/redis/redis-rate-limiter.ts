@@ -18,7 +18,7 @@ import type { PendingUsage } from '../memory/account-usage';
 import { MemoryRateLimiter } from '../memory/memory-rate-limiter';
 import { getClientNetwork } from '../client-network';
 import { CircuitBreaker } from './circuit-breaker';
-import type { RedisUsageStore, RequestCount } from './redis-usage-store';
+import { type CountRequestsResult, type RedisUsageStore, toRateLimitUsage } from './redis-usage-store';
 import { RedisClock } from './redis-clock';
 import { withTimeout } from './with-timeout';
 
@@ -125,31 +125,23 @@ export class RedisRateLimiter extends RateLimiter implements OnModuleInit, OnApp
     const { reply } = await this.getBreaker(`${principal.accountId}`).execute(() =>
       this.fetchCounts([{ principal, resolvers: [] }]),
     );
-    const usage = reply?.[0];
-    if (usage === undefined) {
+    const result = reply?.[0];
+    if (result === undefined) {
       return this.memory.readUsage(principal);
     }
-    this.redisClock.synchronize(usage.now);
-    return {
-      windows: usage.windows,
-      bannedUntil: usage.bannedUntil === 0 ? undefined : usage.bannedUntil,
-      readAt: usage.now,
-    };
+    this.redisClock.synchronize(result.now);
+    return toRateLimitUsage(result);
   }
 
-  async countAuthFailure(ip: string, cost: 0 | 1): Promise<RateLimitDecision> {
+  async countAuthFailure(ip: string): Promise<RateLimitDecision> {
     const network = getClientNetwork(ip);
     const exhausted = this.exhaustedWindows.get(network, this.redisClock.monotonic());
     if (exhausted !== undefined) {
-      return createAuthFailureDecision(exhausted.window, cost === 1, this.redisClock.now());
+      return createAuthFailureDecision(exhausted.window, true, this.redisClock.now());
     }
-    if (cost === 0) {
-      // Only reads the window for headers and rejects nothing, so a call to Redis is not worth its cost.
-      return this.memory.countAuthFailure(ip, 0);
-    }
-    const { reply: count } = await this.getBreaker(network).execute(() => this.store.countAuthFailure(network, cost));
+    const { reply: count } = await this.getBreaker(network).execute(() => this.store.countAuthFailure(network));
     if (count === undefined) {
-      return this.memory.countAuthFailure(ip, cost);
+      return this.memory.countAuthFailure(ip);
     }
     this.redisClock.synchronize(count.now);
     const { window, isAdmitted } = count;
@@ -160,6 +152,14 @@ export class RedisRateLimiter extends RateLimiter implements OnModuleInit, OnApp
       this.exhaustedWindows.set(network, { window, expiresAt }, monotonicNow);
     }
     return createAuthFailureDecision(window, !isAdmitted, count.now);
+  }
+
+  /** Does not ask Redis, because nothing is rejected by the result. */
+  readAuthFailures(ip: string): RateLimitDecision {
+    const exhausted = this.exhaustedWindows.get(getClientNetwork(ip), this.redisClock.monotonic());
+    return exhausted === undefined
+      ? this.memory.readAuthFailures(ip)
+      : createAuthFailureDecision(exhausted.window, false, this.redisClock.now());
   }
 
   private countQueued(): void {
@@ -197,7 +197,7 @@ export class RedisRateLimiter extends RateLimiter implements OnModuleInit, OnApp
     });
   }
 
-  private decideGroup({ principal, resolvers }: RequestGroup, count: RequestCount): void {
+  private decideGroup({ principal, resolvers }: RequestGroup, count: CountRequestsResult): void {
     this.redisClock.synchronize(count.now);
     this.cacheBan(principal, count);
     const { now, admissions, rejections, bannedUntil, windows } = count;
@@ -218,7 +218,7 @@ export class RedisRateLimiter extends RateLimiter implements OnModuleInit, OnApp
   }
 
   /** Reports the pending usage of the accounts to Redis, then counts the requests. */
-  private async fetchCounts(groups: readonly RequestGroup[]): Promise<RequestCount[]> {
+  private async fetchCounts(groups: readonly RequestGroup[]): Promise<CountRequestsResult[]> {
     const pending = groups.flatMap(({ principal }) => this.memory.getPendingUsage(principal.accountId) ?? []);
     // Both use one connection and the reports are sent first, so that the counts include them.
     const reports = pending.map((each) => this.store.mergeUsage(each));
@@ -236,7 +236,7 @@ export class RedisRateLimiter extends RateLimiter implements OnModuleInit, OnApp
 
   private async countInMemory(
     { principal, resolvers }: RequestGroup,
-    lateCount: Promise<RequestCount | undefined>,
+    lateCount: Promise<CountRequestsResult | undefined>,
   ): Promise<void> {
     const decisions = resolvers.map(() => this.memory.countRequest(principal));
     const admissions = decisions.filter(({ rejection }) => rejection === undefined).length;
@@ -255,7 +255,7 @@ export class RedisRateLimiter extends RateLimiter implements OnModuleInit, OnApp
     await this.report(this.memory.getPendingUsage(principal.accountId));
   }
 
-  private cacheBan(principal: Principal, { now, bannedUntil, imposesBan }: RequestCount): void {
+  private cacheBan(principal: Principal, { now, bannedUntil, imposesBan }: CountRequestsResult): void {
     if (bannedUntil === 0) {
       return;
     }

@@ -4,6 +4,7 @@ import { InvalidSettingsError, type Settings } from '../../config/settings';
 import { RATE_LIMIT_SETTINGS, type RateLimitSettings } from '../rate-limit-settings';
 import type { Principal } from '../../shared/domain/principal';
 import { getErrorMessage } from '../../shared/domain/error-message';
+import type { RateLimitUsage } from '../domain/rate-limiter';
 import type { AccountWindows, Window } from '../domain/windows';
 import type { PendingUsage } from '../memory/account-usage';
 import { computeHashSlot } from './hash-slot';
@@ -34,7 +35,7 @@ export interface KeyRequests {
 }
 
 /** The response of Redis for requests with a key. Times are in ms since the epoch, by Redis's clock. */
-export interface RequestCount {
+export interface CountRequestsResult {
   readonly now: number;
   /** How many requests, from the first, were admitted. */
   readonly admissions: number;
@@ -48,7 +49,12 @@ export interface RequestCount {
   readonly windows: AccountWindows;
 }
 
-export interface AuthFailureCount {
+/** Returns the usage that Redis reported for a key. */
+export function toRateLimitUsage({ windows, bannedUntil, now }: CountRequestsResult): RateLimitUsage {
+  return { windows, bannedUntil: bannedUntil === 0 ? undefined : bannedUntil, readAt: now };
+}
+
+export interface CountAuthFailureResult {
   readonly now: number;
   readonly isAdmitted: boolean;
   readonly window: Window;
@@ -153,7 +159,7 @@ export class RedisUsageStore {
    * Counts requests with at most `maxBatchSize` keys. With 0 requests for a key, it only reads the usage.
    * @returns a count for each key
    */
-  async countRequests(batch: readonly KeyRequests[]): Promise<RequestCount[]> {
+  async countRequests(batch: readonly KeyRequests[]): Promise<CountRequestsResult[]> {
     const keys: string[] = [];
     const args = [...this.banRules];
     for (const { subject, requests } of batch) {
@@ -193,10 +199,10 @@ export class RedisUsageStore {
     });
   }
 
-  async countAuthFailure(network: string, cost: 0 | 1): Promise<AuthFailureCount> {
+  async countAuthFailure(network: string): Promise<CountAuthFailureResult> {
     const limit = this.settings.authFailuresPerMinute;
     const key = `${this.keyPrefix}{${network}}:address`;
-    const [now, passes, endsAt, used] = (await this.runScript(COUNT_AUTH_FAILURE, [key], [limit, cost])) as [
+    const [now, passes, endsAt, used] = (await this.runScript(COUNT_AUTH_FAILURE, [key], [limit])) as [
       number,
       number,
       number,

@@ -95,18 +95,18 @@ return reply
 `);
 
 /**
- * Counts a failed authentication, or reads the window (cost 0).
- * KEYS: the window of the client network. ARGV: now, limit, cost. Returns now, 1 if admitted, the end and usage of the window.
+ * Counts a failed authentication.
+ * KEYS: the window of the client network. ARGV: now, limit. Returns now, 1 if admitted, the end and usage of the window.
  */
 export const COUNT_AUTH_FAILURE = createScript(`${NOW}
-local limit, cost = tonumber(ARGV[2]), tonumber(ARGV[3])
+local limit = tonumber(ARGV[2])
 local window = redis.call('HMGET', KEYS[1], 'endsAt', 'used')
 local endsAt, used = tonumber(window[1]) or 0, tonumber(window[2]) or 0
 if endsAt <= now or endsAt > now + 60000 then
   endsAt, used = now + 60000, 0
 end
-if cost == 0 or used >= limit then
-  return {now, cost == 0 and 1 or 0, endsAt, used}
+if used >= limit then
+  return {now, 0, endsAt, used}
 end
 redis.call('HSET', KEYS[1], 'endsAt', endsAt, 'used', used + 1)
 if used == 0 then

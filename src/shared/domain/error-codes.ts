@@ -1,5 +1,5 @@
 /** The errors that every operation can return, with their messages. A message that depends on the request is an example. */
-export const SHARED_ERRORS = {
+export const SHARED_ERROR_MESSAGES = {
   invalid_parameter: 'limit must be an integer from 1 to 100 in decimal digits, given once.',
   invalid_cursor:
     'cursor is damaged or was made for other filters. Use it unchanged from the Link header, or start again without it.',
@@ -34,7 +34,7 @@ export const SHARED_ERRORS = {
 
 /** The error codes by the module that owns them. A module adds its own by declaration merging. */
 export interface ErrorCodes {
-  readonly shared: keyof typeof SHARED_ERRORS;
+  readonly shared: keyof typeof SHARED_ERROR_MESSAGES;
 }
 
 /** Every `code` of an Error body. Adding one is compatible, renaming one is not. docs/errors.md documents each. */

@@ -1,8 +1,8 @@
 const SWEEP_INTERVAL_MS = 60_000;
 
 /**
- * A map bounded in size and time. Expired entries are removed at most a minute after another entry is set; beyond `capacity`, the entry
- * that was set first is evicted. All times are in milliseconds, from the same clock.
+ * A map bounded in size and time. `set` removes expired entries, at most once a minute; beyond `capacity`, it evicts the entry
+ * that was set least recently. All times are in milliseconds, from the same clock.
  */
 export class ExpiringMap<K, V extends { readonly expiresAt: number }> {
   private readonly entriesByAge = new Map<K, V>();

@@ -44,7 +44,7 @@ describe('int64', () => {
     );
   });
 
-  it('differs from a decimal, which is parsed as the nearest double unless that double is an integer', () => {
+  it('is told apart from a decimal, which is parsed as the nearest double, or as NaN if that double is an integer', () => {
     fc.assert(
       fc.property(fc.double({ noDefaultInfinity: true, noNaN: true }), (value) => {
         fc.pre(!Number.isInteger(value));

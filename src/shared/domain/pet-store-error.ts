@@ -1,4 +1,4 @@
-import { type ErrorCode, type ErrorCodes, SHARED_ERRORS } from './error-codes';
+import { type ErrorCode, type ErrorCodes, SHARED_ERROR_MESSAGES } from './error-codes';
 
 /** An error whose code and message are returned to the client unchanged. */
 export class PetStoreError extends Error {
@@ -7,7 +7,7 @@ export class PetStoreError extends Error {
   constructor(code: ErrorCode, message: string, options?: ErrorOptions);
   constructor(
     readonly code: ErrorCode,
-    message: string = SHARED_ERRORS[code as ErrorCodes['shared']],
+    message: string = SHARED_ERROR_MESSAGES[code as ErrorCodes['shared']],
     options?: ErrorOptions,
   ) {
     super(message, options);

@@ -27,7 +27,7 @@ describe('JSON', () => {
     );
   });
 
-  it('has numbers with the same value in any surrounding text', () => {
+  it('has numbers whose value does not depend on the text around them', () => {
     fc.assert(
       fc.property(jsonNumber, (number) => {
         const [alone] = parseJson(`[${number}]`) as [unknown];

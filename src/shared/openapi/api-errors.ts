@@ -28,7 +28,7 @@ const DESCRIPTIONS: Readonly<Record<number, string>> = {
   504: 'An upstream service did not respond in time.',
 };
 
-export const ERROR_CODES = 'petstore:error-codes';
+export const ERROR_CODES_METADATA = 'petstore:error-codes';
 
 /**
  * Documents errors with an example for each code. On a handler, it applies to that operation; on a controller or guard class,
@@ -37,16 +37,16 @@ export const ERROR_CODES = 'petstore:error-codes';
 export function ApiErrors(...codes: ErrorCode[]): MethodDecorator & ClassDecorator {
   return (target: object, _name?: string | symbol, descriptor?: PropertyDescriptor) => {
     const documented = (descriptor?.value as object | undefined) ?? target;
-    const earlier = (Reflect.getOwnMetadata(ERROR_CODES, documented) as ErrorCode[] | undefined) ?? [];
-    Reflect.defineMetadata(ERROR_CODES, [...earlier, ...codes], documented);
+    const earlier = (Reflect.getOwnMetadata(ERROR_CODES_METADATA, documented) as ErrorCode[] | undefined) ?? [];
+    Reflect.defineMetadata(ERROR_CODES_METADATA, [...earlier, ...codes], documented);
   };
 }
 
-export const OMITTED_ERROR_CODES = 'petstore:omitted-error-codes';
+export const OMITTED_ERROR_CODES_METADATA = 'petstore:omitted-error-codes';
 
 /** Omits errors of a guard from the documentation of an operation that the guard skips. */
 export function OmitApiErrors(...codes: ErrorCode[]): MethodDecorator {
-  return SetMetadata(OMITTED_ERROR_CODES, codes);
+  return SetMetadata(OMITTED_ERROR_CODES_METADATA, codes);
 }
 
 /** @throws Error for a status that has no description yet */

@@ -1,7 +1,7 @@
 import { applyDecorators, SetMetadata } from '@nestjs/common';
 import { ApiTags } from '@nestjs/swagger';
 
-export const API_GROUP = 'petstore:api-group';
+export const API_GROUP_METADATA = 'petstore:api-group';
 
 export interface ApiGroupMetadata {
   readonly name: string;
@@ -10,5 +10,8 @@ export interface ApiGroupMetadata {
 
 /** Groups the operations of a controller under an OpenAPI tag with a description. */
 export function ApiGroup(name: string, description: string): ClassDecorator {
-  return applyDecorators(ApiTags(name), SetMetadata(API_GROUP, { name, description } satisfies ApiGroupMetadata));
+  return applyDecorators(
+    ApiTags(name),
+    SetMetadata(API_GROUP_METADATA, { name, description } satisfies ApiGroupMetadata),
+  );
 }

@@ -1,4 +1,4 @@
-import { getSqlState } from './postgres-client';
+import { getErrorCode } from '../domain/error-message';
 
 /** PostgreSQL's names for these SQLSTATEs. */
 const VIOLATIONS: Readonly<Record<string, string>> = {
@@ -20,7 +20,7 @@ export async function convertViolation<T>(
   try {
     return await query();
   } catch (error) {
-    const condition = VIOLATIONS[getSqlState(error) ?? ''];
+    const condition = VIOLATIONS[getErrorCode(error) ?? ''];
     const { constraint = '' } = error as { readonly constraint?: string };
     const known =
       condition === undefined ? undefined : [constraint, condition].find((name) => Object.hasOwn(errors, name));

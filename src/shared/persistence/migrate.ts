@@ -1,5 +1,6 @@
 import { DataSource, type DataSourceOptions, MigrationExecutor, type QueryRunner } from 'typeorm';
-import { PostgresClient, getSqlState } from './postgres-client';
+import { getErrorCode } from '../domain/error-message';
+import { PostgresClient } from './postgres-client';
 import { DatabaseSetupError, MigrationLockedError, SchemaOutdatedError } from './startup-errors';
 
 /** The advisory lock for schema changes: any number, as long as every replica uses the same one. */
@@ -113,6 +114,6 @@ async function convertLockTimeout<T>(reason: string, work: () => Promise<T>): Pr
   try {
     return await work();
   } catch (error) {
-    throw getSqlState(error) === LOCK_NOT_AVAILABLE ? new MigrationLockedError(reason, { cause: error }) : error;
+    throw getErrorCode(error) === LOCK_NOT_AVAILABLE ? new MigrationLockedError(reason, { cause: error }) : error;
   }
 }

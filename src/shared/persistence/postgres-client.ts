@@ -1,3 +1,4 @@
+import { getErrorCode } from '../domain/error-message';
 import { Client, type ClientBase, type Pool } from 'pg';
 import type { DataSource } from 'typeorm';
 import type { PostgresDriver } from 'typeorm/driver/postgres/PostgresDriver';
@@ -24,7 +25,7 @@ export class PostgresClient extends Client {
       result.catch((error: unknown) => {
         const closes =
           error instanceof Error &&
-          (CLOSES_CONNECTION.has(getSqlState(error)) || error.message === READ_TIMEOUT_MESSAGE);
+          (CLOSES_CONNECTION.has(getErrorCode(error)) || error.message === READ_TIMEOUT_MESSAGE);
         // Once, because many queries of a pipeline can fail together, and each call adds listeners.
         if (closes && !this.isEnding) {
           this.isEnding = true;
@@ -62,9 +63,4 @@ export function getPoolMax({ options }: DataSource): number {
 /** Returns TypeORM's `pg` pool; undefined before the first connection. */
 export function getPool({ isInitialized, driver }: DataSource): Pool | undefined {
   return isInitialized ? ((driver as PostgresDriver).master as Pool) : undefined;
-}
-
-/** Returns the SQLSTATE of a failed statement, or the code of a network error. */
-export function getSqlState(error: unknown): string | undefined {
-  return error instanceof Error ? (error as Error & { readonly code?: string }).code : undefined;
 }

@@ -23,7 +23,7 @@ const READ_TIMEOUT_MS = 500;
 const CURRENT_WAL_POSITION = { name: 'wal_written', table: 'api_keys', text: 'SELECT pg_current_wal_lsn()' };
 const CHECK = { name: 'read_endpoint_check', table: '', text: 'SELECT 1' };
 
-/** A position in the write-ahead log, and a time in ms at which the primary had reached it. */
+/** A position in the write-ahead log that includes everything the primary had written by the time `at` (ms). */
 interface Sample {
   readonly at: number;
   readonly position: bigint;
@@ -145,13 +145,13 @@ export class ReadEndpoint implements OnApplicationBootstrap, OnApplicationShutdo
 
   /** Adds a last column to a statement: the replay position of a standby, or null on a primary. */
   private addPosition(statement: ReadStatement): ReadStatement {
-    let statementsWithPosition = this.statementsWithPosition.get(statement);
-    if (statementsWithPosition === undefined) {
+    let withPosition = this.statementsWithPosition.get(statement);
+    if (withPosition === undefined) {
       const text = `SELECT *, CASE WHEN pg_is_in_recovery() THEN pg_last_wal_replay_lsn() END FROM (${statement.text}) AS read`;
-      statementsWithPosition = { ...statement, text };
-      this.statementsWithPosition.set(statement, statementsWithPosition);
+      withPosition = { ...statement, text };
+      this.statementsWithPosition.set(statement, withPosition);
     }
-    return statementsWithPosition;
+    return withPosition;
   }
 
   /** Whether a server that has replayed up to the position lags by at most the maximum. */

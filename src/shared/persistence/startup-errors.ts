@@ -1,4 +1,4 @@
-import { getSqlState } from './postgres-client';
+import { getErrorCode } from '../domain/error-message';
 import { isDatabaseUnavailable } from './unavailable-error';
 
 /** The service cannot use the database because of its setup; the message states the reason. */
@@ -26,5 +26,5 @@ export function isTemporary(error: unknown): boolean {
   if (error instanceof MigrationLockedError || error instanceof SchemaOutdatedError || isDatabaseUnavailable(error)) {
     return true;
   }
-  return TEMPORARY_SQL_STATE.test(getSqlState(error) ?? '');
+  return TEMPORARY_SQL_STATE.test(getErrorCode(error) ?? '');
 }

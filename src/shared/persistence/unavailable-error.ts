@@ -6,7 +6,7 @@ import {
   TransactionNotStartedError,
 } from 'typeorm';
 import { ServiceUnavailableError } from '../domain/pet-store-error';
-import { getSqlState } from './postgres-client';
+import { getErrorCode } from '../domain/error-message';
 
 /**
  * Codes of network errors, and SQLSTATEs: insufficient resources (53), shutdown or startup (57P), timeouts (57014), locks
@@ -42,20 +42,20 @@ export function isDatabaseUnavailable(error: unknown): boolean {
   }
   return (
     isTlsFailure(error) ||
-    (error instanceof Error && (UNAVAILABLE.test(getSqlState(error) ?? '') || UNAVAILABLE_MESSAGE.test(error.message)))
+    (error instanceof Error && (UNAVAILABLE.test(getErrorCode(error) ?? '') || UNAVAILABLE_MESSAGE.test(error.message)))
   );
 }
 
 /** Whether the connection failed because of TLS. */
 export function isTlsFailure(error: unknown): boolean {
   return (
-    error instanceof Error && (TLS_FAILURE.test(getSqlState(error) ?? '') || TLS_FAILURE_MESSAGE.test(error.message))
+    error instanceof Error && (TLS_FAILURE.test(getErrorCode(error) ?? '') || TLS_FAILURE_MESSAGE.test(error.message))
   );
 }
 
 /** Whether PostgreSQL executed the statement and rejected its values, so that nothing was changed. */
-export function isRejectedRow(error: unknown): boolean {
-  return REJECTED_ROW.test(getSqlState(error) ?? '');
+export function isDataOrConstraintError(error: unknown): boolean {
+  return REJECTED_ROW.test(getErrorCode(error) ?? '');
 }
 
 /** The error of a query before the first connection: TypeORM's own error would look like a bug in the code. */

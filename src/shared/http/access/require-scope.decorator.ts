@@ -4,21 +4,21 @@ import type { FastifyRequest } from 'fastify';
 import type { Scope } from '../../domain/principal';
 import { ApiErrors } from '../../openapi/api-errors';
 
-const REQUIRED_SCOPE = 'petstore:required-scope';
+const REQUIRED_SCOPE_METADATA = 'petstore:required-scope';
 
 /**
  * Declares the scope that an API key needs for an operation. Without it, every method except GET and HEAD needs `write`.
  */
 export function RequireScope(scope: Scope): MethodDecorator {
   return applyDecorators(
-    SetMetadata(REQUIRED_SCOPE, scope),
+    SetMetadata(REQUIRED_SCOPE_METADATA, scope),
     // Every key can read.
     ...(scope === 'read' ? [] : [ApiErrors('insufficient_scope')]),
   );
 }
 
 export function getRequiredScope(reflector: Reflector, context: ExecutionContext): Scope {
-  const declared = reflector.get<Scope | undefined>(REQUIRED_SCOPE, context.getHandler());
+  const declared = reflector.get<Scope | undefined>(REQUIRED_SCOPE_METADATA, context.getHandler());
   const { method } = context.switchToHttp().getRequest<FastifyRequest>();
   return declared ?? (method === 'GET' || method === 'HEAD' ? 'read' : 'write');
 }

@@ -27,7 +27,7 @@ const ACCOUNT_HEADERS = {
 };
 
 /** Sets the request ID and the security and caching headers of every response; a route may override them. */
-export function sendInitialHeaders(fastify: FastifyInstance): void {
+export function addDefaultHeaders(fastify: FastifyInstance): void {
   fastify.addHook('onRequest', (request, reply, done) => {
     reply.headers(getInitialHeaders(request.url)).header('x-request-id', request.id);
     done();

@@ -1,5 +1,5 @@
 import { HttpStatus } from '@nestjs/common';
-import { type ErrorCode, SHARED_ERRORS } from '../../domain/error-codes';
+import { type ErrorCode, SHARED_ERROR_MESSAGES } from '../../domain/error-codes';
 import type { PetStoreError } from '../../domain/pet-store-error';
 import { ErrorDto } from './error.dto';
 
@@ -9,7 +9,7 @@ export interface ErrorEntry {
   readonly status: number;
 }
 
-/** Maps each error code of a module to its HTTP status. */
+/** Combines the message and the HTTP status of each error code of a module. */
 export function createErrorEntries<Code extends string>(
   messages: Readonly<Record<Code, string>>,
   statuses: Readonly<Record<Code, number>>,
@@ -21,7 +21,7 @@ export function createErrorEntries<Code extends string>(
   return Object.fromEntries(entries) as Record<Code, ErrorEntry>;
 }
 
-export const SHARED_ERROR_ENTRIES = createErrorEntries(SHARED_ERRORS, {
+export const SHARED_ERROR_ENTRIES = createErrorEntries(SHARED_ERROR_MESSAGES, {
   invalid_parameter: HttpStatus.BAD_REQUEST,
   invalid_cursor: HttpStatus.BAD_REQUEST,
   malformed_url: HttpStatus.BAD_REQUEST,
@@ -65,7 +65,7 @@ export class ErrorCatalog {
     return this.entries[code];
   }
 
-  toResponse({ code, message }: PetStoreError): ErrorDto {
+  toDto({ code, message }: PetStoreError): ErrorDto {
     return new ErrorDto(code, message, this.entries[code].status);
   }
 }

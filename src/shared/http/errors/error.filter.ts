@@ -5,8 +5,8 @@ import { PetStoreError, ServiceUnavailableError } from '../../domain/pet-store-e
 import { ErrorCatalog } from './error-catalog';
 import { ErrorDto } from './error.dto';
 import { ErrorHelp } from './error-help';
-import { UnavailableLog } from './unavailable-log';
-import { getUrlProblem } from '../server/url-check';
+import { ServiceUnavailableLogger } from './service-unavailable-logger';
+import { getUrlError } from '../server/url-check';
 
 /** The challenge of every 401 (RFC 6750 section 3). */
 export const BEARER_CHALLENGE = 'Bearer realm="petstore"';
@@ -50,7 +50,7 @@ const GENERIC_CODES: Readonly<Record<number, ErrorCodes['shared']>> = {
 };
 
 const logger = new Logger('ErrorFilter');
-const unavailableLog = new UnavailableLog();
+const serviceUnavailableLogger = new ServiceUnavailableLogger();
 
 /**
  * Turns every exception into an Error body: domain errors by their code, Nest's exceptions by their status, all others as
@@ -67,31 +67,31 @@ export class ErrorFilter implements ExceptionFilter {
     const reply = host.switchToHttp().getResponse<FastifyReply>();
     const { id, is404, raw } = reply.request;
     // If no route matches, Nest's router throws an exception with its own message.
-    const error = is404 ? (getUrlProblem(raw) ?? new PetStoreError('route_not_found', UNKNOWN_URL_MESSAGE)) : thrown;
-    const response = toErrorResponse(error, id, this.catalog);
-    if (response.code === 'service_unavailable') {
+    const error = is404 ? (getUrlError(raw) ?? new PetStoreError('route_not_found', UNKNOWN_URL_MESSAGE)) : thrown;
+    const body = toErrorDto(error, id, this.catalog);
+    if (body.code === 'service_unavailable') {
       reply.header('retry-after', UNAVAILABLE_RETRY_SECONDS);
     }
-    if (response.status === 401 && !reply.hasHeader('www-authenticate')) {
+    if (body.status === 401 && !reply.hasHeader('www-authenticate')) {
       reply.header('www-authenticate', BEARER_CHALLENGE);
     }
     void reply
       // The resource was not created if a later step failed.
       .removeHeader('location')
-      .status(response.status)
-      .headers(this.help.createHeaders(response.code, reply.getHeader('link') as string | undefined))
+      .status(body.status)
+      .headers(this.help.createHeaders(body.code, reply.getHeader('link') as string | undefined))
       .header('content-type', 'application/json; charset=utf-8')
-      .send(JSON.stringify(response));
+      .send(JSON.stringify(body));
   }
 }
 
 /** Turns an exception into the Error body, and logs what the client must not see. */
-export function toErrorResponse(thrown: unknown, requestId: string, catalog: ErrorCatalog): ErrorDto {
+export function toErrorDto(thrown: unknown, requestId: string, catalog: ErrorCatalog): ErrorDto {
   if (thrown instanceof ServiceUnavailableError) {
-    unavailableLog.record(thrown.cause, requestId);
+    serviceUnavailableLogger.record(thrown.cause, requestId);
   }
   if (thrown instanceof PetStoreError) {
-    return catalog.toResponse(thrown);
+    return catalog.toDto(thrown);
   }
   if (thrown instanceof HttpException && thrown.getStatus() !== HttpStatus.INTERNAL_SERVER_ERROR.valueOf()) {
     return convertHttpException(thrown, catalog);
@@ -99,12 +99,12 @@ export function toErrorResponse(thrown: unknown, requestId: string, catalog: Err
   const { statusCode = 500 } = (thrown ?? {}) as { readonly statusCode?: number };
   const known = HTTP_LAYER_ERRORS[statusCode];
   if (known !== undefined) {
-    return catalog.toResponse(new PetStoreError(...known));
+    return catalog.toDto(new PetStoreError(...known));
   }
   // The stack only: an error object may hold a query with its parameters.
   const stack = thrown instanceof Error ? thrown.stack : String(thrown);
   logger.error({ event: 'request_failed', id: requestId, stack }, 'A request failed.');
-  return catalog.toResponse(new PetStoreError('internal_error'));
+  return catalog.toDto(new PetStoreError('internal_error'));
 }
 
 /** Keeps the status, and the message unless it is a 5xx. */

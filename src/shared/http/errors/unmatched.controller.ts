@@ -4,7 +4,7 @@ import type { FastifyReply, FastifyRequest } from 'fastify';
 import { PetStoreError } from '../../domain/pet-store-error';
 import { RequireScope } from '../access/require-scope.decorator';
 import { createMethodNotAllowedError, RouteTable } from '../server/route-table';
-import { ROUTE_NOT_FOUND_MESSAGE, getUrlProblem } from '../server/url-check';
+import { getUrlError } from '../server/url-check';
 
 /**
  * Handles every request under `/v1` that no other route matches, so that the guards also run before 404 and 405. Its module
@@ -18,15 +18,15 @@ export class UnmatchedController {
   @All(['/', '*'])
   @RequireScope('read')
   reject(@Req() request: FastifyRequest, @Res({ passthrough: true }) reply: FastifyReply): never {
-    const problem = getUrlProblem(request.raw);
-    if (problem !== undefined) {
-      throw problem;
+    const error = getUrlError(request.raw);
+    if (error !== undefined) {
+      throw error;
     }
     const allowed = this.routes.findMethods(request.url);
     if (allowed.length > 0) {
       reply.header('allow', allowed.join(', '));
       throw createMethodNotAllowedError(request.method, allowed);
     }
-    throw new PetStoreError('route_not_found', ROUTE_NOT_FOUND_MESSAGE);
+    throw new PetStoreError('route_not_found');
   }
 }

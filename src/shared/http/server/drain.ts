@@ -37,8 +37,8 @@ export class Drain implements BeforeApplicationShutdown {
     return this.phase !== 'serving';
   }
 
-  /** Registers the hooks that see every request. */
-  observe(fastify: FastifyInstance): void {
+  /** Registers the hooks that drop requests and close connections while this replica drains. */
+  registerHooks(fastify: FastifyInstance): void {
     fastify.addHook('onRequest', (request, reply, done) => {
       if (this.shouldDrop(request.raw)) {
         reply.hijack();

@@ -21,11 +21,11 @@ const connections = new WeakMap<Socket, Connection>();
 
 /**
  * Bounds the cost of pipelining. Node parses all requests that arrive together at once, thousands in one read, handles them concurrently,
- * and keeps reading until their responses fill a buffer. Here a connection has one request in progress. A request that arrives early, and
- * those after it, wait as unparsed bytes (and then in the client, by TCP flow control) until the earlier responses have been sent and
- * received.
+ * and keeps reading until their responses fill a buffer. Here a connection has one request in progress. A request that arrives before the
+ * previous response is complete waits: requests that Node parsed together with an earlier one wait in memory, and everything after them
+ * waits as unparsed bytes, and then in the client, by TCP flow control.
  *
- * Until a request arrives early, Node's parser reads the connection itself. Reading all connections through streams took 15 to 20% of the
+ * Until a request has to wait, Node's parser reads the connection itself. Reading all connections through streams took 15 to 20% of the
  * CPU time of a request.
  */
 export function limitPipelining(server: Server): void {
@@ -127,8 +127,9 @@ class Connection {
   /** Waits for the responses to all complete requests. @returns the response of the incomplete request, if there is one */
   async waitForResponses(): Promise<ServerResponse | undefined> {
     const { lastExchange } = this;
-    const broken = lastExchange?.request.complete === false ? lastExchange.response : undefined;
-    const isDone = () => this.pendingResponses === (broken === undefined || broken.writableFinished ? 0 : 1);
+    const incompleteResponse = lastExchange?.request.complete === false ? lastExchange.response : undefined;
+    const isDone = () =>
+      this.pendingResponses === (incompleteResponse === undefined || incompleteResponse.writableFinished ? 0 : 1);
     await new Promise<void>((resolve) => {
       this.onResponse = () => {
         if (isDone()) {
@@ -137,7 +138,7 @@ class Connection {
       };
       this.onResponse();
     });
-    return broken;
+    return incompleteResponse;
   }
 
   private finish(): void {

@@ -20,11 +20,11 @@ type ParserError = Error & {
 const CLIENT_DISCONNECTED = new Set<string | undefined>(['ECONNRESET', 'EPIPE', 'HPE_INVALID_EOF_STATE']);
 
 export interface ProtocolErrorOptions {
-  readonly toResponse: (error: PetStoreError) => ErrorDto;
+  readonly toDto: (error: PetStoreError) => ErrorDto;
   /** The headers of every response with this error. */
   readonly getErrorHeaders: (error: ErrorDto) => Readonly<Record<string, string>>;
-  /** The headers of a response under `/v1` to the client at this IP address. */
-  readonly getHeaders: (ip: string) => Promise<Readonly<Record<string, string>>>;
+  /** The rate limit headers of a response under `/v1` to this IP address. */
+  readonly getRateLimitHeaders: (ip: string) => Readonly<Record<string, string>>;
   readonly onResponse: (requestId: string, status: number, socket: Socket) => void;
 }
 
@@ -49,7 +49,7 @@ async function endWithError(
   socket: Socket,
   parserError: ParserError | undefined,
   error: PetStoreError,
-  { toResponse, getErrorHeaders, getHeaders, onResponse }: ProtocolErrorOptions,
+  { toDto, getErrorHeaders, getRateLimitHeaders, onResponse }: ProtocolErrorOptions,
   additionalHeaders: Readonly<Record<string, string>> = {},
 ): Promise<void> {
   const connection = stopReading(socket);
@@ -58,24 +58,26 @@ async function endWithError(
   }
   // Node removes its own listener when it gives up on a connection.
   socket.on('error', () => undefined);
-  const broken = await connection.waitForResponses();
-  if (broken?.headersSent !== true) {
-    const [id, response] = [randomUUID(), toResponse(error)];
+  const incompleteResponse = await connection.waitForResponses();
+  if (incompleteResponse?.headersSent !== true) {
+    const [id, body] = [randomUUID(), toDto(error)];
     if (!CLIENT_DISCONNECTED.has(parserError?.code)) {
-      onResponse(id, response.status, socket);
+      onResponse(id, body.status, socket);
     }
     const hasBody =
-      broken === undefined ? parserError === undefined || !isHead(parserError) : broken.req.method !== 'HEAD';
+      incompleteResponse === undefined
+        ? parserError === undefined || !isHead(parserError)
+        : incompleteResponse.req.method !== 'HEAD';
     writeError(
       socket,
-      response,
+      body,
       {
         'x-request-id': id,
-        ...getErrorHeaders(response),
+        ...getErrorHeaders(body),
         ...additionalHeaders,
         ...(parserError !== undefined &&
           isRequestUnderV1(parserError) &&
-          (await getHeaders(socket.remoteAddress ?? ''))),
+          getRateLimitHeaders(socket.remoteAddress ?? '')),
       },
       hasBody,
     );

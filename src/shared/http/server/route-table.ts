@@ -14,7 +14,11 @@ export class RouteTable {
     fastify.addHook('onRoute', ({ url, method }: RouteOptions) => {
       // Neither the catch-all route, which accepts every method, nor the preflight route of CORS is an operation.
       if (typeof method === 'string' && url !== '*') {
-        this.routes.push({ url, method, path: new RegExp(`^${url.replace(/:[^/]+/g, '[^/]+').replace('*', '.*')}$`) });
+        const pattern = url
+          .replaceAll('.', '\\.')
+          .replace(/:[^/]+/g, '[^/]+')
+          .replace('*', '.*');
+        this.routes.push({ url, method, path: new RegExp(`^${pattern}$`) });
       }
     });
   }
@@ -53,7 +57,7 @@ export function rejectUnsupportedMethods(
       done();
       return;
     }
-    const error = catalog.toResponse(createMethodNotAllowedError(request.method, allowed));
+    const error = catalog.toDto(createMethodNotAllowedError(request.method, allowed));
     void reply
       .status(error.status)
       .headers({ allow: allowed.join(', '), ...help.createHeaders(error.code) })

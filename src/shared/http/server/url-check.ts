@@ -7,45 +7,43 @@ export const MAX_URL_LENGTH = 8_000;
 const REJECTED_PATH = '/-';
 const REJECTED_PATH_UNDER_V1 = '/v1/-';
 
-export const ROUTE_NOT_FOUND_MESSAGE = 'No operation has this path. Paths have no trailing slash, and case matters.';
-
 /** Whether a URL, in origin form, is `/v1` or something below it. */
 export function isUnderV1(url: string): boolean {
   return /^\/v1([/?]|$)/.test(url);
 }
 
-const problems = new WeakMap<IncomingMessage, PetStoreError>();
+const urlErrors = new WeakMap<IncomingMessage, PetStoreError>();
 
 /**
  * Runs before routing. A URL that the HTTP layer itself would reject is rewritten to a path without a route; under `/v1`, the guards then
- * run first. `getUrlProblem` returns the error for the response.
+ * run first. `getUrlError` returns the error for the response.
  */
 export function rewriteUrl(request: IncomingMessage): string {
   const url = toOriginForm(request.url ?? '/');
-  const problem = (isUnderV1(url) ? findProblemUnderV1(url, request) : undefined) ?? findProblem(url);
-  if (problem === undefined) {
+  const error = (isUnderV1(url) ? findUrlErrorUnderV1(url, request) : undefined) ?? findUrlError(url);
+  if (error === undefined) {
     return url;
   }
-  problems.set(request, problem);
+  urlErrors.set(request, error);
   return isUnderV1(url) ? REJECTED_PATH_UNDER_V1 : REJECTED_PATH;
 }
 
-export function getUrlProblem(request: IncomingMessage): PetStoreError | undefined {
-  return problems.get(request);
+export function getUrlError(request: IncomingMessage): PetStoreError | undefined {
+  return urlErrors.get(request);
 }
 
-function findProblemUnderV1(url: string, { httpVersion, headers }: IncomingMessage): PetStoreError | undefined {
+function findUrlErrorUnderV1(url: string, { httpVersion, headers }: IncomingMessage): PetStoreError | undefined {
   if (headers.host === undefined && httpVersion !== '1.0') {
     return new PetStoreError('malformed_request', 'The Host header is missing.');
   }
   const path = url.split('?', 1)[0] ?? '';
   // The router would treat the empty segment as an empty parameter.
   return (path.endsWith('/') && path !== '/v1/') || path.includes('//')
-    ? new PetStoreError('route_not_found', ROUTE_NOT_FOUND_MESSAGE)
+    ? new PetStoreError('route_not_found')
     : undefined;
 }
 
-function findProblem(url: string): PetStoreError | undefined {
+function findUrlError(url: string): PetStoreError | undefined {
   if (url.length > MAX_URL_LENGTH) {
     return new PetStoreError('uri_too_long', `The URL must be at most ${MAX_URL_LENGTH} characters long.`);
   }

@@ -23,20 +23,20 @@ export class DirectoryLock {
   private constructor(private readonly directory: string) {}
 
   /**
-   * Waits until the processes that compete for the lock agree on the holder.
-   * @param isHeld whether the holder is known, which ends the wait
+   * Waits until the candidates agree on the holder.
+   * @param isServed whether another process already serves the directory; the wait then ends
    * @returns undefined when another process holds the lock
    */
   static async acquire(
     directory: string,
-    isHeld: () => Promise<boolean>,
+    isServed: () => Promise<boolean>,
     timeoutMs: number,
   ): Promise<DirectoryLock | undefined> {
     const timeout = AbortSignal.timeout(timeoutMs);
     let lock: DirectoryLock | undefined;
     for (;;) {
-      const rivals = await findLiveLocks(directory, lock?.name);
-      if (rivals.length === 0) {
+      const others = await findLiveCandidates(directory, lock?.name);
+      if (others.length === 0) {
         if (lock !== undefined) {
           return lock;
         }
@@ -45,11 +45,11 @@ export class DirectoryLock {
         continue;
       }
       // Among candidates that see each other, the first by name wins.
-      if (lock !== undefined && rivals.some((rival) => rival < (lock?.name ?? ''))) {
+      if (lock !== undefined && others.some((other) => other < (lock?.name ?? ''))) {
         await lock.release();
         lock = undefined;
       }
-      if (timeout.aborted || (await isHeld())) {
+      if (timeout.aborted || (await isServed())) {
         await lock?.release();
         return undefined;
       }
@@ -97,8 +97,8 @@ export function isAlive(socketPath: string): Promise<boolean> {
   });
 }
 
-/** Removes the sockets of dead processes. @returns the names of the other live ones */
-async function findLiveLocks(directory: string, own: string | undefined): Promise<string[]> {
+/** Removes the sockets of dead candidates. @returns the names of the other live candidates */
+async function findLiveCandidates(directory: string, own: string | undefined): Promise<string[]> {
   const names = (await readdir(directory)).filter((name) => name.startsWith(LOCK_PREFIX) && name !== own);
   const alive = await Promise.all(
     names.map(async (name) => {

@@ -49,7 +49,7 @@ export class EmbeddedDatabase {
     private readonly connections: Set<Socket>,
   ) {
     this.crashed = new Promise((resolve) => {
-      const session = new Mutex();
+      const sessionMutex = new Mutex();
       const onCrash = (reason: string) => {
         this.hasCrashed = true;
         // Flushes pending writes first: one client receives the reason as its response.
@@ -60,7 +60,7 @@ export class EmbeddedDatabase {
       };
       const serve = (socket: Socket) => {
         connections.add(socket);
-        void servePostgresProtocol(socket, database, session, onCrash).finally(() => connections.delete(socket));
+        void servePostgresProtocol(socket, database, sessionMutex, onCrash).finally(() => connections.delete(socket));
       };
       connections.forEach(serve);
       server.removeAllListeners('connection').on('connection', serve);
@@ -229,7 +229,7 @@ async function acquireLock(socketPath: string, dataDir: string): Promise<Directo
       throw createNotWritableError(dataDir, error);
     },
   );
-  // A process of the first version does not take the lock.
+  // Builds from before the lock existed do not take it.
   if (lock === undefined || (await isAlive(socketPath))) {
     await lock?.release();
     throw new DataDirectoryInUseError(

@@ -36,12 +36,12 @@ export class Mutex {
 export async function servePostgresProtocol(
   socket: Socket,
   database: PGlite,
-  session: Mutex,
+  sessionMutex: Mutex,
   onCrash: (reason: string) => void,
 ): Promise<void> {
   let release: (() => void) | undefined;
   const run = async (batch: Buffer) => {
-    release ??= await session.acquire();
+    release ??= await sessionMutex.acquire();
     const { response, crash } = await execute(database, batch);
     socket.write(response);
     if (crash !== undefined) {

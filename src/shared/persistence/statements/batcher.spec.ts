@@ -103,4 +103,28 @@ describe('A Batcher', () => {
       jest.useRealTimers();
     }
   });
+
+  it('sends nothing if all items expire while other work holds the connections', async () => {
+    jest.useFakeTimers({ doNotFake: ['setImmediate', 'nextTick'] });
+    try {
+      const semaphore = new Semaphore(1, 850);
+      let finishOtherWork: () => void = () => undefined;
+      const otherWork = semaphore.run(() => new Promise<void>((resolve) => (finishOtherWork = resolve)));
+      let batches = 0;
+      const batcher = new Batcher((items: readonly number[]) => {
+        batches++;
+        return Promise.resolve(items);
+      }, semaphore);
+      const rejected = expect(batcher.add(1)).rejects.toBeInstanceOf(ServiceUnavailableError);
+      await nextTick();
+      jest.advanceTimersByTime(701);
+      await rejected;
+      finishOtherWork();
+      await otherWork;
+      await nextTick();
+      expect(batches).toBe(0);
+    } finally {
+      jest.useRealTimers();
+    }
+  });
 });

@@ -1,6 +1,6 @@
 import { ServiceUnavailableError } from '../../domain/pet-store-error';
 import type { Semaphore } from './semaphore';
-import { isRejectedRow } from '../unavailable-error';
+import { isDataOrConstraintError } from '../unavailable-error';
 
 interface QueuedItem<Item, Result> {
   readonly item: Item;
@@ -59,7 +59,10 @@ export class Batcher<Item, Result> {
         this.isScheduled = false;
         const batch = this.takeBatch();
         this.schedule();
-        await this.run(batch);
+        // All items may have expired during the wait.
+        if (batch.length > 0) {
+          await this.run(batch);
+        }
       });
     } catch {
       // Each item has its own timeout, which rejects its promise.
@@ -85,7 +88,7 @@ export class Batcher<Item, Result> {
         resolve(results[index] as Result);
       });
     } catch (error) {
-      if (batch.length > 1 && isRejectedRow(error)) {
+      if (batch.length > 1 && isDataOrConstraintError(error)) {
         // Nothing was changed. One item that the database rejects must not fail the others.
         const half = Math.ceil(batch.length / 2);
         await this.run(batch.slice(0, half));

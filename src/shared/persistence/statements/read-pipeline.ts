@@ -1,7 +1,7 @@
 import type { Socket } from 'node:net';
 import type { Pool, PoolClient } from 'pg';
 import { ServiceUnavailableError } from '../../domain/pet-store-error';
-import { getSqlState } from '../postgres-client';
+import { getErrorCode } from '../../domain/error-message';
 import { type Parameter, query, type QueryOptions, type ReadStatement, type Row } from './statement';
 import { isDatabaseUnavailable } from '../unavailable-error';
 
@@ -189,7 +189,7 @@ export class ReadPipeline {
   }
 
   private onError(read: Read, connection: Connection, error: unknown): void {
-    if (!isDatabaseUnavailable(error) || TIMED_OUT.has(getSqlState(error))) {
+    if (!isDatabaseUnavailable(error) || TIMED_OUT.has(getErrorCode(error))) {
       read.reject(error);
       return;
     }

@@ -10,8 +10,8 @@ const PAUSE_MS = 50;
 
 /** Deletes expired records in the background, once a minute. */
 @Injectable()
-export class IdempotencyExpiry implements OnApplicationBootstrap, OnModuleDestroy {
-  private readonly logger = new Logger(IdempotencyExpiry.name);
+export class IdempotencyRecordCleanup implements OnApplicationBootstrap, OnModuleDestroy {
+  private readonly logger = new Logger(IdempotencyRecordCleanup.name);
   private timer: NodeJS.Timeout | undefined;
 
   constructor(private readonly records: IdempotencyRecords) {}

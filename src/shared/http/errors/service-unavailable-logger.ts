@@ -1,10 +1,10 @@
 import { Logger } from '@nestjs/common';
-import { getErrorMessage } from '../../domain/error-message';
+import { getErrorCode, getErrorMessage } from '../../domain/error-message';
 
 const LOG_INTERVAL_MS = 1_000;
 
 /** Logs the reason of 503 responses, at most once a second for each reason, with the number of suppressed log lines. */
-export class UnavailableLog {
+export class ServiceUnavailableLogger {
   private readonly logger = new Logger('ErrorFilter');
   /** For each reason logged in the last second, how many further requests failed for it. */
   private readonly suppressed = new Map<string, number>();
@@ -35,8 +35,4 @@ export class UnavailableLog {
       );
     }, LOG_INTERVAL_MS).unref();
   }
-}
-
-function getErrorCode(cause: unknown): string | undefined {
-  return (cause as { readonly code?: string } | undefined)?.code;
 }

@@ -8,7 +8,7 @@ const LIMIT = 3;
 
 /** Gives every account the same few requests, once, and does not count failed authentications. */
 @Injectable()
-export class EqualRateLimiter extends RateLimiter {
+export class UniformRateLimiter extends RateLimiter {
   private readonly used = new Map<bigint, number>();
 
   constructor(private readonly clock: Clock) {
@@ -28,6 +28,10 @@ export class EqualRateLimiter extends RateLimiter {
   }
 
   countAuthFailure(): RateLimitDecision {
+    return this.createDecision(LIMIT);
+  }
+
+  readAuthFailures(): RateLimitDecision {
     return this.createDecision(LIMIT);
   }
 
