@@ -134,4 +134,12 @@ describe('/metrics', () => {
     expect(await response.text()).toContain('\npetstore_build_info{');
     expect((await fetch(`http://127.0.0.1:${port}/healthz`)).status).toBe(404);
   });
+
+  it('(on METRICS_PORT) returns 500 while a metric cannot be collected', async () => {
+    const port = await findFreePort();
+    await start({ METRICS_PORT: port });
+    jest.spyOn(service.app.get(Metrics), 'render').mockRejectedValueOnce(new Error('a gauge failed'));
+    expect((await fetch(`http://127.0.0.1:${port}/metrics`)).status).toBe(500);
+    expect((await fetch(`http://127.0.0.1:${port}/metrics`)).status).toBe(200);
+  });
 });
