@@ -50,6 +50,8 @@ describe('Settings', () => {
     [{ REDIS_URL: 'redis://a,redis://b/1' }, 'REDIS_URL must be a Redis URL'],
     [{ REDIS_URL: 'redis://a,redis+cluster://b' }, 'REDIS_URL must be a Redis URL'],
     [{ REDIS_URL: 'redis+cluster://' }, 'REDIS_URL must be a Redis URL'],
+    [{ REDIS_URL: 'redis+://a' }, 'REDIS_URL must be a Redis URL'],
+    [{ REDIS_URL: 'redi+s://a' }, 'REDIS_URL must be a Redis URL'],
     [{ REDIS_URL: 'redis+cluster://a/1' }, 'REDIS_URL must be a Redis URL'],
     [{ REDIS_URL: 'redis+sentinel://a' }, 'REDIS_URL must be a Redis URL'],
     [{ REDIS_URL: 'redis+sentinel://a,,b?name=m' }, 'REDIS_URL must be a Redis URL'],

@@ -192,29 +192,29 @@ function apiBaseUrl(): Format<string> {
 
 /** @returns one URL per host; the text around a list of hosts is repeated for each */
 function parseRedisUrls(text: string): string[] | undefined {
-  const [, start = '', kind = '', hosts = '', end = ''] =
+  const [, start = '', schemeSuffix = '', hosts = '', end = ''] =
     /^(rediss?\+(cluster|sentinel):\/\/(?:[^/?#]*@)?)([^/?#]*)(.*)$/.exec(text) ?? [];
   const urls =
     start === ''
       ? text.split(',').map((each) => each.trim())
       : hosts.split(',').map((host) => `${start}${host.trim()}${end}`);
   // Several URLs name the nodes of a cluster.
-  const commonKind = kind === '' && urls.length > 1 ? 'cluster' : kind;
-  return urls.every((each) => isRedisUrl(each, kind, commonKind)) ? urls : undefined;
+  const topology = schemeSuffix === '' && urls.length > 1 ? 'cluster' : schemeSuffix;
+  return urls.every((each) => isRedisUrl(each, schemeSuffix, topology)) ? urls : undefined;
 }
 
-function isRedisUrl(text: string, suffix: string, kind: string): boolean {
+function isRedisUrl(text: string, schemeSuffix: string, topology: string): boolean {
   if (!URL.canParse(text)) {
     return false;
   }
   const { protocol, hostname, pathname, searchParams } = new URL(text);
-  if (!/^rediss?:$/.test(protocol.replace(`+${suffix}`, ''))) {
+  if (!/^rediss?:$/.test(schemeSuffix === '' ? protocol : protocol.replace(`+${schemeSuffix}`, ''))) {
     return false;
   }
-  switch (kind) {
+  switch (topology) {
     case 'cluster':
       // A cluster only has database 0.
-      return /^\/?0?$/.test(pathname) && (suffix === '' || (hostname !== '' && searchParams.size === 0));
+      return /^\/?0?$/.test(pathname) && (schemeSuffix === '' || (hostname !== '' && searchParams.size === 0));
     case 'sentinel':
       return (
         hostname !== '' &&

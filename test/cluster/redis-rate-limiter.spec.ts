@@ -9,6 +9,7 @@ import { findFreePort } from '../support/process';
 import { createPrincipal } from '../support/principal';
 import { TestClock } from '../support/test-clock';
 import { eventually } from './support/replica';
+import { Proxy } from './support/proxy';
 import { Server } from './support/servers';
 
 let server: Server;
@@ -48,6 +49,15 @@ const createLimiter = async (
   await eventually(10_000, () => !limiter.monitor.isDegraded);
   created.push(limiter);
   return limiter;
+};
+
+const startSingleNodeCluster = async () => {
+  const cluster = await Server.startRedis('--cluster-enabled', 'yes');
+  const operator = new Redis(cluster.url);
+  await operator.call('CLUSTER', 'ADDSLOTSRANGE', '0', '16383');
+  await eventually(10_000, async () => (await operator.cluster('INFO')).includes('cluster_state:ok'));
+  operator.disconnect();
+  return cluster;
 };
 
 describeRateLimiter('Redis', createLimiter, async (limiter) => {
@@ -140,10 +150,8 @@ describe('Requests of many keys that arrive in one event-loop tick', () => {
   });
 
   it('are counted with one call per key if the server only accepts keys of one slot per call', async () => {
-    const cluster = await Server.startRedis('--cluster-enabled', 'yes');
+    const cluster = await startSingleNodeCluster();
     const operator = new Redis(cluster.url);
-    await operator.call('CLUSTER', 'ADDSLOTSRANGE', '0', '16383');
-    await eventually(10_000, async () => (await operator.cluster('INFO')).includes('cluster_state:ok'));
     const limiter = await createLimiter(new TestClock(), LIMITS, 'slots:', [cluster.url]);
     for (let round = 0; round < 2; round++) {
       await Promise.all(principals.slice(3).map(async (principal) => limiter.countRequest(principal)));
@@ -297,6 +305,40 @@ describe('The limiter in Redis Cluster', () => {
     );
     expect(Math.min(...sizes)).toBeGreaterThan(0);
   });
+
+  it.each(['redis+cluster', 'redis'])(
+    'shares the limits of a replica that starts before the cluster is reachable (%s://)',
+    async (scheme) => {
+      // With redis://, the replica learns from an error that the server is a cluster, so this cluster has a single node.
+      const alone = scheme === 'redis' ? await startSingleNodeCluster() : undefined;
+      const [node] = alone === undefined ? nodes : [alone];
+      const proxy = await Proxy.start(Number(await findFreePort()));
+      const clock = new TestClock();
+      const client = createRedisClient([`${scheme}://127.0.0.1:${proxy.port}`]);
+      const early = new RedisRateLimiter(
+        new RedisUsageStore(client, 'early:', LIMITS, () => clock.now()),
+        clock,
+        LIMITS,
+        10_000,
+      );
+      created.push(early);
+      await early.onModuleInit();
+      expect(early.monitor.isDegraded).toBe(true);
+      await proxy.switchTo(Number(node?.port));
+      await eventually(10_000, () => !early.monitor.isDegraded);
+      const late = await createLimiter(clock, LIMITS, 'early:', [`${node?.url}`.replace('redis:', `${scheme}:`)]);
+      for (const accountId of [1n, 2n, 3n, 4n, 5n]) {
+        const decisions = await Promise.all(
+          Array.from({ length: 20 }, async (_, index) =>
+            [early, late][index % 2]?.countRequest(createPrincipal(accountId, accountId, 10, 100)),
+          ),
+        );
+        expect(decisions.filter((decision) => decision?.rejection === undefined)).toHaveLength(10);
+      }
+      proxy.close();
+      await alone?.remove();
+    },
+  );
 
   it('opens one breaker when a node is down: limits on other nodes stay exact, and each replica admits at most the allowance of an account on it', async () => {
     const clock = new TestClock();

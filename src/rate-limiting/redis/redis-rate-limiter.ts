@@ -18,7 +18,7 @@ import type { PendingUsage } from '../memory/account-usage';
 import { MemoryRateLimiter } from '../memory/memory-rate-limiter';
 import { getClientNetwork } from '../client-network';
 import { CircuitBreaker } from './circuit-breaker';
-import { type CountRequestsResult, type RedisUsageStore, toRateLimitUsage } from './redis-usage-store';
+import { type CountRequestsResult, PROBE_TAG, type RedisUsageStore, toRateLimitUsage } from './redis-usage-store';
 import { RedisClock } from './redis-clock';
 import { withTimeout } from './with-timeout';
 
@@ -88,7 +88,7 @@ export class RedisRateLimiter extends RateLimiter implements OnModuleInit, OnApp
       if (error instanceof InvalidSettingsError) {
         throw error;
       }
-      this.getBreaker('').open(error);
+      this.getBreaker(PROBE_TAG).open(error);
     }
   }
 

@@ -14,6 +14,8 @@ import { COUNT_AUTH_FAILURE, COUNT_REQUESTS, PERMISSIONS, PROBE, MERGE_USAGE, ty
 
 /** The maximum number of keys per call: less than a millisecond of Redis's time. */
 const MAX_BATCH_SIZE = 50;
+/** The hash tag of a probe of any node. It must not be empty: in a cluster, the keys of a probe would have different slots. */
+export const PROBE_TAG = 'probe';
 /** The length of the result of COUNT_REQUESTS for each key. */
 const COUNT_LENGTH = 7;
 /** Client errors for a call that could not be sent, or whose reply could not be read. */
@@ -226,7 +228,7 @@ export class RedisUsageStore {
   }
 
   /** Checks that the node of a hash tag accepts writes and grants all permissions that the service needs. @returns its time */
-  async probe(tag = 'probe'): Promise<number> {
+  async probe(tag = PROBE_TAG): Promise<number> {
     const key = `${this.keyPrefix}{${tag}}:probe`;
     return (await this.runScript(PROBE, [key, `${key}:hash`], [])) as number;
   }
