@@ -30,7 +30,7 @@ export class MetricsEndpoint implements OnApplicationBootstrap, OnApplicationShu
       return;
     }
     const server = createServer((request, response) => {
-      if (request.url !== PATH || request.method !== 'GET') {
+      if (request.url?.split('?', 1)[0] !== PATH || request.method !== 'GET') {
         response.writeHead(404).end();
         return;
       }

@@ -126,7 +126,7 @@ describe('/metrics', () => {
     const port = await findFreePort();
     await start({ METRICS_PORT: port });
     expect((await service.get('/metrics')).status).toBe(404);
-    const response = await fetch(`http://127.0.0.1:${port}/metrics`);
+    const response = await fetch(`http://127.0.0.1:${port}/metrics?from=prometheus`);
     expect([response.status, response.headers.get('content-type')]).toEqual([
       200,
       'text/plain; version=0.0.4; charset=utf-8',

@@ -3,7 +3,10 @@ const DATE_TIME_PATTERN =
 const MIN_TIME = Date.UTC(1970, 0, 1);
 const MAX_TIME = Date.UTC(10_000, 0, 1) - 1;
 
-/** Parses an RFC 3339 date-time, such as 2027-01-31T18:00:00Z, to the millisecond; undefined for anything else. */
+/**
+ * Parses an RFC 3339 date-time with an upper-case T and Z and at most 9 fractional digits, such as 2027-01-31T18:00:00Z, to the
+ * millisecond; undefined for anything else.
+ */
 export function parseDateTime(text: string): Date | undefined {
   const [, year, month, day] = DATE_TIME_PATTERN.exec(text) ?? [];
   if (year === undefined) {
