@@ -114,7 +114,7 @@ async function main(): Promise<void> {
       request: createGetRequest('/v1/pets'),
       status: 429,
     };
-    const createPetRequest: Request = { method: 'POST', paths: ['/v1/pets'], body: '{"name":"Rex","categoryId":3}' };
+    const petCreation: Request = { method: 'POST', paths: ['/v1/pets'], body: '{"name":"Rex","categoryId":3}' };
     const loads: Load[] = [
       ...createLoads('list 20', createGetRequest('/v1/pets'), 200),
       ...createLoadsWithManyKeys('list 20, many keys', createGetRequest('/v1/pets'), 200),
@@ -125,8 +125,8 @@ async function main(): Promise<void> {
       ...(options.quick ? [] : [{ ...rejected, scenario: 'reject, counting in Redis', keys: [exhausted] }]),
       ...(options.quick ? [] : [{ ...rejected, scenario: 'reject a banned key', keys: [banned] }]),
       // Last, because it enlarges the table.
-      ...createLoads('create', createPetRequest, 201),
-      ...createLoadsWithManyKeys('create, many keys', createPetRequest, 201),
+      ...createLoads('create', petCreation, 201),
+      ...createLoadsWithManyKeys('create, many keys', petCreation, 201),
     ];
     const results = await measure(loads);
     print(results);
@@ -142,18 +142,18 @@ async function main(): Promise<void> {
       const runService = (settings: Partial<typeof env>) => run('service', { ...env, ...settings });
       const compared = [...servers].filter(([system]) => system === 'service' || system === 'lean');
       for (const group of [
-        () => measureConnections(compared, createGetRequest('/v1/pets'), createPetRequest, key),
+        () => measureConnections(compared, createGetRequest('/v1/pets'), petCreation, key),
         () => measureSizes(store, service, key, databaseUrl, (url) => runService({ DATABASE_URL: url })),
         async () => {
           const durable = await startServer(Server.startPostgres({ isDurable: true }));
-          return measureDurable(`${durable}/postgres`, createPetRequest, (system, url) =>
+          return measureDurable(`${durable}/postgres`, petCreation, (system, url) =>
             run(system, { ...env, DATABASE_URL: url }),
           );
         },
         async () => {
           const dataDir = mkdtempSync(join(tmpdir(), 'petstore-bench-'));
           cleanUp.push(() => rm(dataDir, { recursive: true }));
-          return measureEmbedded(dataDir, createGetRequest('/v1/pets'), createPetRequest, (settings) =>
+          return measureEmbedded(dataDir, createGetRequest('/v1/pets'), petCreation, (settings) =>
             run('service', settings),
           );
         },
@@ -280,7 +280,7 @@ async function measureEmbedded(
 /** Compares a page of 1,000 animals, of 1,000,000, from the middle of 1,000,000, and with 1,000,000 accounts. */
 async function measureSizes(
   store: Store,
-  few: BenchServer,
+  smallServer: BenchServer,
   key: string,
   databaseUrl: string,
   run: (databaseUrl: string) => Promise<BenchServer>,
@@ -305,7 +305,7 @@ async function measureSizes(
     });
     const manyKeys = await addKeys(url.href, MANY_KEYS);
     const pages = await measure([
-      list('first page of few', few, [key]),
+      list('first page of few', smallServer, [key]),
       list('first page of a million', many, [largeKey]),
       list('middle page of a million', many, [largeKey], middle),
       list('with 10,000 keys', many, manyKeys),

@@ -48,9 +48,9 @@ export function configureApp<App extends INestApplication>(app: App, settings: S
   const observer = new RequestObserver(log, app.get(Metrics));
 
   app.enableVersioning({ type: VersioningType.URI });
-  routes.observe(fastify);
+  routes.registerHooks(fastify);
   app.get(Drain).registerHooks(fastify);
-  observer.observe(fastify);
+  observer.registerHooks(fastify);
   addDefaultHeaders(fastify);
   respondToPreflights(fastify, routes);
   rejectUnsupportedMethods(fastify, routes, catalog, help);

@@ -44,9 +44,10 @@ export class ApiKeyCache implements OnApplicationShutdown {
   private position: ChangesPosition | undefined;
   /** Incremented by each poll that returns changes: lookups that began earlier may have missed these. */
   private generation = 0;
-  /** When the last successful poll began, and when a key was last requested; by the monotonic clock. */
-  private lastPolledAt = -Infinity;
-  private lastUsedAt = -Infinity;
+  /** When the last successful poll began, by the monotonic clock. */
+  private currentAsOf = -Infinity;
+  /** By the monotonic clock. */
+  private lastRequestedAt = -Infinity;
   private isPolling = false;
   private isStopped = false;
   private hasFailed = false;
@@ -64,11 +65,11 @@ export class ApiKeyCache implements OnApplicationShutdown {
 
   get(token: string): Principal | undefined {
     const now = this.clock.monotonic();
-    this.lastUsedAt = now;
+    this.lastRequestedAt = now;
     if (!this.isPolling && !this.isStopped) {
       this.startPolling();
     }
-    if (now - this.lastPolledAt >= MAX_STALENESS_MS) {
+    if (now - this.currentAsOf >= MAX_STALENESS_MS) {
       return undefined;
     }
     const cached = this.keys.get(token, now);
@@ -98,7 +99,7 @@ export class ApiKeyCache implements OnApplicationShutdown {
       const startedAt = this.clock.monotonic();
       try {
         this.applyChanges(await this.repository.findChangesSince(this.position));
-        this.lastPolledAt = startedAt;
+        this.currentAsOf = startedAt;
         this.hasFailed = false;
       } catch (error) {
         // Database outages are reported elsewhere.
@@ -109,7 +110,7 @@ export class ApiKeyCache implements OnApplicationShutdown {
       }
       const delayMs = startedAt + POLL_INTERVAL_MS - this.clock.monotonic();
       await new Promise((resolve) => setTimeout(resolve, Math.max(0, delayMs)).unref());
-    } while (!this.isStopped && this.clock.monotonic() - this.lastUsedAt < IDLE_TIMEOUT_MS);
+    } while (!this.isStopped && this.clock.monotonic() - this.lastRequestedAt < IDLE_TIMEOUT_MS);
     this.isPolling = false;
   }
 

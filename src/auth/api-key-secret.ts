@@ -3,8 +3,8 @@ import { crc32 } from 'node:zlib';
 import type { Settings } from '../config/settings';
 
 const ALPHABET = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz';
-const SECRET_BYTES = 32;
-const SECRET_LENGTH = 43;
+const RANDOM_BYTES = 32;
+const RANDOM_LENGTH = 43;
 const CHECKSUM_LENGTH = 6;
 const SECRET_PATTERN = /^pets_(live|test)_[0-9A-Za-z]{49}$/;
 const SECRET_IN_TEXT = /(pets_(?:live|test)_)[0-9A-Za-z]+/g;
@@ -16,8 +16,8 @@ export function getApiKeyPrefix(environment: Settings['environment']): string {
 
 /** Generates a secret: the prefix, 32 random bytes as 43 base62 digits, and the CRC-32 of both as 6 digits. */
 export function generateSecret(environment: Settings['environment']): string {
-  const random = BigInt(`0x${randomBytes(SECRET_BYTES).toString('hex')}`);
-  const withoutChecksum = getApiKeyPrefix(environment) + toBase62(random, SECRET_LENGTH);
+  const random = BigInt(`0x${randomBytes(RANDOM_BYTES).toString('hex')}`);
+  const withoutChecksum = getApiKeyPrefix(environment) + toBase62(random, RANDOM_LENGTH);
   return withoutChecksum + computeChecksum(withoutChecksum);
 }
 
@@ -37,11 +37,11 @@ export function hashSecret(secret: string): Buffer {
 
 /** Returns the part of a secret that may be shown: its first 4 random characters. */
 export function getFirstCharacters(secret: string): string {
-  const prefixLength = secret.length - SECRET_LENGTH - CHECKSUM_LENGTH;
+  const prefixLength = secret.length - RANDOM_LENGTH - CHECKSUM_LENGTH;
   return secret.slice(prefixLength, prefixLength + 4);
 }
 
-/** Removes API keys from a text, complete or damaged. */
+/** Redacts API keys in a text, including incomplete ones; only their prefix remains. */
 export function redactSecrets(text: string): string {
   return text.replace(SECRET_IN_TEXT, '$1…');
 }

@@ -8,7 +8,7 @@ export {
   type ApiKey,
   DEFAULT_GRACE_MS,
   InvalidKeyError,
-  isValid,
+  isKeyValid,
   type KeyState,
   getKeyState,
   KeyStateError,

@@ -1,6 +1,6 @@
 import type { Command } from 'commander';
 import { getAllowance, type Plan, PLANS } from '../auth';
-import { type JsonOption, parseAllowance, parseId, RequiredOption } from './arguments';
+import { type JsonOption, parseRequestLimit, parseId, RequiredOption } from './arguments';
 import { readSharedUsage } from './rate-limit-usage';
 import type { Printer } from './printer';
 import { createAccountView, createAccountWithKeysView, createWindowsView } from './views';
@@ -56,7 +56,7 @@ export function addAccountCommands(program: Command, printer: Printer): void {
 function withPlanOptions(command: Command): Command {
   return command
     .addOption(new RequiredOption('--plan <plan>', 'plan of the account').choices(PLANS))
-    .option('--per-minute <requests>', 'requests per minute, for the enterprise plan', parseAllowance)
-    .option('--per-day <requests>', 'requests per day, for the enterprise plan', parseAllowance)
+    .option('--per-minute <requests>', 'requests per minute, for the enterprise plan', parseRequestLimit)
+    .option('--per-day <requests>', 'requests per day, for the enterprise plan', parseRequestLimit)
     .option('--json', 'print one JSON value');
 }

@@ -1,5 +1,5 @@
 import { type Command, InvalidArgumentError, Option } from 'commander';
-import { MAX_ALLOWANCE } from '../shared/domain/allowance';
+import { MAX_REQUEST_LIMIT } from '../shared/domain/allowance';
 import { parseDateTime } from '../shared/domain/date-time';
 import { parsePositiveInt64 } from '../shared/domain/int64';
 
@@ -33,8 +33,8 @@ export function parseId(text: string): bigint {
   return id;
 }
 
-export const parseAllowance = (text: string) => parseCount(text, MAX_ALLOWANCE);
-export const parseLimit = (text: string) => parseCount(text, MAX_AUDIT_ENTRIES);
+export const parseRequestLimit = (text: string) => parseCount(text, MAX_REQUEST_LIMIT);
+export const parseEntryCount = (text: string) => parseCount(text, MAX_AUDIT_ENTRIES);
 
 function parseCount(text: string, max: number): number {
   const count = /^\d{1,10}$/.test(text) ? Number(text) : 0;

@@ -107,7 +107,7 @@ function addAccountArgument(command: Command): Command {
 function requireAccountId(argument: bigint | undefined, { account }: AccountOption, command: Command): bigint {
   const [id, another] = [argument, account].filter((each) => each !== undefined);
   if (id === undefined || another !== undefined) {
-    command.error('error: give the ID of one account');
+    command.error('error: specify exactly one account ID');
   }
   return id;
 }

@@ -8,7 +8,7 @@ import { EmbeddedDatabaseError } from '../shared/persistence/embedded/embedded-d
 import { readMigrationStatus, planMigrations } from '../shared/persistence/migration-plan';
 import { isDatabaseUnavailable, isTlsFailure } from '../shared/persistence/unavailable-error';
 import { addAccountCommands } from './account-commands';
-import { type JsonOption, MAX_AUDIT_ENTRIES, parseLimit, requireOptions } from './arguments';
+import { type JsonOption, MAX_AUDIT_ENTRIES, parseEntryCount, requireOptions } from './arguments';
 import { addKeyCommands } from './key-commands';
 import { Printer } from './printer';
 import { runMigrations, withDatabase } from './services';
@@ -61,7 +61,7 @@ function buildProgram(env: NodeJS.ProcessEnv, terminal: Terminal): Command {
   program
     .command('audit')
     .description('list the changes to accounts and keys, with time and author; newest last')
-    .option('--limit <entries>', `number of latest entries, 1 to ${MAX_AUDIT_ENTRIES}`, parseLimit, 100)
+    .option('--limit <entries>', `number of latest entries, 1 to ${MAX_AUDIT_ENTRIES}`, parseEntryCount, 100)
     .option('--json', 'print one JSON value')
     .action(({ limit, json }: JsonOption & { readonly limit: number }) =>
       printer.printMany(json, async ({ audit }) => (await audit.listLatest(limit)).map(createAuditView)),
@@ -154,7 +154,7 @@ function explainFailure(error: unknown): [string, number] {
     return ['The database cannot be reached. Check DATABASE_URL and that the database is running.', 1];
   }
   if (MISSING_FROM_SCHEMA.includes((error as NodeJS.ErrnoException).code ?? '')) {
-    return ['The database schema is not up to date. Run the command migrate first.', 1];
+    return ['The database schema is not up to date. Run `petstore migrate` first.', 1];
   }
   return [error instanceof Error ? error.message : String(error), 1];
 }

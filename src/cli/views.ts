@@ -3,7 +3,7 @@ import {
   getAllowance,
   type ApiKey,
   type AuditEntry,
-  isValid,
+  isKeyValid,
   getApiKeyPrefix,
   type KeyState,
   getKeyState,
@@ -21,7 +21,7 @@ export function createAccountWithKeysView(account: Account, keys: readonly ApiKe
   return {
     ...createAccountView(account),
     keys: keys.length,
-    validKeys: keys.filter((key) => isValid(key, now)).length,
+    validKeys: keys.filter((key) => isKeyValid(key, now)).length,
   };
 }
 
@@ -57,7 +57,7 @@ export function createKeyView(
   const now = clock.now();
   const bannedUntil = usage?.bannedUntil === undefined ? null : new Date(usage.bannedUntil);
   const state: DisplayedState =
-    bannedUntil !== null && isValid(key, now) ? { name: 'banned', until: bannedUntil } : getKeyState(key, now);
+    bannedUntil !== null && isKeyValid(key, now) ? { name: 'banned', until: bannedUntil } : getKeyState(key, now);
   return {
     id,
     accountId,

@@ -44,7 +44,7 @@ export type LogLevel = 'trace' | 'debug' | 'info' | 'warn' | 'error' | 'fatal' |
 export class InvalidSettingsError extends Error {}
 
 /** Enough for a gateway that checks readiness every second. */
-const DRAIN_SECONDS = 3;
+const DEFAULT_DRAIN_SECONDS = 3;
 
 /** The query parameters of a sentinel URL, named as in ioredis. */
 const SENTINEL_PARAMETERS = ['name', 'sentinelUsername', 'sentinelPassword'];
@@ -55,7 +55,7 @@ type Setting = readonly [
   defaultValue: string | number | boolean | readonly unknown[] | undefined,
 ];
 
-const OWN_SETTINGS = {
+const CORE_SETTINGS = {
   APP_ENV: [oneOf('development', 'staging', 'production'), 'development'],
   HOST: [matching(/^[A-Za-z0-9.:_-]{1,255}$/, 'be an IP address or a host name to listen on'), '127.0.0.1'],
   PORT: [integer(1, 65_535), 3000],
@@ -92,10 +92,10 @@ const OWN_SETTINGS = {
 } satisfies Record<string, Setting>;
 
 /** All settings by environment variable, including those of the loaded modules. */
-export const SETTINGS: Record<string, Setting> = { ...OWN_SETTINGS };
+export const SETTINGS: Record<string, Setting> = { ...CORE_SETTINGS };
 
 type Values = {
-  [Name in keyof typeof OWN_SETTINGS]: Value<(typeof OWN_SETTINGS)[Name]>;
+  [Name in keyof typeof CORE_SETTINGS]: Value<(typeof CORE_SETTINGS)[Name]>;
 };
 type Value<S extends Setting> = S extends readonly [Format<infer T>, infer Default]
   ? T | (Default extends undefined ? undefined : never)
@@ -135,7 +135,7 @@ function pickSettings<D extends SettingDeclarations>(values: Values, declaration
  */
 export function loadSettings(env: Readonly<Record<string, string | undefined>>): Settings {
   const values = readValues(withSecretFiles(env));
-  const ownBaseUrl = values.APP_ENV === 'staging' ? values.STAGING_BASE_URL : values.PUBLIC_BASE_URL;
+  const environmentBaseUrl = values.APP_ENV === 'staging' ? values.STAGING_BASE_URL : values.PUBLIC_BASE_URL;
   return {
     environment: values.APP_ENV,
     host: values.HOST,
@@ -148,10 +148,10 @@ export function loadSettings(env: Readonly<Record<string, string | undefined>>):
     stagingBaseUrl: values.STAGING_BASE_URL,
     // A relative reference (RFC 8288 section 3) is correct wherever the service is deployed.
     baseUrl:
-      ownBaseUrl ??
+      environmentBaseUrl ??
       (values.APP_ENV === 'development' ? `${getLocalOrigin({ host: values.HOST, port: values.PORT })}/v1` : '/v1'),
     trustProxy: values.TRUST_PROXY,
-    drainSeconds: values.DRAIN_SECONDS ?? (values.APP_ENV === 'development' ? 0 : DRAIN_SECONDS),
+    drainSeconds: values.DRAIN_SECONDS ?? (values.APP_ENV === 'development' ? 0 : DEFAULT_DRAIN_SECONDS),
     docsEnabled: values.DOCS_ENABLED === 'true',
     logLevel: values.LOG_LEVEL,
     metricsPort: values.METRICS_PORT,

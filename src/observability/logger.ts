@@ -114,7 +114,7 @@ interface Fields extends Readonly<Record<string, unknown>> {
   readonly stack?: string;
 }
 
-/** Nest's logger, writing to the log: fields as an object, then a message and, at the end, the context. */
+/** Writes Nest's log calls to the log. A call passes an optional object of fields, a message, and the context as its last argument. */
 export class NestLogger implements LoggerService {
   constructor(private readonly logger: Log) {}
 

@@ -36,7 +36,7 @@ export class RequestObserver {
   ) {}
 
   /** Registers the hook that sees every request. */
-  observe(fastify: FastifyInstance): void {
+  registerHooks(fastify: FastifyInstance): void {
     fastify.addHook('onRequest', (request, reply, done) => {
       this.watch(request, reply);
       done();

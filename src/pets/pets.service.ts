@@ -1,7 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import type { NewPet, Pet } from './domain/pet';
 import { PetNotFoundError } from './domain/pet-errors';
-import { PetRepository, type Reservation } from './domain/pet.repository';
+import { PetRepository, type ReservationResult } from './domain/pet.repository';
 import { PetListing, type PetListingPage, type PetListingQuery } from './pet-listing';
 
 @Injectable()
@@ -38,7 +38,7 @@ export class PetsService {
   }
 
   /** Makes an available animal pending, in the current transaction; of several concurrent calls, exactly one succeeds. */
-  reserve(id: bigint): Promise<Reservation> {
+  reserve(id: bigint): Promise<ReservationResult> {
     return this.pets.reserve(id);
   }
 }

@@ -82,7 +82,7 @@ describe('The petstore command', () => {
     expect(await readJson(`keys list --account ${id}`)).toMatchObject([{ id: issued.id }]);
     const { code, stderr } = await runCommand(`keys list ${id} --account ${id}`);
     expect(code).toBe(2);
-    expect(stderr).toMatch(/^error: give the ID of one account\n/);
+    expect(stderr).toMatch(/^error: specify exactly one account ID\n/);
   });
 
   describe('rotates a key', () => {

@@ -34,7 +34,7 @@ export class FakeRedis {
     return Math.floor(Date.UTC(2026, 10, 21, 23, 58) + performance.now() + this.clockAhead);
   }
 
-  setClock(byMs: number): void {
+  shiftClock(byMs: number): void {
     this.clockAhead += byMs;
   }
 

@@ -26,7 +26,7 @@ class FakeTimersClock extends Clock {
     return Math.floor(performance.now());
   }
 
-  set(byMs: number): void {
+  shift(byMs: number): void {
     this.ahead += byMs;
   }
 }
@@ -37,7 +37,7 @@ interface Admission {
   readonly resetAt: number;
   readonly at: number;
   /** How many times the clock of Redis had been set before. Setting it may start another window. */
-  readonly clockSettings: number;
+  readonly redisClockChanges: number;
 }
 
 /** Replicas that share a Redis, with the requests that they admitted. */
@@ -51,7 +51,7 @@ class Replicas {
   );
   slowestMs = 0;
   undecided = 0;
-  private clockSettings = 0;
+  private redisClockChanges = 0;
 
   static async start(): Promise<Replicas> {
     const replicas = new Replicas();
@@ -68,9 +68,9 @@ class Replicas {
     }
   }
 
-  setRedisClock(byMs: number): void {
-    this.clockSettings++;
-    this.redis.setClock(byMs);
+  shiftRedisClock(byMs: number): void {
+    this.redisClockChanges++;
+    this.redis.shiftClock(byMs);
   }
 
   request(replica: number, account: bigint, { perMinute, perDay }: Allowance): void {
@@ -85,8 +85,8 @@ class Replicas {
     this.slowestMs = Math.max(this.slowestMs, performance.now() - startedAt);
     if (decision !== undefined && decision.rejection === undefined) {
       const { accountId: account } = principal;
-      const { clockSettings } = this;
-      this.admissions.push({ replica, account, resetAt: decision.resetAt, at: this.redis.now(), clockSettings });
+      const { redisClockChanges } = this;
+      this.admissions.push({ replica, account, resetAt: decision.resetAt, at: this.redis.now(), redisClockChanges });
     }
   }
 
@@ -140,12 +140,12 @@ describe('Replicas while Redis fails', () => {
         replicas.connect(fault.replica, fault.network);
       }
       if (clock !== null) {
-        replicas.clocks[clock.replica]?.set(clock.byMs);
+        replicas.clocks[clock.replica]?.shift(clock.byMs);
       }
       if (redis === 'wiped') {
         replicas.redis.loseData();
       } else if (redis !== null) {
-        replicas.setRedisClock(redis);
+        replicas.shiftRedisClock(redis);
       }
       requests.forEach(({ replica: asked, account, times }) => {
         for (let time = 0; time < times; time++) {
@@ -184,8 +184,8 @@ describe('Replicas while Redis fails', () => {
       await endFaults();
       const limit = Math.min(allowance.perMinute, allowance.perDay);
       const admitted = new Map<string, number>();
-      for (const { replica: by, account, resetAt, clockSettings } of replicas.admissions) {
-        const window = [by, account, resetAt, clockSettings].join(' ');
+      for (const { replica: by, account, resetAt, redisClockChanges } of replicas.admissions) {
+        const window = [by, account, resetAt, redisClockChanges].join(' ');
         admitted.set(window, (admitted.get(window) ?? 0) + 1);
       }
       expect(Math.max(0, ...admitted.values())).toBeLessThanOrEqual(limit);

@@ -185,7 +185,7 @@ describe('The repositories', () => {
       return accountIds === 'all' ? accountIds : [...accountIds];
     };
 
-    it('(all accounts without a position)', async () => {
+    it('(all accounts, if no position is given)', async () => {
       expect((await keys.findChangesSince(undefined)).accountIds).toBe('all');
     });
 

@@ -44,7 +44,7 @@ describe('Headers', () => {
     },
   );
 
-  it('keep responses out of shared caches without a key, and for a key whose limit is exhausted', async () => {
+  it('keep responses to requests without a key, or over the limit, out of shared caches', async () => {
     const unknown = await service.get('/v1/pets');
     expect(unknown.status).toBe(401);
     expectHeaders(unknown, ACCOUNT_HEADERS);

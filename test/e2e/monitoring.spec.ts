@@ -23,7 +23,7 @@ describe('The alert rules and the dashboard', () => {
   it.each([
     ['rules', rules.map(({ expr }) => expr)],
     ['panels', queries],
-  ])('query in their %s only metrics and labels that the service exports', async (_what, expressions) => {
+  ])('use only exported metrics and labels in their %s', async (_what, expressions) => {
     const service = await TestService.start();
     const key = await service.createKey();
     await service.get('/v1/pets/1', { key });

@@ -244,7 +244,7 @@ export interface components {
             remaining: number;
             /**
              * Format: int64
-             * @description Unix timestamp at which the window ends, in seconds. If no window is open, this is the end of a window that opens now.
+             * @description Unix timestamp at which the window ends, in seconds. If no window is open, this is the end of a window that would open now.
              * @example 1795219260
              */
             reset: bigint;
@@ -580,7 +580,7 @@ export interface components {
          */
         "Idempotent-Replayed": string;
         /**
-         * @description The date since which the operation is deprecated (RFC 9745).
+         * @description The date on which the operation was deprecated (RFC 9745).
          * @example @1795219200
          */
         Deprecation: string;
@@ -595,7 +595,7 @@ export interface components {
          */
         "Link-Deprecation": string;
         /**
-         * @description The date since which the operation is deprecated (RFC 9745).
+         * @description The date on which the operation was deprecated (RFC 9745).
          * @example @1795219200
          */
         "Error-Deprecation": string;

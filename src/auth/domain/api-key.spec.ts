@@ -2,7 +2,7 @@ import {
   ApiKey,
   computeRotationEnd,
   InvalidKeyError,
-  isValid,
+  isKeyValid,
   createApiKey,
   getKeyState,
   unbanKey,
@@ -34,7 +34,7 @@ describe('An API key', () => {
     ],
   ])('%s has the expected state', (_, each, state, valid) => {
     expect(getKeyState(each, NOW)).toEqual(state);
-    expect(isValid(each, NOW)).toBe(valid);
+    expect(isKeyValid(each, NOW)).toBe(valid);
   });
 
   it('cannot be created with an expiry in the past', () => {

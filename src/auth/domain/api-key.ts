@@ -12,7 +12,7 @@ export class ApiKey {
     readonly id: bigint,
     readonly accountId: bigint,
     readonly hash: Buffer,
-    /** The first characters of the secret, which identify the key to people. */
+    /** The first 4 random characters of the key, after its prefix, by which people recognize it. */
     readonly firstCharacters: string,
     readonly scope: Scope,
     readonly createdAt: Date,
@@ -22,7 +22,7 @@ export class ApiKey {
     readonly replacedBy: bigint | null,
     /** When the key was last used; up to about a minute out of date. */
     readonly lastUsedAt: Date | null,
-    /** How many times a ban of the key was lifted. Rejections and bans before the last time no longer count. */
+    /** How many times the key was unbanned. Rejections and bans before the last unban no longer count. */
     readonly unbanCount: number,
   ) {}
 }
@@ -68,7 +68,7 @@ export function getKeyState({ expiresAt, revokedAt, replacedBy }: ApiKey, now: n
 }
 
 /** Whether requests with the key are authenticated. */
-export function isValid(key: ApiKey, now: number): boolean {
+export function isKeyValid(key: ApiKey, now: number): boolean {
   return !['expired', 'revoked'].includes(getKeyState(key, now).name);
 }
 

@@ -11,7 +11,7 @@ const MAX_QUEUE_LENGTH = 500;
 export class AuthFailureThrottle {
   private readonly queue: (() => void)[] = [];
 
-  /** Whether the queue, whose length bounds its memory, accepts no further request. */
+  /** Whether the queue has its maximum length, which bounds its memory. */
   get isFull(): boolean {
     return this.queue.length >= MAX_QUEUE_LENGTH;
   }

@@ -23,7 +23,7 @@ const SOURCE_SQL = `(SELECT concat_ws(' ', pg_postmaster_start_time(), 'auth_cha
 /** Prepared and sent separately from other reads, because no request is served before its key is looked up. */
 const FIND_BY_HASHES = {
   name: 'api_keys_by_hashes',
-  table: 'api_keys',
+  pipeline: 'api_keys',
   text: `
     SELECT key.id, account_id, hash, first_characters, scope, expires_at, revoked_at, unbans, plan, per_minute, per_day, ${SOURCE_SQL}
     FROM api_keys AS key JOIN accounts AS account ON account.id = account_id WHERE hash = ANY ($1::bytea[])`,
@@ -51,7 +51,7 @@ const MAX_CHANGES = 1_000;
  */
 export const FIND_CHANGES_SINCE = {
   name: 'auth_changes_since',
-  table: 'api_keys',
+  pipeline: 'api_keys',
   text: `
     SELECT ${SOURCE_SQL}, pg_current_snapshot()::text, pg_is_in_recovery(), ARRAY(
       SELECT account_id FROM auth_changes

@@ -17,11 +17,13 @@ interface KeyedExchange {
 export type ExecuteOnce = (handle: () => unknown) => Promise<unknown>;
 
 /** Injects an `ExecuteOnce` with the `IdempotencyPipe`; undefined for a request without an `Idempotency-Key`. */
-export const OncePerKey = createParamDecorator((_: unknown, context: ExecutionContext): KeyedExchange | undefined => {
-  const http = context.switchToHttp();
-  const request = http.getRequest<KeyedExchange['request']>();
-  return request.headers['idempotency-key'] === undefined ? undefined : { request, reply: http.getResponse() };
-});
+export const InjectExecuteOnce = createParamDecorator(
+  (_: unknown, context: ExecutionContext): KeyedExchange | undefined => {
+    const http = context.switchToHttp();
+    const request = http.getRequest<KeyedExchange['request']>();
+    return request.headers['idempotency-key'] === undefined ? undefined : { request, reply: http.getResponse() };
+  },
+);
 
 /** Makes a handler respond to retries with the response of its first execution. */
 @Injectable()

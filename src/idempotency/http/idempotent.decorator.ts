@@ -2,7 +2,7 @@ import { applyDecorators, SetMetadata } from '@nestjs/common';
 import { ApiHeader } from '@nestjs/swagger';
 import { ApiErrors } from '../../shared/openapi/api-errors';
 import { IDEMPOTENCY_KEY, IDEMPOTENCY_KEY_MAX_LENGTH } from '../domain/idempotency-key';
-import { type ExecuteOnce, IdempotencyPipe, OncePerKey } from './idempotency.pipe';
+import { type ExecuteOnce, IdempotencyPipe, InjectExecuteOnce } from './idempotency.pipe';
 
 export const IDEMPOTENT_METADATA = 'petstore:idempotent';
 
@@ -16,7 +16,7 @@ type Handler = (this: unknown, ...args: unknown[]) => unknown;
 export function Idempotent(): MethodDecorator {
   return applyDecorators(
     SetMetadata(IDEMPOTENT_METADATA, true),
-    executeOncePerKey,
+    wrapHandler,
     ApiHeader({
       name: 'Idempotency-Key',
       description:
@@ -32,14 +32,14 @@ export function Idempotent(): MethodDecorator {
 }
 
 /**
- * Wraps the handler, which gets one more parameter for this. An interceptor would do the same, but would make every request
+ * Wraps the handler, and adds a parameter into which the pipe injects the function that executes the handler once. An interceptor would do the same, but would make every request
  * pay for its RxJS pipeline, also those without a key: docs/performance.md has the figures.
  */
-function executeOncePerKey(target: object, name: string | symbol, descriptor: PropertyDescriptor): void {
+function wrapHandler(target: object, name: string | symbol, descriptor: PropertyDescriptor): void {
   const handler = descriptor.value as Handler;
   // Unlike the handler's length, this includes parameters with default values.
   const { length: index } = Reflect.getMetadata('design:paramtypes', target, name) as readonly unknown[];
-  OncePerKey(IdempotencyPipe)(target, name, index);
+  InjectExecuteOnce(IdempotencyPipe)(target, name, index);
   const wrapped: Handler = function (...args) {
     const executeOnce = args[index] as ExecuteOnce | undefined;
     return executeOnce === undefined ? handler.apply(this, args) : executeOnce(() => handler.apply(this, args));

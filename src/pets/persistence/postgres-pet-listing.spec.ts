@@ -14,8 +14,8 @@ describe('The statements that list animals', () => {
     ['a page', SELECT_PAGE, 'bigint, int', '10000, 21', 'pets_pkey'],
     // All animals except the last few have a different status.
     ['a page of one status', SELECT_PAGE_BY_STATUS, 'bigint, int, text', "10000, 21, 'available'", 'pets_status_id'],
-  ])('read %s in the middle of many animals from an index only, with a plan made once', async (...story) => {
-    const [, { text }, types, values, index] = story;
+  ])('read %s in the middle of many animals with an index scan, planned once', async (...args) => {
+    const [, { text }, types, values, index] = args;
     const plans: unknown = await service.app.get(DataSource).transaction(async (manager) => {
       // In batches, because a statement may take at most a second.
       for (const status of [...Array<string>(9).fill('sold'), 'available']) {

@@ -6,7 +6,7 @@ import { getSqlNames } from '../../shared/persistence/sql';
 import { TypeOrmUnitOfWork } from '../../shared/persistence/typeorm-unit-of-work';
 import { convertUnavailableError } from '../../shared/persistence/unavailable-error';
 import { type NewPet, Pet, type PetStatus } from '../domain/pet';
-import { PetRepository, type Reservation } from '../domain/pet.repository';
+import { PetRepository, type ReservationResult } from '../domain/pet.repository';
 import { PetSchema } from './pet.schema';
 
 const { table, columns } = getSqlNames(PetSchema);
@@ -22,7 +22,7 @@ const INSERT = {
 };
 const SELECT = {
   name: 'pets_select',
-  table,
+  pipeline: table,
   text: `SELECT ${columns.name}, ${columns.categoryId}, ${columns.status} FROM ${table} WHERE ${columns.id} = $1`,
 };
 
@@ -56,7 +56,7 @@ export class TypeOrmPetRepository extends PetRepository {
     return convertUnavailableError(() => this.pets.findOne({ where: { id }, lock: { mode: 'for_no_key_update' } }));
   }
 
-  reserve(id: bigint): Promise<Reservation> {
+  reserve(id: bigint): Promise<ReservationResult> {
     return convertUnavailableError(async () => {
       const { affected } = await this.pets.update({ id, status: 'available' }, { status: 'pending' });
       if (affected === 1) {

@@ -77,8 +77,9 @@ export class RateLimiterMonitor {
  *
  * An account has two fixed windows: a minute that opens at its first counted request, and the UTC calendar day. A
  * request is counted in both windows; when either is exhausted, the request is rejected and counted in neither. A key is
- * banned when its rejections within the ban window exceed its per-minute allowance, for longer each time. A request
- * with a higher unban count clears the key's rejections and bans; a later request with an older count does not restore them.
+ * banned when its rejections within the ban window exceed its per-minute allowance. Each consecutive ban lasts longer, up to the
+ * last configured duration. Rejections and bans that were recorded with a lower unban count do not apply to a request; the first
+ * rejection with the higher count replaces them, also for requests with the lower count.
  */
 export abstract class RateLimiter {
   readonly monitor = new RateLimiterMonitor();
@@ -92,6 +93,6 @@ export abstract class RateLimiter {
   /** Counts a failed authentication from a client IP address, or rejects it. IPv6 addresses are grouped by /64 network. */
   abstract countAuthFailure(ip: string): RateLimitDecision | Promise<RateLimitDecision>;
 
-  /** Reads the window of a client IP address as this replica knows it; never rejects. */
+  /** Returns the window of a client IP address as this replica knows it. */
   abstract readAuthFailures(ip: string): RateLimitDecision;
 }

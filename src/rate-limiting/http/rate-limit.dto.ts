@@ -34,7 +34,7 @@ export class RateLimitWindowDto {
 
   @ApiProperty({
     description:
-      'Unix timestamp at which the window ends, in seconds. If no window is open, this is the end of a window that opens now.',
+      'Unix timestamp at which the window ends, in seconds. If no window is open, this is the end of a window that would open now.',
     ...UNIX_SECONDS,
   })
   readonly reset: number;

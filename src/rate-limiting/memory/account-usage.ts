@@ -10,6 +10,7 @@ export interface PendingUsage {
   readonly dayCount: number;
   /** Identifies a sequence of admissions. The store merges each admission once, even if it is reported several times. */
   readonly sequence: string;
+  /** The positions in the sequence before and after these admissions. */
   readonly from: number;
   readonly to: number;
   /** Must be called once the store has merged the usage. */
@@ -17,7 +18,7 @@ export interface PendingUsage {
 }
 
 /** The response of the shared store for requests of an account. */
-export interface SharedUsage {
+export interface SharedCountResult {
   /** How many of the requests the store admitted. */
   readonly admissions: number;
   readonly windows: AccountWindows;
@@ -104,7 +105,7 @@ export class AccountUsage {
    * Withholds the report of the latest admissions while a call in flight may still make the shared store count them.
    * @returns a function to call with the outcome of the call, or undefined if it failed
    */
-  deferReport(admissions: number): (outcome: SharedUsage | undefined) => void {
+  deferReport(admissions: number): (outcome: SharedCountResult | undefined) => void {
     const { minute, day } = this;
     this.inDoubt += admissions;
     return (outcome) => {
@@ -140,7 +141,7 @@ export class AccountUsage {
    * @returns how many of the requests that the store admitted may pass. Fewer than all may pass if the store lost admissions
    * of this replica or has not received them yet.
    */
-  sync({ admissions, windows }: SharedUsage, now: number): number {
+  sync({ admissions, windows }: SharedCountResult, now: number): number {
     const { minute, day } = this.openWindows(now);
     this.totalPending += Math.max(
       minute.sync(windows.minute, admissions, this.inDoubt, now),

@@ -14,7 +14,7 @@ import {
   type Window,
 } from '../domain/windows';
 import { getClientNetwork } from '../client-network';
-import { AccountUsage, type PendingUsage, type SharedUsage } from './account-usage';
+import { AccountUsage, type PendingUsage, type SharedCountResult } from './account-usage';
 
 /** The maximum number of entries of each kind: about 20 MB. */
 const CAPACITY = 100_000;
@@ -109,7 +109,7 @@ export class MemoryRateLimiter extends RateLimiter {
   }
 
   /** See AccountUsage.sync. */
-  syncWindows(accountId: bigint, shared: SharedUsage): number {
+  syncWindows(accountId: bigint, shared: SharedCountResult): number {
     const now = this.clock.now();
     const usage = this.accounts.get(accountId, now) ?? new AccountUsage(accountId);
     const confirmed = usage.sync(shared, now);
@@ -124,7 +124,7 @@ export class MemoryRateLimiter extends RateLimiter {
   }
 
   /** See AccountUsage.deferReport. */
-  deferReport(accountId: bigint, admissions: number): (outcome: SharedUsage | undefined) => void {
+  deferReport(accountId: bigint, admissions: number): (outcome: SharedCountResult | undefined) => void {
     return this.accounts.get(accountId, this.clock.now())?.deferReport(admissions) ?? (() => undefined);
   }
 

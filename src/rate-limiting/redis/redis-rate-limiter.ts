@@ -154,7 +154,10 @@ export class RedisRateLimiter extends RateLimiter implements OnModuleInit, OnApp
     return createAuthFailureDecision(window, !isAdmitted, count.now);
   }
 
-  /** Does not ask Redis, because nothing is rejected by the result. */
+  /**
+   * Does not call Redis: an approximate value is enough to delay requests, and to reject them while the queue of delayed requests
+   * is full.
+   */
   readAuthFailures(ip: string): RateLimitDecision {
     const exhausted = this.exhaustedWindows.get(getClientNetwork(ip), this.redisClock.monotonic());
     return exhausted === undefined

@@ -204,13 +204,13 @@ export class RedisUsageStore {
   async countAuthFailure(network: string): Promise<CountAuthFailureResult> {
     const limit = this.settings.authFailuresPerMinute;
     const key = `${this.keyPrefix}{${network}}:address`;
-    const [now, passes, endsAt, used] = (await this.runScript(COUNT_AUTH_FAILURE, [key], [limit])) as [
+    const [now, admitted, endsAt, used] = (await this.runScript(COUNT_AUTH_FAILURE, [key], [limit])) as [
       number,
       number,
       number,
       number,
     ];
-    return { now, isAdmitted: passes === 1, window: { limit, used, endsAt } };
+    return { now, isAdmitted: admitted === 1, window: { limit, used, endsAt } };
   }
 
   /** Adds the requests that a replica admitted locally. @returns Redis's time */

@@ -118,8 +118,8 @@ return {now, 1, endsAt, used + 1}
 /**
  * Adds the requests that a replica admitted locally to the open windows of an account. Each admission is merged once, even if it is
  * reported several times.
- * KEYS: the windows of the account, the merged position of the replica's sequence. ARGV: now, the first and last admission
- * of the report, the end and count of the minute, the end and count of the day.
+ * KEYS: the windows of the account, the merged position of the replica's sequence. ARGV: now, the positions in
+ * the sequence before and after the reported admissions, the end and count of the minute, the end and count of the day.
  */
 export const MERGE_USAGE = createScript(`${NOW}
 local from, to = tonumber(ARGV[2]), tonumber(ARGV[3])

@@ -5,4 +5,4 @@ export interface Allowance {
 }
 
 /** The largest limit that an account can have for a window. */
-export const MAX_ALLOWANCE = 1_000_000_000;
+export const MAX_REQUEST_LIMIT = 1_000_000_000;

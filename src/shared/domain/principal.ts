@@ -8,7 +8,7 @@ export type Scope = (typeof SCOPES)[number];
 /** The authenticated caller: a valid API key, its account, and the account's limits. */
 export interface Principal {
   readonly keyId: bigint;
-  /** The first characters of the key's secret, which identify the key to people. */
+  /** The first 4 random characters of the key, after its prefix, by which people recognize it. */
   readonly keyFirstCharacters: string;
   readonly accountId: bigint;
   readonly plan: string;

@@ -1,5 +1,5 @@
 import type { HeaderObject, HeadersObject, ParameterObject, SchemaObject } from '@nestjs/swagger';
-import { MAX_ALLOWANCE } from '../domain/allowance';
+import { MAX_REQUEST_LIMIT } from '../domain/allowance';
 import { MAX_URL_LENGTH } from '../http/server/url-check';
 
 /** The longest ban that can be configured, plus a second for rounding. */
@@ -28,7 +28,7 @@ const createTextHeader = (
 
 const createDeprecationHeader = (required: boolean) =>
   createTextHeader(
-    'The date since which the operation is deprecated (RFC 9745).',
+    'The date on which the operation was deprecated (RFC 9745).',
     '^@[0-9]+$',
     20,
     '@1795219200',
@@ -59,10 +59,10 @@ export const HEADER_COMPONENTS = {
   'X-RateLimit-Limit': createIntegerHeader(
     'Request allowance of the current plan for the window.',
     1,
-    MAX_ALLOWANCE,
+    MAX_REQUEST_LIMIT,
     300,
   ),
-  'X-RateLimit-Remaining': createIntegerHeader('Requests remaining in the window.', 0, MAX_ALLOWANCE, 299),
+  'X-RateLimit-Remaining': createIntegerHeader('Requests remaining in the window.', 0, MAX_REQUEST_LIMIT, 299),
   'X-RateLimit-Reset': createIntegerHeader(
     'Unix timestamp, in seconds, at which the limit resets.',
     0,

@@ -15,8 +15,8 @@ const RETRY_INTERVAL_MS = 1_000;
 /** The interval at which the log repeats why the database is unavailable. */
 const REMINDER_INTERVAL_MS = 60_000;
 
-/** Uses the connections of API key lookups, which every request needs anyway, so that slow statements on other tables do not delay it. */
-const IS_IN_RECOVERY = { name: 'in_recovery', table: 'api_keys', text: 'SELECT pg_is_in_recovery()' };
+/** Runs in the pipeline of API key lookups, so that slow statements on other tables do not delay the readiness probe. */
+const IS_IN_RECOVERY = { name: 'in_recovery', pipeline: 'api_keys', text: 'SELECT pg_is_in_recovery()' };
 
 /**
  * Opens the database at startup, migrates it, and closes it after the last request. Without `DATABASE_URL`, it opens the embedded

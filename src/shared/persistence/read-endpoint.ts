@@ -20,8 +20,8 @@ const READ_TIMEOUT_MS = 500;
  * Reads the end of the last record that the primary wrote, not the start of the next one: if a record ends at a page boundary, the
  * next one starts after the header of the next page, which a standby does not reach while nothing is written.
  */
-const CURRENT_WAL_POSITION = { name: 'wal_written', table: 'api_keys', text: 'SELECT pg_current_wal_lsn()' };
-const CHECK = { name: 'read_endpoint_check', table: '', text: 'SELECT 1' };
+const CURRENT_WAL_POSITION = { name: 'wal_written', pipeline: 'api_keys', text: 'SELECT pg_current_wal_lsn()' };
+const CHECK = { name: 'read_endpoint_check', pipeline: 'check', text: 'SELECT 1' };
 
 /** A position in the write-ahead log that includes everything the primary had written by the time `at` (ms). */
 interface Sample {
@@ -209,7 +209,7 @@ export class ReadEndpoint implements OnApplicationBootstrap, OnApplicationShutdo
 
   /** Closes the connections. New ones may point to another server. */
   private disconnect(): void {
-    this.connections?.pipeline.close(true);
+    this.connections?.pipeline.close({ force: true });
     void this.connections?.pool.end();
     this.connections = undefined;
   }

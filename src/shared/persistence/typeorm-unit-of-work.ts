@@ -6,7 +6,7 @@ import { getPoolMax } from './postgres-client';
 import { Semaphore } from './statements/semaphore';
 import { createNotConnectedError, convertUnavailableError } from './unavailable-error';
 
-/** Together with the default statement timeout of 1 s, this is less than 2 s. */
+/** Together with the default statement timeout of 1 s, this allows a 503 within 2 s. */
 const WRITE_WAIT_TIMEOUT_MS = 850;
 
 /** Runs TypeORM transactions, and provides the entity manager that repositories use. */

@@ -7,8 +7,8 @@ import { createMethodNotAllowedError, RouteTable } from '../server/route-table';
 import { getUrlError } from '../server/url-check';
 
 /**
- * Handles every request under `/v1` that no other route matches, so that the guards also run before 404 and 405. Its module
- * must be imported last.
+ * Handles every request under `/v1` that no other route matches, so that the guards also run before 404 and 405. It belongs to the
+ * root module, so its routes are registered last.
  */
 @ApiExcludeController()
 @Controller({ version: '1' })

@@ -20,7 +20,7 @@ interface Exchange {
 const connections = new WeakMap<Socket, Connection>();
 
 /**
- * Bounds the cost of pipelining. Node parses all requests that arrive together at once, thousands in one read, handles them concurrently,
+ * Bounds the cost of pipelining. Node immediately parses all requests that arrive together, thousands in one read, handles them concurrently,
  * and keeps reading until their responses fill a buffer. Here a connection has one request in progress. A request that arrives before the
  * previous response is complete waits: requests that Node parsed together with an earlier one wait in memory, and everything after them
  * waits as unparsed bytes, and then in the client, by TCP flow control.

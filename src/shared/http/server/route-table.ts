@@ -10,7 +10,7 @@ export class RouteTable {
   private readonly routes: { readonly url: string; readonly path: RegExp; readonly method: string }[] = [];
 
   /** Records every route that is registered after this call. */
-  observe(fastify: FastifyInstance): void {
+  registerHooks(fastify: FastifyInstance): void {
     fastify.addHook('onRoute', ({ url, method }: RouteOptions) => {
       // Neither the catch-all route, which accepts every method, nor the preflight route of CORS is an operation.
       if (typeof method === 'string' && url !== '*') {

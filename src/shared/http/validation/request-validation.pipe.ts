@@ -5,11 +5,11 @@ import { ExpiringMap } from '../../domain/expiring-map';
 import { PetStoreError } from '../../domain/pet-store-error';
 import { RequestBody } from '../server/request-body';
 
-/** How long a valid query is cached, because rules of a DTO may depend on the time. */
+/** How long a valid query stays cached. This is short, because the rules of a DTO may depend on the time. */
 const CACHE_TTL_MS = 1_000;
 const CACHE_CAPACITY = 1_000;
 
-interface CachedDto {
+interface DtoInfo {
   /** The fields that have rules. */
   readonly fields: readonly string[];
   /** The recent valid queries, by their JSON. */
@@ -22,7 +22,7 @@ interface CachedDto {
  */
 @Injectable()
 export class RequestValidationPipe extends ValidationPipe {
-  private readonly dtos = new Map<Type, CachedDto>();
+  private readonly dtos = new Map<Type, DtoInfo>();
 
   constructor(private readonly clock: Clock) {
     super({ transform: true, whitelist: true, stopAtFirstError: true });
@@ -34,13 +34,13 @@ export class RequestValidationPipe extends ValidationPipe {
     if (typeof plain !== 'object' || plain === null || metatype === undefined || !this.toValidate(metadata)) {
       return this.transformAndValidate(metadata, plain);
     }
-    const dto = this.getDto(metatype);
+    const dto = this.getDtoInfo(metatype);
     const fields = pickFields(plain, dto);
     return type === 'query' ? this.validateQuery(fields, dto, metadata) : this.transformAndValidate(metadata, fields);
   }
 
-  /** Clients repeat few different queries; validating each took 6% of the CPU time of listing. */
-  private async validateQuery(fields: object, { queries }: CachedDto, metadata: ArgumentMetadata): Promise<unknown> {
+  /** Clients send few distinct queries; validating each took 6% of the CPU time of listing. */
+  private async validateQuery(fields: object, { queries }: DtoInfo, metadata: ArgumentMetadata): Promise<unknown> {
     const now = this.clock.monotonic();
     const key = JSON.stringify(fields);
     const cached = queries.get(key, now);
@@ -75,7 +75,7 @@ export class RequestValidationPipe extends ValidationPipe {
     return validateSync(dto, options);
   }
 
-  private getDto(type: Type): CachedDto {
+  private getDtoInfo(type: Type): DtoInfo {
     let dto = this.dtos.get(type);
     if (dto === undefined) {
       const rules = getMetadataStorage().getTargetValidationMetadatas(type, '', false, false);
@@ -88,7 +88,7 @@ export class RequestValidationPipe extends ValidationPipe {
 }
 
 /** Removes unknown fields before class-transformer sees them: its time grows with the square of their number. */
-function pickFields(plain: object, { fields }: CachedDto): object {
+function pickFields(plain: object, { fields }: DtoInfo): object {
   const known = fields.filter((field) => Object.hasOwn(plain, field));
   return Object.fromEntries(known.map((field) => [field, (plain as Readonly<Record<string, unknown>>)[field]]));
 }

@@ -17,7 +17,7 @@ const MAX_WAIT_MS = 700;
 
 /** Batches items that arrive in one event-loop tick, or while earlier batches are running. */
 export class Batcher<Item, Result> {
-  /** Not a Set: each table that a Set outgrows would keep its items alive until the next full garbage collection. */
+  /** Not a Set: when a Set grows, the hash table that it discards keeps its items alive until the next full garbage collection. */
   private readonly queue: QueuedItem<Item, Result>[] = [];
   private isScheduled = false;
   private runningBatches = 0;

@@ -30,7 +30,7 @@ export class PreparedStatements {
    */
   read(statement: ReadStatement, parameters: Parameter[]): Promise<Row[]> {
     return this.run(statement, parameters, (pool) =>
-      this.getPipeline(pool, statement.table).query(statement, parameters),
+      this.getPipeline(pool, statement.pipeline).query(statement, parameters),
     );
   }
 
@@ -75,12 +75,12 @@ export class PreparedStatements {
     });
   }
 
-  private getPipeline(pool: Pool, table: string): ReadPipeline {
-    let pipeline = this.pipelines.get(table);
+  private getPipeline(pool: Pool, name: string): ReadPipeline {
+    let pipeline = this.pipelines.get(name);
     if (pipeline === undefined) {
       const { statementTimeoutMs } = this.settings.get(DATABASE_SETTINGS);
       pipeline = new ReadPipeline(pool, { ...this.options, statementTimeoutMs });
-      this.pipelines.set(table, pipeline);
+      this.pipelines.set(name, pipeline);
     }
     return pipeline;
   }

@@ -103,8 +103,7 @@ class Connection {
 }
 
 /**
- * Pipelines statements that read one table: it sends them without waiting for earlier responses, normally on one
- * connection. Statements behind a slow one move to other connections, up to a third of the pool, so that
+ * Pipelines statements: it sends them without waiting for earlier responses, normally on one connection. Statements behind a slow one move to other connections, up to a third of the pool, so that
  * two stalled pipelines leave connections for other work.
  * Statements on a lost connection are sent again.
  */
@@ -140,13 +139,13 @@ export class ReadPipeline {
 
   /**
    * Releases the connections to the pool.
-   * @param isAbandoned whether to close them first, so that statements without a response fail immediately
+   * @param force whether to close them first, so that statements without a response fail immediately
    */
-  close(isAbandoned = false): void {
+  close({ force = false } = {}): void {
     this.isClosed = true;
     clearInterval(this.timer);
     [...this.connections].forEach((connection) => {
-      connection.isAbandoned ||= isAbandoned;
+      connection.isAbandoned ||= force;
       this.release(connection);
     });
     this.waiting.splice(0).forEach((read) => {
@@ -306,7 +305,7 @@ export class ReadPipeline {
     if (expired.length > 0) {
       this.waiting = this.waiting.filter((read) => !isExpired(read));
       const error = new ServiceUnavailableError(
-        new Error('The statement waited too long for earlier statements and its response'),
+        new Error('The statement waited too long for earlier statements or for its own response'),
       );
       expired.forEach((read) => {
         read.connection = undefined;

@@ -9,8 +9,11 @@ export interface Statement {
 
 /** A statement that changes nothing and can be retried safely. */
 export interface ReadStatement extends Statement {
-  /** The table that the statement reads. It never waits for statements that read other tables. */
-  readonly table: string;
+  /**
+   * The name of the pipeline that runs the statement, usually that of the table it reads. Statements in different pipelines do not
+   * wait for each other.
+   */
+  readonly pipeline: string;
 }
 
 /** The columns of a row in statement order; a bigint is returned as text. */
