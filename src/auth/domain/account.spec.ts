@@ -15,6 +15,13 @@ describe('An account', () => {
     expect(() => createAccount('A', 'enterprise', allowance, 0)).toThrow(InvalidAccountError);
   });
 
+  it('has a name of 1 to 100 characters, counted as PostgreSQL counts them', () => {
+    expect(createAccount('🐶'.repeat(100), 'free', {}, 0).name).toHaveLength(200);
+    for (const name of ['', '🐶'.repeat(101), ' ', 'a\0']) {
+      expect(() => createAccount(name, 'free', {}, 0)).toThrow(/^The name must/);
+    }
+  });
+
   it('on any other plan cannot have custom limits', () => {
     expect(() => createAccount('A', 'free', { perMinute: 5 }, 0)).toThrow('The limits of the free plan are fixed');
   });

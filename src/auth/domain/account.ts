@@ -1,4 +1,5 @@
 import type { Allowance } from '../../shared/domain/allowance';
+import { validateText } from '../../shared/domain/text';
 
 export const PLANS = ['free', 'pro', 'business', 'enterprise'] as const;
 
@@ -44,8 +45,9 @@ export class InvalidAccountError extends Error {}
 
 /** @throws InvalidAccountError */
 export function createAccount(name: string, plan: Plan, allowance: Partial<Allowance>, now: number): NewAccount {
-  if (!/\S/.test(name) || name.length > 100 || name.includes('\0')) {
-    throw new InvalidAccountError('The name must be 1 to 100 characters long and not only whitespace.');
+  const problem = validateText(name, { maxLength: 100 });
+  if (problem !== undefined) {
+    throw new InvalidAccountError(`The name ${problem}.`);
   }
   return { name, ...validatePlan(plan, allowance), createdAt: new Date(now) };
 }

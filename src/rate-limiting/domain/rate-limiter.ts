@@ -44,7 +44,7 @@ export class RateLimiterMonitor {
   bansImposed = 0;
   /** Whether this replica counts locally because the shared store is unavailable. */
   isDegraded = false;
-  /** How many times a circuit breaker has opened. */
+  /** How many times this replica became degraded. */
   breakerOpenings = 0;
   private readonly banListeners: BanListener[] = [];
   private readonly replyListeners: ReplyListener[] = [];

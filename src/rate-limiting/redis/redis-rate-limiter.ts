@@ -296,7 +296,6 @@ export class RedisRateLimiter extends RateLimiter implements OnModuleInit, OnApp
         this.monitor.recordReply(ms);
       },
       onOpen: (cause) => {
-        this.monitor.breakerOpenings++;
         this.updateDegraded();
         const reason = getErrorMessage(cause);
         this.logger.warn(
@@ -316,7 +315,11 @@ export class RedisRateLimiter extends RateLimiter implements OnModuleInit, OnApp
   }
 
   private updateDegraded(): void {
-    this.monitor.isDegraded = [...this.breakers.values()].some(({ isOpen }) => isOpen);
+    const isDegraded = [...this.breakers.values()].some(({ isOpen }) => isOpen);
+    if (isDegraded && !this.monitor.isDegraded) {
+      this.monitor.breakerOpenings++;
+    }
+    this.monitor.isDegraded = isDegraded;
   }
 
   /** Reports all requests admitted locally to Redis, including those of accounts that send no more requests. */
