@@ -175,7 +175,7 @@ function writeStartFailure(error: unknown, environment: Settings['environment'])
 /** @returns the stack only for errors in the code */
 function explainStartFailure(
   error: unknown,
-  { HOST = '127.0.0.1', METRICS_PORT }: NodeJS.ProcessEnv,
+  { HOST, METRICS_PORT }: NodeJS.ProcessEnv,
 ): { readonly message: string; readonly stack?: string | undefined } {
   const { code, port, syscall, message, stack }: NodeJS.ErrnoException & { readonly port?: number } =
     error instanceof Error ? error : new Error(String(error));
@@ -186,16 +186,17 @@ function explainStartFailure(
   if (isExplained || (port === undefined && syscall !== 'getaddrinfo')) {
     return { message, stack: isExplained || syscall !== undefined ? undefined : stack };
   }
+  const host = HOST === undefined || HOST === '' ? '127.0.0.1' : HOST;
   const setting = String(port) === METRICS_PORT ? 'METRICS_PORT' : 'PORT';
   switch (code) {
     case 'EADDRINUSE':
       return {
-        message: `Port ${port} on ${HOST} is in use. Stop the process that uses it, or set ${setting} to another port.`,
+        message: `Port ${port} on ${host} is in use. Stop the process that uses it, or set ${setting} to another port.`,
       };
     case 'EACCES':
-      return { message: `Port ${port} on ${HOST} is not allowed for this user. Set ${setting} to another port.` };
+      return { message: `Port ${port} on ${host} is not allowed for this user. Set ${setting} to another port.` };
     default:
-      return { message: `HOST ${HOST} is not an IP address or host name of this machine.` };
+      return { message: `HOST ${host} is not an IP address or host name of this machine.` };
   }
 }
 

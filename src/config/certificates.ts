@@ -15,20 +15,20 @@ export function readCertificate(file: SettingFile): string {
 }
 
 /**
- * Reads a client certificate and its private key; without either, there is none.
- * @param settings the names of both settings
+ * Reads a client certificate and its private key; returns an empty object if neither is set.
+ * @param settingNames the names of both settings
  * @throws InvalidSettingsError when one of them is missing, cannot be read, or does not fit the other
  */
 export function readClientCertificate(
   certFile: SettingFile | undefined,
   keyFile: SettingFile | undefined,
-  settings: string,
+  settingNames: string,
 ): { readonly cert?: string; readonly key?: string } {
   if (certFile === undefined && keyFile === undefined) {
     return {};
   }
   if (certFile === undefined || keyFile === undefined) {
-    throw new InvalidSettingsError(`${settings} must be set together.`);
+    throw new InvalidSettingsError(`${settingNames} must be set together.`);
   }
   const pair = { cert: readCertificate(certFile), key: readSettingFile(keyFile) };
   try {

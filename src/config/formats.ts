@@ -35,12 +35,13 @@ export function pemFile(): Format<string> {
   return matching(/./, 'be the path of a PEM file');
 }
 
-/** @param server the server that several hosts must point to */
-export function postgresUrl(server: 'the primary' | 'any one' = 'the primary'): Format<string> {
-  const endpoint = server === 'the primary' ? 'a managed writer endpoint' : 'a managed reader endpoint';
+/** @param server the server, out of several, that the host must point to */
+export function postgresUrl(server: 'primary' | 'any' = 'primary'): Format<string> {
+  const [target, endpoint] =
+    server === 'primary' ? ['the primary', 'a managed writer endpoint'] : ['any one', 'a managed reader endpoint'];
   return url(
     'be a PostgreSQL URL with one host, such as postgres://user:password@host:5432/petstore; ' +
-      `for several servers, the host must point to ${server}: a proxy such as HAProxy, a virtual IP or ${endpoint}`,
+      `for several servers, the host must point to ${target}: a proxy such as HAProxy, a virtual IP or ${endpoint}`,
     ({ protocol, host, searchParams }) =>
       /^postgres(ql)?:$/.test(protocol) && !`${host}${searchParams.get('host') ?? ''}`.includes(','),
   );

@@ -20,8 +20,9 @@ const UNTHROTTLED_FAILURES = 5;
 
 /**
  * Requires a valid API key on every route that is not `@Public()`. Each failure counts against the client IP address; beyond its limit,
- * failures return 429 instead of 401. A cached key always passes without delay. An uncached key from a client IP address with recent
- * failures is delayed, or rejected while the queue is full and the address is over its limit.
+ * failures return 429 instead of 401. A cached key always passes without delay. An uncached key from a client IP address with 5 or
+ * more failures in the current minute is delayed. While the queue is full, it is rejected if the address is over its limit, and
+ * otherwise continues without delay.
  */
 @Injectable()
 @ApiErrors('missing_api_key', 'invalid_api_key', 'expired_api_key', 'too_many_auth_failures')

@@ -20,7 +20,7 @@ import {
 /** Identifies the running server and the database. It changes with a restart, a failover and a restored backup. */
 const SOURCE_SQL = `(SELECT concat_ws(' ', pg_postmaster_start_time(), 'auth_changes'::regclass::oid))`;
 
-/** Prepared and sent separately from other reads, because no request is served before its key is looked up. */
+/** Prepared and sent separately from other reads, because requests with an uncached key wait for this lookup. */
 const FIND_BY_HASHES = {
   name: 'api_keys_by_hashes',
   pipeline: 'api_keys',
@@ -47,7 +47,8 @@ type KeyRow = [
 const MAX_CHANGES = 1_000;
 /**
  * Reads the changes that the current snapshot sees and an earlier one did not. This is exact for any order of commits and takes no
- * lock. A restored dump contains transaction IDs of another server, which may be higher than those of this server.
+ * lock. A restored dump contains transaction IDs of another server, which may be higher than those of this server; the upper bound
+ * excludes them.
  */
 export const FIND_CHANGES_SINCE = {
   name: 'auth_changes_since',

@@ -57,6 +57,18 @@ const exactIntegers = {
         return createElement(Original, { constraint: { ...constraint, value } });
       },
   },
+  statePlugins: {
+    spec: {
+      wrapActions: {
+        updateSpec: (original) => (text) => {
+          for (const [digits] of text.matchAll(/-?\d{16,}/g)) {
+            exactBounds.set(String(Number(digits)), digits);
+          }
+          return original(text);
+        },
+      },
+    },
+  },
 };
 
 /** The integers in the document that a double cannot represent, by their rounded form. */
@@ -102,12 +114,6 @@ const noFixedIds = {
   statePlugins: {
     spec: {
       wrapActions: {
-        updateSpec: (original) => (text) => {
-          for (const [digits] of text.matchAll(/-?\d{16,}/g)) {
-            exactBounds.set(String(Number(digits)), digits);
-          }
-          return original(text);
-        },
         updateJsonSpec: (original) => (document) => {
           const operations = Object.values(document.paths).flatMap(Object.values);
           const shared = Object.values(document.components?.parameters ?? {});

@@ -32,8 +32,9 @@ export function Idempotent(): MethodDecorator {
 }
 
 /**
- * Wraps the handler, and adds a parameter into which the pipe injects the function that executes the handler once. An interceptor would do the same, but would make every request
- * pay for its RxJS pipeline, also those without a key: docs/performance.md has the figures.
+ * Wraps the handler, and adds a parameter into which the pipe injects the function that executes the handler once. An interceptor
+ * would do the same, but would make every request pay for its RxJS pipeline, also those without a key: docs/performance.md has the
+ * figures.
  */
 function wrapHandler(target: object, name: string | symbol, descriptor: PropertyDescriptor): void {
   const handler = descriptor.value as Handler;

@@ -68,9 +68,10 @@ class WindowUsage {
 export class AccountUsage {
   private minute = new WindowUsage(0, 0);
   private day = new WindowUsage(0, 0);
-  /** The total number of requests that were ever pending, and how many of them the shared store has acknowledged. */
-  private totalPending = 0;
-  private acknowledged = 0;
+  /** The end of the sequence of admissions to report. Admissions that the shared store counted itself are removed from the end. */
+  private sequenceEnd = 0;
+  /** The position in the sequence up to which the shared store has acknowledged admissions. */
+  private acknowledgedUpTo = 0;
   /** Requests that this replica admitted while the outcome of their call to the shared store is unknown. */
   private inDoubt = 0;
   private readonly sequence = `${++lastSequence}`;
@@ -98,7 +99,7 @@ export class AccountUsage {
       window.admitted++;
       window.pending++;
     }
-    this.totalPending++;
+    this.sequenceEnd++;
   }
 
   /**
@@ -111,7 +112,7 @@ export class AccountUsage {
     return (outcome) => {
       this.inDoubt -= admissions;
       const counted = Math.min(admissions, outcome?.admissions ?? 0);
-      this.totalPending -= counted;
+      this.sequenceEnd -= counted;
       minute.pending = Math.max(0, minute.pending - counted);
       day.pending = Math.max(0, day.pending - counted);
     };
@@ -119,7 +120,7 @@ export class AccountUsage {
 
   /** Returns the usage to report to the shared store; undefined if there is none. */
   getPendingUsage(): PendingUsage | undefined {
-    const { minute, day, accountId, sequence, acknowledged: from, totalPending: to } = this;
+    const { minute, day, accountId, sequence, acknowledgedUpTo: from, sequenceEnd: to } = this;
     if (from === to || this.inDoubt > 0) {
       return undefined;
     }
@@ -128,8 +129,8 @@ export class AccountUsage {
       ...{ accountId, sequence, from, to },
       ...{ minuteEndsAt: minute.endsAt, minuteCount: minutePending, dayEndsAt: day.endsAt, dayCount: dayPending },
       acknowledge: () => {
-        const merged = Math.max(0, to - this.acknowledged);
-        this.acknowledged += merged;
+        const merged = Math.max(0, to - this.acknowledgedUpTo);
+        this.acknowledgedUpTo += merged;
         minute.pending -= Math.min(minute.pending, minutePending, merged);
         day.pending -= Math.min(day.pending, dayPending, merged);
       },
@@ -143,7 +144,7 @@ export class AccountUsage {
    */
   sync({ admissions, windows }: SharedCountResult, now: number): number {
     const { minute, day } = this.openWindows(now);
-    this.totalPending += Math.max(
+    this.sequenceEnd += Math.max(
       minute.sync(windows.minute, admissions, this.inDoubt, now),
       day.sync(windows.day, admissions, this.inDoubt, now),
     );

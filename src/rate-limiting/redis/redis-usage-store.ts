@@ -23,8 +23,9 @@ const CONNECTION_ERROR =
   /^(Connection is closed|Stream isn't writeable|Reached the max retries|Cluster isn't ready|MOVED )/;
 /** Redis errors for a missing permission, in a call or in a script. */
 const PERMISSION_ERROR = /^NOPERM|The user executing the script can't|ACL failure in script/;
-/** Client errors: no sentinel knew the primary (after an error for each sentinel); a sentinel has no primary with that name. */
+/** The client's error after it has tried every sentinel; each failed attempt emits its own error first. */
 const NO_SENTINEL = 'All sentinels are unreachable';
+/** The errors of a sentinel that monitors no primary with the configured name. */
 const UNKNOWN_PRIMARY = /got an invalid reply: null$|No such master with that name/;
 
 /** The key and account whose requests are counted. */

@@ -25,7 +25,7 @@ end
  * the end of the ban that rejects the rest (or 0), the end and usage of the minute, the end and usage of the day.
  */
 export const COUNT_REQUESTS = createScript(`${NOW}
-local banWindow, banMemory, banDurations = tonumber(ARGV[2]), tonumber(ARGV[3]), tonumber(ARGV[4])
+local banWindow, banMemory, banDurationCount = tonumber(ARGV[2]), tonumber(ARGV[3]), tonumber(ARGV[4])
 local midnight = now - now % 86400000 + 86400000
 
 local function count(windowsKey, penaltyKey, requests, perMinute, perDay, unbans)
@@ -75,7 +75,7 @@ local function count(windowsKey, penaltyKey, requests, perMinute, perDay, unbans
   if isBan then
     rejections = rejections + 1
     bans = now < bannedUntil + banMemory and bans + 1 or 1
-    bannedUntil = now + ARGV[4 + math.min(bans, banDurations)]
+    bannedUntil = now + ARGV[4 + math.min(bans, banDurationCount)]
     rejectionsUntil = 0
   end
   redis.call('HSET', penaltyKey, 'refusals', rejections, 'refusalsUntil', rejectionsUntil, 'bans', bans, 'bannedUntil', bannedUntil, 'unbans', math.max(unbans, unbansBefore))
@@ -87,7 +87,7 @@ end
 
 local reply = {now}
 for i = 1, #KEYS / 2 do
-  local first, at = 5 + banDurations + (i - 1) * 4, (i - 1) * 7 + 2
+  local first, at = 5 + banDurationCount + (i - 1) * 4, (i - 1) * 7 + 2
   reply[at], reply[at + 1], reply[at + 2], reply[at + 3], reply[at + 4], reply[at + 5], reply[at + 6] = count(
     KEYS[2 * i - 1], KEYS[2 * i], tonumber(ARGV[first]), tonumber(ARGV[first + 1]), tonumber(ARGV[first + 2]), tonumber(ARGV[first + 3]))
 end

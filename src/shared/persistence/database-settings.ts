@@ -11,12 +11,15 @@ export const DATABASE_SETTINGS = declareSettings({
   /** The URL that migrations use instead of `DATABASE_URL`. */
   migrationUrl: ['DATABASE_MIGRATION_URL', postgresUrl(), undefined],
   /** The URL of the endpoint that listings are read from: one or more standbys. Default: `DATABASE_URL`. */
-  readUrl: ['DATABASE_READ_URL', postgresUrl('any one'), undefined],
+  readUrl: ['DATABASE_READ_URL', postgresUrl('any'), undefined],
   /** How stale a response of the read endpoint may be, in ms. */
   readMaxLagMs: ['DATABASE_READ_MAX_LAG_MS', integer(100, 60_000), 5_000],
   /** The mode of a connection pooler such as PgBouncer in front of the server. */
   poolerMode: ['DATABASE_POOLER_MODE', oneOf('session', 'transaction'), 'session'],
-  /** The maximum number of connections of this process: enough for the pipelines of two tables, and half of them for writes. */
+  /**
+   * The maximum number of connections of each pool: one for the primary, and one for the read endpoint, if there is one. Writes use
+   * at most half of them, and each read pipeline at most a third.
+   */
   poolMax: ['DATABASE_POOL_MAX', integer(5, 200), 10],
   /** The statement timeout in ms: at least as long as a migration may block statements. */
   statementTimeoutMs: ['DATABASE_STATEMENT_TIMEOUT_MS', integer(1_000, 60_000), 1_000],

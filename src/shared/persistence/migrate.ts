@@ -23,7 +23,7 @@ export const MIGRATION_CONNECTION = { keepAlive: true, Client: PostgresClient };
  * @throws MigrationLockedError when another session holds a lock and a retry may succeed; DatabaseSetupError
  */
 export function migrate(options: DataSourceOptions): Promise<string[]> {
-  return withCheckedColumns(options, async (executor, runner) => {
+  return runAndCheckColumns(options, async (executor, runner) => {
     if ((await executor.getPendingMigrations()).length === 0) {
       return [];
     }
@@ -50,7 +50,7 @@ export function migrate(options: DataSourceOptions): Promise<string[]> {
 
 /** @throws SchemaOutdatedError when migrations are pending; DatabaseSetupError */
 export function checkSchema(options: DataSourceOptions): Promise<void> {
-  return withCheckedColumns(options, async (executor) => {
+  return runAndCheckColumns(options, async (executor) => {
     const pending = await executor.getPendingMigrations();
     if (pending.length > 0) {
       throw new SchemaOutdatedError(pending.map(({ name }) => name));
@@ -61,7 +61,7 @@ export function checkSchema(options: DataSourceOptions): Promise<void> {
 type Work<T> = (executor: MigrationExecutor, runner: QueryRunner) => Promise<T>;
 
 /** @throws DatabaseSetupError when columns are missing after the work */
-function withCheckedColumns<T>(options: DataSourceOptions, work: Work<T>): Promise<T> {
+function runAndCheckColumns<T>(options: DataSourceOptions, work: Work<T>): Promise<T> {
   return withMigrations(options, async (executor, runner) => {
     const result = await work(executor, runner);
     await checkColumns(runner);

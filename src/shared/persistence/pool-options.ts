@@ -18,7 +18,7 @@ export const POOL_OPTIONS = {
 /** Returns the pool options for a PostgreSQL server. */
 export function createServerPoolOptions(settings: Pick<Settings, 'get'>, server: 'primary' | 'any') {
   const { poolerMode, statementTimeoutMs } = settings.get(DATABASE_SETTINGS);
-  // Behind a pooler in transaction mode, server connections are shared. There, the database role must have these timeouts.
+  // A pooler in transaction mode shares server connections between clients: there, the database role must have these timeouts.
   const timeouts = {
     statement_timeout: statementTimeoutMs,
     lock_timeout: Math.floor(statementTimeoutMs / 2),

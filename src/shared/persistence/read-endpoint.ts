@@ -10,7 +10,7 @@ import { ReadPipeline } from './statements/read-pipeline';
 import type { Parameter, ReadStatement, Row } from './statements/statement';
 import { TypeOrmUnitOfWork } from './typeorm-unit-of-work';
 
-/** The positions of the servers are compared this often, or several times per maximum lag if that is shorter. */
+/** The endpoint is checked at this interval, or four times per maximum lag if that is more often. */
 const MAX_CHECK_INTERVAL_MS = 1_000;
 const CHECKS_PER_MAX_LAG = 4;
 /** A slower standby is not used, so that the request can still be served from the primary in time. */

@@ -40,7 +40,7 @@ export class Drain implements BeforeApplicationShutdown {
   /** Registers the hooks that drop requests and close connections while this replica drains. */
   registerHooks(fastify: FastifyInstance): void {
     fastify.addHook('onRequest', (request, reply, done) => {
-      if (this.shouldDrop(request.raw)) {
+      if (this.recordRequest(request.raw)) {
         reply.hijack();
         request.raw.destroy();
         return;
@@ -55,8 +55,8 @@ export class Drain implements BeforeApplicationShutdown {
     });
   }
 
-  /** Whether a new request must be dropped without a response. */
-  private shouldDrop({ method, headers }: Pick<IncomingMessage, 'method' | 'headers'>): boolean {
+  /** Records the arrival of a request. @returns whether the request must be dropped without a response */
+  private recordRequest({ method, headers }: Pick<IncomingMessage, 'method' | 'headers'>): boolean {
     if (this.phase !== 'ending') {
       return false;
     }

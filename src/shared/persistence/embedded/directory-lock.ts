@@ -83,7 +83,8 @@ export async function listen(server: Server, socketPath: string): Promise<void> 
   });
 }
 
-/** Checks whether a live process listens on the socket. Any error but a refused connection may mean a busy process. */
+/** Checks whether a live process listens on the socket. Any error other than a refused connection or a missing
+ * socket may mean a busy process. */
 export function isAlive(socketPath: string): Promise<boolean> {
   return new Promise((resolve) => {
     const probe = connect(socketPath);

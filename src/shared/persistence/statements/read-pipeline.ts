@@ -32,7 +32,7 @@ interface Read {
   readonly reject: (error: unknown) => void;
   readonly expiresAtCheck: number;
   retries: number;
-  /** The connection that will respond; undefined while waiting for one, and once settled. */
+  /** The connection that will respond; undefined while waiting for one, and once expired. */
   connection: Connection | undefined;
 }
 
@@ -103,8 +103,8 @@ class Connection {
 }
 
 /**
- * Pipelines statements: it sends them without waiting for earlier responses, normally on one connection. Statements behind a slow one move to other connections, up to a third of the pool, so that
- * two stalled pipelines leave connections for other work.
+ * Pipelines statements: it sends them without waiting for earlier responses, normally on one connection. Statements behind a slow
+ * one move to other connections, up to a third of the pool, so that two stalled pipelines leave connections for other work.
  * Statements on a lost connection are sent again.
  */
 export class ReadPipeline {
@@ -288,7 +288,7 @@ export class ReadPipeline {
     connection.isAbandoned = true;
     followingReads.forEach((read) => {
       connection.remove(read);
-      // A settled statement stays on the old connection.
+      // An expired statement is not sent again.
       if (read.connection === connection) {
         read.connection = undefined;
         this.dispatch(read);
