@@ -38,10 +38,12 @@ export function pemFile(): Format<string> {
 /** @param server the server, out of several, that the host must point to */
 export function postgresUrl(server: 'primary' | 'any' = 'primary'): Format<string> {
   const [target, endpoint] =
-    server === 'primary' ? ['the primary', 'a managed writer endpoint'] : ['any one', 'a managed reader endpoint'];
+    server === 'primary'
+      ? ['the primary', 'a managed writer endpoint']
+      : ['any one of them', 'a managed reader endpoint'];
   return url(
     'be a PostgreSQL URL with one host, such as postgres://user:password@host:5432/petstore; ' +
-      `for several servers, the host must point to ${target}: a proxy such as HAProxy, a virtual IP or ${endpoint}`,
+      `for several servers, use a host that points to ${target}, such as a proxy like HAProxy, a virtual IP or ${endpoint}`,
     ({ protocol, host, searchParams }) =>
       /^postgres(ql)?:$/.test(protocol) && !`${host}${searchParams.get('host') ?? ''}`.includes(','),
   );

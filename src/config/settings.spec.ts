@@ -92,7 +92,7 @@ describe('Settings', () => {
     'postgres:///db?host=a,b',
   ])('say what to do instead of naming several database servers (%s)', (url) => {
     expect(() => loadSettings({ DATABASE_URL: url })).toThrow(
-      /^DATABASE_URL must be a PostgreSQL URL with one host, .+ must point to the primary: a proxy such as HAProxy, /,
+      /^DATABASE_URL must be a PostgreSQL URL with one host, .+ use a host that points to the primary, such as a proxy like HAProxy, /,
     );
   });
 

@@ -92,7 +92,7 @@ function parseSslMode(variable: string, parameters: URLSearchParams): string | u
   const mode = parameters.get('sslmode') ?? impliedMode;
   if ((mode !== undefined && !SSL_MODES.includes(mode)) || (ssl !== null && ssl !== 'true')) {
     throw new InvalidSettingsError(
-      `${variable} must have sslmode=disable, require, verify-ca or verify-full, or none` +
+      `${variable} must have sslmode=disable, require, verify-ca or verify-full, or no sslmode at all` +
         (mode === 'allow' || mode === 'prefer' ? `; ${mode} does not ensure that the connection is encrypted.` : '.'),
     );
   }
