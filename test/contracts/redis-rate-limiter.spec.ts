@@ -231,6 +231,25 @@ describe('Replicas while Redis fails', () => {
     await endFaults();
   });
 
+  it('admit at most the allowance after the reply to a probe arrives late', async () => {
+    replicas = await Replicas.start();
+    const countRequest = async (account: bigint) => {
+      const decision = replicas.limiters[0]?.countRequest(createPrincipal(account, account, 1, UNLIMITED));
+      await jest.advanceTimersByTimeAsync(60);
+      return (await decision)?.rejection;
+    };
+    replicas.connect(0, { delayMs: 300 });
+    for (let account = 1n; replicas.limiters[0]?.monitor.isDegraded === false; account++) {
+      await countRequest(account);
+    }
+    // The first probe begins after 200 ms, and its reply is 300 ms old when it arrives after another 600 ms.
+    await jest.advanceTimersByTimeAsync(640);
+    expect(await countRequest(100n)).toBeUndefined();
+    await jest.advanceTimersByTimeAsync(110);
+    expect(await countRequest(100n)).toBe('rate_limit_exceeded');
+    await endFaults();
+  });
+
   it('still count what they admitted when the response of Redis arrives late', async () => {
     replicas = await Replicas.start();
     const countRequest = async () => {

@@ -287,7 +287,12 @@ export class RedisRateLimiter extends RateLimiter implements OnModuleInit, OnApp
     return new CircuitBreaker({
       replyTimeoutMs: this.replyTimeoutMs,
       probe: async () => {
-        this.redisClock.synchronize(await this.store.probe(tag));
+        const startedAt = this.redisClock.monotonic();
+        const now = await this.store.probe(tag);
+        // The clock would take the time in a late reply for a clock that was set back, and windows would open again.
+        if (this.redisClock.monotonic() - startedAt <= this.replyTimeoutMs) {
+          this.redisClock.synchronize(now);
+        }
       },
       reconnect: () => {
         this.store.reconnect(node);
