@@ -22,7 +22,7 @@ export interface AppOptions {
   readonly log?: Log;
 }
 
-/** Creates the application. It opens neither the port nor the database until it is initialized. */
+/** Creates the application. The database is opened by `init`, and the port by `listen`. */
 export async function createApp(
   settings: Settings,
   { clock = new SystemClock(), log = createLog(settings) }: AppOptions = {},

@@ -1,7 +1,7 @@
 type StopSignal = 'SIGTERM' | 'SIGINT';
 
-/** A terminal and npm both send SIGINT for a single Ctrl-C. */
-const REPEAT_MS = 1_000;
+/** A signal within this time of the first is ignored, because a terminal and npm both send SIGINT for a single Ctrl-C. */
+const DUPLICATE_SIGNAL_MS = 1_000;
 const EXIT_CODES = { SIGTERM: 143, SIGINT: 130 };
 
 let first: { readonly signal: StopSignal; readonly at: number } | undefined;
@@ -20,7 +20,7 @@ function onSignal(signal: StopSignal): void {
   if (first === undefined) {
     first = { signal, at: now };
     listener?.(signal);
-  } else if (now - first.at > REPEAT_MS) {
+  } else if (now - first.at > DUPLICATE_SIGNAL_MS) {
     process.exit(EXIT_CODES[signal]);
   }
 }

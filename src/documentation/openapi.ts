@@ -228,7 +228,7 @@ function addDeclarations(
   );
 }
 
-/** Errors before routing have no deprecation headers, because the operation is not determined yet. */
+/** Errors that occur before the interceptor runs, in the HTTP layer or in a guard, have no deprecation headers. */
 function getDeprecationHeaders(status: string) {
   if (status.startsWith('2')) {
     return DEPRECATION_HEADERS;

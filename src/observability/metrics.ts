@@ -93,7 +93,7 @@ export class Metrics {
     });
     new Gauge({
       name: 'petstore_database_pending_requests',
-      help: 'Statements that wait for a connection of the database pool.',
+      help: 'Pending requests for a connection of the database pool.',
       registers,
       collect() {
         this.set(database.poolState.pendingRequests);

@@ -17,7 +17,10 @@ export interface Deprecation {
 
 export const DEPRECATION_METADATA = 'petstore:deprecation';
 
-/** Adds `Deprecation`, `Sunset` and `Link` to every response of a deprecated operation, including errors of its pipes. */
+/**
+ * Adds `Deprecation`, `Sunset` and `Link` to every response of a deprecated operation, including errors of its pipes,
+ * but not to errors of the guards, which run earlier.
+ */
 @Injectable()
 export class DeprecationInterceptor implements NestInterceptor {
   private readonly headers = new Map<unknown, Record<string, string>>();

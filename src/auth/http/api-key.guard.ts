@@ -16,11 +16,11 @@ import { AuthFailureThrottle } from './auth-failure-throttle';
 const BEARER_CREDENTIALS = /^bearer +([A-Za-z0-9._~+/-]+=*)$/i;
 const BEARER_SCHEME = /^bearer /i;
 /** A client IP address with fewer failures than this in the current minute is not slowed down. */
-const UNTHROTTLED_FAILURES = 5;
+const THROTTLE_THRESHOLD = 5;
 
 /**
  * Requires a valid API key on every route that is not `@Public()`. Each failure counts against the client IP address; beyond its limit,
- * failures return 429 instead of 401. A cached key always passes without delay. An uncached key from a client IP address with 5 or
+ * failures return 429 instead of 401. A cached key always passes without delay. Any other request from a client IP address with 5 or
  * more failures in the current minute is delayed. While the queue is full, it is rejected if the address is over its limit, and
  * otherwise continues without delay.
  */
@@ -59,12 +59,12 @@ export class ApiKeyGuard extends AuthGuard('bearer') {
     }
   }
 
-  /** Delays a request from a client IP address that sends wrong keys, because its key is probably wrong too. */
+  /** Delays a request from a client IP address with recent failures, because it will probably fail too. */
   private async throttleAfterFailures(context: ExecutionContext): Promise<void> {
     const http = context.switchToHttp();
     const decision = this.limiter.readAuthFailures(getClientIp(http.getRequest<FastifyRequest>()));
     const { limit, remaining } = decision;
-    if (remaining > 0 && limit - remaining < UNTHROTTLED_FAILURES) {
+    if (remaining > 0 && limit - remaining < THROTTLE_THRESHOLD) {
       return;
     }
     if (!this.throttle.isFull) {

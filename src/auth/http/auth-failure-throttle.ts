@@ -5,7 +5,7 @@ const INTERVAL_MS = 10;
 const MAX_QUEUE_LENGTH = 500;
 
 /**
- * Queues requests with an uncached key from client IP addresses that sent wrong keys. A few continue every 10 ms, first
+ * Queues requests without a cached key from client IP addresses with recent authentication failures. A few continue every 10 ms, first
  * come, first served, so a flood of wrong keys causes few lookups and hardly slows down other clients.
  */
 export class AuthFailureThrottle {

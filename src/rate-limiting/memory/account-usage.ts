@@ -104,7 +104,7 @@ export class AccountUsage {
 
   /**
    * Withholds the report of the latest admissions while a call in flight may still make the shared store count them.
-   * @returns a function to call with the outcome of the call, or undefined if it failed
+   * @returns a function that must be called when the call ends: with its outcome, or with undefined if it failed
    */
   deferReport(admissions: number): (outcome: SharedCountResult | undefined) => void {
     const { minute, day } = this;

@@ -12,7 +12,7 @@ import { readTlsOptions, createRedisClient, getRedisUser } from './redis-client'
 import { REDIS_SETTINGS } from './redis-settings';
 import { COUNT_AUTH_FAILURE, COUNT_REQUESTS, PERMISSIONS, PROBE, MERGE_USAGE, type Script } from './scripts';
 
-/** The maximum number of keys per call: less than a millisecond of Redis's time. */
+/** The maximum number of API keys per call, which takes Redis less than a millisecond. */
 const MAX_BATCH_SIZE = 50;
 /** The hash tag of a probe of any node. It must not be empty: in a cluster, the keys of a probe would have different slots. */
 export const PROBE_TAG = 'probe';
@@ -48,7 +48,7 @@ export interface CountRequestsResult {
   readonly bannedUntil: number;
   /** Whether one of these requests caused the ban. */
   readonly imposesBan: boolean;
-  /** The windows after these requests; all 0 if the key was banned before them. */
+  /** The windows after these requests; `used` and `endsAt` are 0 if an existing ban rejected them. */
   readonly windows: AccountWindows;
 }
 
@@ -160,7 +160,7 @@ export class RedisUsageStore {
 
   /**
    * Counts requests with at most `maxBatchSize` keys. With 0 requests for a key, it only reads the usage.
-   * @returns a count for each key
+   * @returns a result for each key
    */
   async countRequests(batch: readonly KeyRequests[]): Promise<CountRequestsResult[]> {
     const keys: string[] = [];

@@ -1,4 +1,4 @@
-/** The errors that every operation can return, with their messages. A message that depends on the request is an example. */
+/** The errors that belong to no single module, with their messages. A message that depends on the request is an example. */
 export const SHARED_ERROR_MESSAGES = {
   invalid_parameter: 'limit must be an integer from 1 to 100 in decimal digits, given once.',
   invalid_cursor:

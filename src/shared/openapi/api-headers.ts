@@ -145,7 +145,7 @@ export const DEPRECATION_HEADERS: HeadersObject = {
   Sunset: createReference('Sunset'),
   Link: createReference('Link-Deprecation'),
 };
-/** Optional, because an error may occur before the operation is determined. */
+/** Optional, because an error may occur before the interceptor runs. */
 export const ERROR_DEPRECATION_HEADERS: HeadersObject = {
   Deprecation: createReference('Error-Deprecation'),
   Sunset: createReference('Error-Sunset'),

@@ -18,7 +18,7 @@ export const DATABASE_SETTINGS = declareSettings({
   poolerMode: ['DATABASE_POOLER_MODE', oneOf('session', 'transaction'), 'session'],
   /**
    * The maximum number of connections of each pool: one for the primary, and one for the read endpoint, if there is one. Writes use
-   * at most half of them, and each read pipeline at most a third.
+   * at most half of them, and each read pipeline at most a third, or two.
    */
   poolMax: ['DATABASE_POOL_MAX', integer(5, 200), 10],
   /** The statement timeout in ms: at least as long as a migration may block statements. */

@@ -13,7 +13,7 @@ const POLL_INTERVAL_MS = 20;
  * A lock on a directory, which the kernel releases when the process exits or is killed.
  *
  * Each candidate listens on a Unix socket with a unique name in the directory, and only then lists the others. Of two candidates, the later
- * one therefore always sees the earlier one, and no process holds the lock while another candidate is alive. The socket of a dead process
+ * one therefore always sees the earlier one, and no process acquires the lock while it sees another live candidate. The socket of a dead process
  * refuses connections. Its name is never reused, so it can be removed without a race.
  */
 export class DirectoryLock {
@@ -25,7 +25,7 @@ export class DirectoryLock {
   /**
    * Waits until the candidates agree on the holder.
    * @param isServed whether another process already serves the directory; the wait then ends
-   * @returns undefined when another process holds the lock
+   * @returns undefined when another process holds the lock, or the wait times out
    */
   static async acquire(
     directory: string,

@@ -60,7 +60,7 @@ describe('A Batcher', () => {
   it.each([
     ['the database is unavailable', new ServiceUnavailableError()],
     ['the outcome is unknown', new Error('read ESOMETHING')],
-  ])('never send items again when %s, so that nothing is created twice', async (_, failure) => {
+  ])('never sends items again when %s, so that nothing is created twice', async (_, failure) => {
     let sent = 0;
     const batcher = new Batcher(() => {
       sent++;
