@@ -34,8 +34,8 @@ interface CachedKey extends ValidKey {
 
 /**
  * Caches valid keys. A cached key is used only while this replica has seen every change to accounts and keys that was committed more
- * than a second ago. The cache polls the database for changes a few times a second. If a poll takes too long or fails, the cache returns nothing and every key is looked up, until the
- * changes since the last successful poll have arrived.
+ * than a second ago. The cache polls the database for changes a few times a second. If a poll takes too long or fails, the cache
+ * returns nothing and every key is looked up, until the changes since the last successful poll have arrived.
  */
 @Injectable()
 export class ApiKeyCache implements OnApplicationShutdown {

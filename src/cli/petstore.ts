@@ -2,7 +2,7 @@ import { Command, CommanderError, Option } from 'commander';
 import { InvalidAccountError, InvalidKeyError, KeyStateError, NotFoundError, redactSecrets } from '../auth';
 import { InvalidSettingsError } from '../config/settings';
 import { VERSION } from '../config/version';
-import { getErrorMessage } from '../shared/domain/error-message';
+import { getErrorCode, getErrorMessage } from '../shared/domain/error-message';
 import { ServiceUnavailableError } from '../shared/domain/pet-store-error';
 import { EmbeddedDatabaseError } from '../shared/persistence/embedded/embedded-database';
 import { readMigrationStatus, planMigrations } from '../shared/persistence/migration-plan';
@@ -153,7 +153,7 @@ function explainFailure(error: unknown): [string, number] {
   if (error instanceof ServiceUnavailableError || isDatabaseUnavailable(error)) {
     return ['The database cannot be reached. Check DATABASE_URL and that the database is running.', 1];
   }
-  if (MISSING_FROM_SCHEMA.includes((error as NodeJS.ErrnoException).code ?? '')) {
+  if (MISSING_FROM_SCHEMA.includes(getErrorCode(error) ?? '')) {
     return ['The database schema is not up to date. Run `petstore migrate` first.', 1];
   }
   return [error instanceof Error ? error.message : String(error), 1];

@@ -50,14 +50,11 @@ export class CircuitBreaker {
     const replyPromise = call();
     try {
       const reply = await withTimeout(this.options.replyTimeoutMs, replyPromise);
-      const now = performance.now();
-      this.options.onReply(now - startedAt);
-      this.countReply(now, 0);
+      this.countReply(startedAt, 0);
       return { reply };
     } catch (error) {
       if (error instanceof TimeoutError) {
-        this.options.onReply(performance.now() - startedAt);
-        if (this.countReply(performance.now(), 1)) {
+        if (this.countReply(startedAt, 1)) {
           this.open(error);
         }
       } else {
@@ -92,7 +89,9 @@ export class CircuitBreaker {
   }
 
   /** @returns whether too many replies are late */
-  private countReply(now: number, late: 0 | 1): boolean {
+  private countReply(startedAt: number, late: 0 | 1): boolean {
+    const now = performance.now();
+    this.options.onReply(now - startedAt);
     if (now - this.periodStartedAt > EVALUATION_PERIOD_MS) {
       this.periodStartedAt = now;
       this.replies = this.lateReplies = 0;

@@ -75,7 +75,7 @@ export class Database implements OnModuleInit, OnApplicationShutdown {
     }
   }
 
-  /** The number of used and idle connections in the pool, and of statements that are waiting for a connection. */
+  /** The number of used and idle connections in the pool, and of pending requests for a connection. */
   get poolState(): { readonly used: number; readonly idle: number; readonly pendingRequests: number } {
     const { totalCount = 0, idleCount = 0, waitingCount = 0 } = getPool(this.dataSource) ?? {};
     return { used: totalCount - idleCount, idle: idleCount, pendingRequests: waitingCount };

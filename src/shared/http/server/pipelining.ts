@@ -20,10 +20,10 @@ interface Exchange {
 const connections = new WeakMap<Socket, Connection>();
 
 /**
- * Bounds the cost of pipelining. Node immediately parses all requests that arrive together, thousands in one read, handles them concurrently,
- * and keeps reading until their responses fill a buffer. Here a connection has one request in progress. A request that arrives before the
- * previous response is complete waits: requests that Node parsed together with an earlier one wait in memory, and everything after them
- * waits as unparsed bytes, and then in the client, by TCP flow control.
+ * Bounds the cost of pipelining. Node immediately parses all requests that arrive together, thousands in one read, handles them
+ * concurrently, and keeps reading until their responses fill a buffer. Here a connection has one request in progress. A request that
+ * arrives before the previous response is complete waits: requests that Node parsed together with an earlier one wait in memory, and
+ * everything after them waits as unparsed bytes, and then in the client, by TCP flow control.
  *
  * Until a request has to wait, Node's parser reads the connection itself. Reading all connections through streams took 15 to 20% of the
  * CPU time of a request.

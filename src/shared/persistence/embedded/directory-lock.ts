@@ -12,9 +12,9 @@ const POLL_INTERVAL_MS = 20;
 /**
  * A lock on a directory, which the kernel releases when the process exits or is killed.
  *
- * Each candidate listens on a Unix socket with a unique name in the directory, and only then lists the others. Of two candidates, the later
- * one therefore always sees the earlier one, and no process acquires the lock while it sees another live candidate. The socket of a dead process
- * refuses connections. Its name is never reused, so it can be removed without a race.
+ * Each candidate listens on a Unix socket with a unique name in the directory, and only then lists the others. Of two candidates, the
+ * later one therefore always sees the earlier one, and no process acquires the lock while it sees another live candidate. The socket of
+ * a dead process refuses connections. Its name is never reused, so it can be removed without a race.
  */
 export class DirectoryLock {
   private readonly server: Server = createServer((socket) => socket.destroy());
@@ -83,8 +83,10 @@ export async function listen(server: Server, socketPath: string): Promise<void> 
   });
 }
 
-/** Checks whether a live process listens on the socket. Any error other than a refused connection or a missing
- * socket may mean a busy process. */
+/**
+ * Checks whether a live process listens on the socket. Any error other than a refused connection or a missing socket may mean a busy
+ * process.
+ */
 export function isAlive(socketPath: string): Promise<boolean> {
   return new Promise((resolve) => {
     const probe = connect(socketPath);

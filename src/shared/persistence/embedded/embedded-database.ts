@@ -5,7 +5,7 @@ import { createServer, type Server, type Socket } from 'node:net';
 import { tmpdir } from 'node:os';
 import { dirname, join, resolve } from 'node:path';
 import type { Extensions, PGlite } from '@electric-sql/pglite' with { 'resolution-mode': 'import' };
-import { getErrorMessage } from '../../domain/error-message';
+import { getErrorCode, getErrorMessage } from '../../domain/error-message';
 import { DirectoryLock, isAlive, listen } from './directory-lock';
 import { loadExtensions } from './extensions';
 import { servePostgresProtocol, Mutex } from './postgres-protocol';
@@ -250,7 +250,7 @@ async function listenAsOwner(server: Server, socketPath: string, dataDir: string
 }
 
 function createNotWritableError(path: string, cause: unknown): EmbeddedDatabaseError {
-  const reason = cause instanceof Error ? ((cause as NodeJS.ErrnoException).code ?? cause.message) : String(cause);
+  const reason = getErrorCode(cause) ?? getErrorMessage(cause);
   return new EmbeddedDatabaseError(
     `The data directory ${path} cannot be written (${NOT_WRITABLE[reason] ?? reason}). Set DATA_DIR to a writable directory.`,
     { cause },
