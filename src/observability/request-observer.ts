@@ -35,9 +35,15 @@ export class RequestObserver {
     private readonly metrics: Metrics,
   ) {}
 
-  /** Registers the hook that sees every request. */
+  /** Registers the hook that sees every request, and drops those whose client has disconnected. */
   registerHooks(fastify: FastifyInstance): void {
     fastify.addHook('onRequest', (request, reply, done) => {
+      // While a replica is busy, the client may disconnect before its request starts (see request-pacing.ts).
+      if (request.raw.socket.destroyed) {
+        this.recordEnd(request, reply, 0);
+        reply.hijack();
+        return;
+      }
       this.watch(request, reply);
       done();
     });

@@ -1,4 +1,5 @@
-import { request as httpRequest } from 'node:http';
+import { IncomingMessage, request as httpRequest, ServerResponse } from 'node:http';
+import { Socket } from 'node:net';
 import { Readiness } from '../../src/health';
 import { PetListing } from '../../src/pets/pet-listing';
 import { ServiceUnavailableError } from '../../src/shared/domain/pet-store-error';
@@ -119,6 +120,22 @@ describe('The log', () => {
     await disconnected;
     await eventually(5_000, () => findRequests().length > 0);
     expect(findRequests()).toMatchObject([{ message: 'POST /v1/pets 499' }]);
+  });
+
+  it('has a line for a client that disconnects before its request starts, and the request has no effect', async () => {
+    await start({});
+    const server = service.app.getHttpServer();
+    const request = new IncomingMessage(new Socket());
+    const headers = { host: 'localhost', authorization: `Bearer ${key}` };
+    Object.assign(request, { method: 'POST', url: '/v1/pets', headers });
+    server.emit('connection', request.socket);
+    request.socket.destroy();
+    server.emit('request', request, new ServerResponse(request));
+    await service.get('/v1/pets/1', { key });
+    expect(findRequests()).toMatchObject([
+      { message: 'POST /v1/pets 499', petstore: {} },
+      { message: 'GET /v1/pets/:petId 404', petstore: { rateLimitOutcome: 'admitted' } },
+    ]);
   });
 
   it('reports a ban once, with the key and the end of the ban', async () => {

@@ -1,5 +1,6 @@
 import type { IncomingMessage, Server, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
+import { type RequestHandler, takeRequestHandler } from './request-pacing';
 
 /** How many connections continue with a waiting request in each event-loop tick. */
 const MAX_CONTINUATIONS_PER_TICK = 8;
@@ -10,7 +11,6 @@ const LINGER_TIMEOUT_MS = 1_000;
 export const END_OF_HEADERS = '\r\n\r\n';
 
 type DataListener = (bytes: Buffer) => void;
-type RequestHandler = (request: IncomingMessage, response: ServerResponse) => void;
 
 interface Exchange {
   readonly request: IncomingMessage;
@@ -29,13 +29,7 @@ const connections = new WeakMap<Socket, Connection>();
  * CPU time of a request.
  */
 export function limitPipelining(server: Server): void {
-  const handlers = server.listeners('request') as RequestHandler[];
-  server.removeAllListeners('request');
-  const handle: RequestHandler = (request, response) => {
-    handlers.forEach((each) => {
-      each.call(server, request, response);
-    });
-  };
+  const handle = takeRequestHandler(server);
   server.on('connection', (socket: Socket) => {
     connections.set(socket, new Connection(socket, handle));
   });
