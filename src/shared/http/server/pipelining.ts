@@ -1,6 +1,6 @@
 import type { IncomingMessage, Server, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
-import { type RequestHandler, takeRequestHandler } from './request-pacing';
+import { deferHandler, type RequestHandler, takeRequestHandler } from './request-pacing';
 
 /** How many connections continue with a waiting request in each event-loop tick. */
 const MAX_CONTINUATIONS_PER_TICK = 8;
@@ -67,7 +67,7 @@ class Connection {
   private static totalWaiting = 0;
 
   /** Requests that were parsed with an earlier one, before the connection was intercepted. */
-  private readonly waiting: Exchange[] = [];
+  private readonly waiting: (() => void)[] = [];
   /** How many requests, in progress or waiting, have no complete response. */
   private pendingResponses = 0;
   private isReading = true;
@@ -99,7 +99,7 @@ class Connection {
       this.socket.destroy();
     } else if (!this.socket.destroyed) {
       Connection.totalWaiting++;
-      this.waiting.push(exchange);
+      this.waiting.push(deferHandler(this.handle, exchange.request, exchange.response));
     }
   }
 
@@ -149,10 +149,10 @@ class Connection {
   }
 
   private handleNext(): void {
-    const next = this.waiting.shift();
-    if (next !== undefined) {
+    const handleRequest = this.waiting.shift();
+    if (handleRequest !== undefined) {
       Connection.totalWaiting--;
-      this.handle(next.request, next.response);
+      handleRequest();
     }
   }
 
