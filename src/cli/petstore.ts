@@ -156,5 +156,5 @@ function explainFailure(error: unknown): [string, number] {
   if (MISSING_FROM_SCHEMA.includes(getErrorCode(error) ?? '')) {
     return ['The database schema is not up to date. Run `petstore migrate` first.', 1];
   }
-  return [error instanceof Error ? error.message : String(error), 1];
+  return [getErrorMessage(error), 1];
 }
