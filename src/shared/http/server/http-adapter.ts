@@ -6,7 +6,7 @@ import type { Settings } from '../../../config/settings';
 import { stringifyJson } from '../../json/json';
 import { deferBodyParsing } from './request-body';
 import { limitPipelining } from './pipelining';
-import { paceRequests } from './request-pacing';
+import { RequestPacing } from './request-pacing';
 import { MAX_URL_LENGTH, rewriteUrl } from './url-check';
 
 /** A request ID from a gateway is used if it is short, harmless in a log line, and not a misplaced API key. */
@@ -39,8 +39,7 @@ export function createHttpAdapter({ trustProxy }: Pick<Settings, 'trustProxy'>):
   }
   fastify.setReplySerializer((payload) => stringifyJson(payload));
   deferBodyParsing(fastify);
-  paceRequests(fastify.server);
-  limitPipelining(fastify.server);
+  limitPipelining(fastify.server, new RequestPacing(fastify.server));
   ignoreExpectations(fastify.server);
   allowHalfOpenConnections(fastify.server);
   return adapter;

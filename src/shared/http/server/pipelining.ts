@@ -1,9 +1,7 @@
 import type { IncomingMessage, Server, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
-import { deferHandler, type RequestHandler, takeRequestHandler } from './request-pacing';
+import { deferHandler, type RequestHandler, type RequestPacing, takeRequestHandler } from './request-pacing';
 
-/** How many connections continue with a waiting request in each event-loop tick. */
-const MAX_CONTINUATIONS_PER_TICK = 8;
 /** How many parsed requests may wait on all connections together: about 10 MB. Connections with more are closed. */
 const MAX_WAITING_REQUESTS = 2_000;
 /** How long input is still read and discarded before the connection is closed. */
@@ -28,10 +26,10 @@ const connections = new WeakMap<Socket, Connection>();
  * Until a request has to wait, Node's parser reads the connection itself. Reading all connections through streams took 15 to 20% of the
  * CPU time of a request.
  */
-export function limitPipelining(server: Server): void {
+export function limitPipelining(server: Server, pacing: RequestPacing): void {
   const handle = takeRequestHandler(server);
   server.on('connection', (socket: Socket) => {
-    connections.set(socket, new Connection(socket, handle));
+    connections.set(socket, new Connection(socket, handle, pacing));
   });
   server.on('request', (request, response) => {
     connections.get(request.socket)?.accept({ request, response });
@@ -42,24 +40,6 @@ export function limitPipelining(server: Server): void {
 export function stopReading(socket: Socket): Connection | undefined {
   const connection = connections.get(socket);
   return connection?.stopReading() ? connection : undefined;
-}
-
-const continuations: (() => void)[] = [];
-
-/** Lets requests of clients that do not pipeline overtake the waiting ones. */
-function continueLater(continuation: () => void): void {
-  if (continuations.push(continuation) === 1) {
-    setImmediate(continueNext);
-  }
-}
-
-function continueNext(): void {
-  continuations.splice(0, MAX_CONTINUATIONS_PER_TICK).forEach((continuation) => {
-    continuation();
-  });
-  if (continuations.length > 0) {
-    setImmediate(continueNext);
-  }
 }
 
 /** The requests of one connection. */
@@ -80,6 +60,7 @@ class Connection {
   constructor(
     private readonly socket: Socket,
     private readonly handle: RequestHandler,
+    private readonly pacing: RequestPacing,
   ) {}
 
   /** Handles a request after the responses to all earlier ones. */
@@ -138,13 +119,20 @@ class Connection {
   private finish(): void {
     this.pendingResponses--;
     this.onResponse();
+    if (this.pendingResponses === 0 && this.lastExchange?.request.complete === true) {
+      // Otherwise, idle connections would keep their last exchanges alive.
+      this.lastExchange = undefined;
+      if (this.pacing.isBusy) {
+        this.pause();
+      }
+    }
     if (this.waiting.length > 0) {
-      continueLater(() => {
+      this.pacing.continueLater(() => {
         this.handleNext();
       });
     } else if (this.isPausedHere) {
       this.isPausedHere = false;
-      continueLater(() => this.socket.resume());
+      this.pacing.continueLater(() => this.socket.resume());
     }
   }
 
