@@ -18,7 +18,7 @@ const { values: options } = parseArgs({
     out: { type: 'string', default: join(__dirname, 'results.json') },
   },
 });
-const ROUNDS = 3;
+const ROUNDS = options.quick ? 3 : 5;
 const SECONDS = options.quick ? 1 : 3;
 const WARM_UP_SECONDS = options.quick ? 1 : 3;
 const RESIDENT_AFTER_SECONDS = options.quick ? 1 : 60;
@@ -45,9 +45,11 @@ interface Load {
   readonly connections?: number;
 }
 
+/** The medians of the rounds. */
 interface Result extends Measurement {
   readonly scenario: string;
   readonly system: System;
+  readonly rounds: readonly Measurement[];
   /** Resident memory of the system afterwards. */
   readonly residentMiB: number;
 }
@@ -167,7 +169,7 @@ async function main(): Promise<void> {
     writeFileSync(options.out, `${JSON.stringify({ startMs, residentMiB, results }, null, 2)}\n`);
     process.stdout.write(`\nWritten to ${options.out}\n`);
 
-    const listing = computeRatio(results, 'list 20', 'baseline') ?? 0;
+    const listing = computeServiceRatio(results, 'list 20', 'baseline') ?? 0;
     if (listing < MIN_LISTING_RATIO) {
       process.stdout.write(`The listing rate is ${listing.toFixed(2)} × the baseline's, below ${MIN_LISTING_RATIO}.\n`);
       process.exitCode = 1;
@@ -195,11 +197,12 @@ async function measure(loads: readonly Load[]): Promise<Result[]> {
       }
     }
   }
-  return [...runs].map(([{ scenario, system, server }, measured]) => ({
+  return [...runs].map(([{ scenario, system, server }, rounds]) => ({
     scenario,
     system,
-    rate: computeMedian(measured.map(({ rate }) => rate)),
-    p99: computeMedian(measured.map(({ p99 }) => p99)),
+    rate: computeMedian(rounds.map(({ rate }) => rate)),
+    p99: computeMedian(rounds.map(({ p99 }) => p99)),
+    rounds,
     residentMiB: server.residentMiB,
   }));
 }
@@ -386,7 +389,7 @@ function print(results: readonly Result[]): void {
   );
   for (const { scenario, system, rate, p99, residentMiB } of results) {
     const ratios = (['baseline', 'lean', 'stock'] as const).map((other) =>
-      system === 'service' ? (computeRatio(results, scenario, other)?.toFixed(2) ?? '') : '',
+      system === 'service' ? (computeServiceRatio(results, scenario, other)?.toFixed(2) ?? '') : '',
     );
     process.stdout.write(
       `| ${[scenario, system, rate.toFixed(0), p99.toFixed(1), residentMiB, ...ratios].join(' | ')} |\n`,
@@ -398,21 +401,27 @@ function print(results: readonly Result[]): void {
 function printManyKeys(results: readonly Result[]): void {
   process.stdout.write('\n');
   for (const scenario of ['list 20', 'create']) {
-    const [one, many] = [scenario, `${scenario}, many keys`].map((name) =>
-      results.find((it) => it.scenario === name && it.system === 'service'),
-    );
+    const [one, many] = [scenario, `${scenario}, many keys`].map((name) => findResult(results, name, 'service'));
     if (one !== undefined && many !== undefined) {
-      const [rate, p99] = [many.rate / one.rate, many.p99 / one.p99].map((it) => it.toFixed(2));
+      const [rate, p99] = [computeRatio(many, one, 'rate'), computeRatio(many, one, 'p99')].map((it) => it.toFixed(2));
       process.stdout.write(`${scenario}, ${MANY_KEYS} keys: ${rate} × the rate with one key, ${p99} × its p99\n`);
     }
   }
 }
 
 /** Returns the throughput of the service as a multiple of another system's. */
-function computeRatio(results: readonly Result[], scenario: string, other: System): number | undefined {
-  const findRate = (system: System) => results.find((it) => it.scenario === scenario && it.system === system)?.rate;
-  const [own, others] = [findRate('service'), findRate(other)];
-  return own === undefined || others === undefined ? undefined : own / others;
+function computeServiceRatio(results: readonly Result[], scenario: string, other: System): number | undefined {
+  const [own, others] = [findResult(results, scenario, 'service'), findResult(results, scenario, other)];
+  return own === undefined || others === undefined ? undefined : computeRatio(own, others, 'rate');
+}
+
+function findResult(results: readonly Result[], scenario: string, system: System): Result | undefined {
+  return results.find((it) => it.scenario === scenario && it.system === system);
+}
+
+/** Returns the median of the rounds' ratios, because the speed of a machine varies less within a round than between rounds. */
+function computeRatio(own: Result, other: Result, value: keyof Measurement): number {
+  return computeMedian(own.rounds.map((it, round) => it[value] / (other.rounds[round]?.[value] ?? NaN)));
 }
 
 function computeMedian(values: readonly number[]): number {
