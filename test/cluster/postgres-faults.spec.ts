@@ -1,5 +1,7 @@
+import { once } from 'node:events';
 import { readdirSync, readlinkSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
+import { type AddressInfo, createServer } from 'node:net';
 import pg from 'pg';
 import { generateSecret } from '../../src/auth/api-key-secret';
 import { REMOVAL_LOCK_KEY } from '../../src/idempotency/persistence/postgres-idempotency-records';
@@ -107,6 +109,23 @@ describe('While PostgreSQL fails', () => {
     const replies = await sendMixedLoad(CLIENTS);
     expect(Math.max(...replies.map(({ ms }) => ms))).toBeLessThan(2_000);
     expect(await eventually(2_000, canServe)).toBeLessThan(2_000);
+  });
+
+  it('is ready when it is reachable again, although an earlier attempt to connect still hangs', async () => {
+    await eventually(2_000, canServe);
+    const silent = createServer();
+    await once(silent.listen(0, '127.0.0.1'), 'listening');
+    await proxy.switchTo((silent.address() as AddressInfo).port);
+    await proxy.closeConnections('RST');
+    const early = replica.isReady();
+    await once(silent, 'connection');
+    await proxy.switchTo(postgres.port);
+    const late = replica.isReady();
+
+    expect(await late).toBe(true);
+    await early;
+    await proxy.closeConnections('RST');
+    silent.close();
   });
 
   it('responds to 500 concurrent requests in time, and opens no additional connections', async () => {

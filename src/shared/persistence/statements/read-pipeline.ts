@@ -15,6 +15,11 @@ const STALLED_CHECKS = 2;
 const DEAD_CONNECTION_MARGIN_CHECKS = 2;
 /** How much longer than the statement timeout a statement may take, including its wait for earlier statements. */
 const EXPIRY_MARGIN_CHECKS = 8;
+/**
+ * How long a statement may wait while there is no connection: slightly longer than an attempt to connect may take, so that statements
+ * that arrive during an attempt get another.
+ */
+const MAX_CONNECTING_CHECKS = 16;
 /** How many lost connections a statement survives before it fails. */
 const MAX_RETRIES = 2;
 /** After this long, a connection returns briefly to the pool, which closes it once its lifetime is over. */
@@ -31,6 +36,7 @@ interface Read {
   readonly resolve: (rows: Row[]) => void;
   readonly reject: (error: unknown) => void;
   readonly expiresAtCheck: number;
+  waitingSinceCheck: number;
   retries: number;
   /** The connection that will respond; undefined while waiting for one, and once expired. */
   connection: Connection | undefined;
@@ -111,6 +117,8 @@ export class ReadPipeline {
   private readonly connections: Connection[] = [];
   private waiting: Read[] = [];
   private isConnecting = false;
+  /** Why there is no connection, once an attempt has failed. */
+  private connectError: unknown;
   private isClosed = false;
   private checks = 0;
   private timer: NodeJS.Timeout | undefined;
@@ -132,8 +140,16 @@ export class ReadPipeline {
       this.check();
     }, CHECK_INTERVAL_MS).unref();
     return new Promise((resolve, reject) => {
-      const expiresAtCheck = this.checks + this.timeoutChecks + EXPIRY_MARGIN_CHECKS;
-      this.dispatch({ statement, parameters, resolve, reject, expiresAtCheck, retries: 0, connection: undefined });
+      this.dispatch({
+        statement,
+        parameters,
+        resolve,
+        reject,
+        expiresAtCheck: this.checks + this.timeoutChecks + EXPIRY_MARGIN_CHECKS,
+        waitingSinceCheck: this.checks,
+        retries: 0,
+        connection: undefined,
+      });
     });
   }
 
@@ -160,6 +176,7 @@ export class ReadPipeline {
     }
     const connection = this.connections.find(({ isFree }) => isFree);
     if (connection === undefined) {
+      read.waitingSinceCheck = this.checks;
       this.waiting.push(read);
       void this.connect();
     } else {
@@ -224,9 +241,11 @@ export class ReadPipeline {
       return;
     }
     this.isConnecting = true;
+    const lastWaiting = this.waiting.at(-1);
     try {
       const client = await this.pool.connect();
       this.isConnecting = false;
+      this.connectError = undefined;
       if (this.isClosed) {
         client.release();
         return;
@@ -241,9 +260,15 @@ export class ReadPipeline {
       this.isConnecting = false;
       // If a connection remains, the pool may only be exhausted: statements wait until they expire.
       if (this.connections.length === 0) {
-        this.waiting.splice(0).forEach(({ reject }) => {
+        this.connectError = error;
+        const index = this.waiting.findIndex((read) => read === lastWaiting);
+        this.waiting.splice(0, index + 1).forEach(({ reject }) => {
           reject(error);
         });
+        // The database may have become available since this attempt began, so statements that arrived later get another.
+        if (this.waiting.length > 0) {
+          void this.connect();
+        }
       }
     }
   }
@@ -297,16 +322,20 @@ export class ReadPipeline {
   }
 
   private rejectExpired(): void {
-    const isExpired = ({ expiresAtCheck }: Read) => expiresAtCheck <= this.checks;
+    const isExpired = ({ expiresAtCheck, waitingSinceCheck }: Read) =>
+      expiresAtCheck <= this.checks ||
+      (this.connections.length === 0 && waitingSinceCheck + MAX_CONNECTING_CHECKS <= this.checks);
     const expired = this.connections
       .flatMap(({ sent }) => sent)
       .concat(this.waiting)
       .filter(isExpired);
     if (expired.length > 0) {
       this.waiting = this.waiting.filter((read) => !isExpired(read));
-      const error = new ServiceUnavailableError(
-        new Error('The statement waited too long for earlier statements or for its own response'),
-      );
+      const error =
+        this.connectError ??
+        new ServiceUnavailableError(
+          new Error('The statement waited too long for earlier statements or for its own response'),
+        );
       expired.forEach((read) => {
         read.connection = undefined;
         read.reject(error);
