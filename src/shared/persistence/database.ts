@@ -8,10 +8,12 @@ import { EmbeddedDatabase } from './embedded/embedded-database';
 import { checkSchema, migrate } from './migrate';
 import { getPool, getPoolMax } from './postgres-client';
 import { createMigrationOptions } from './server-connection';
-import { DatabaseSetupError, isTemporary } from './startup-errors';
+import { DatabaseSetupError, isTemporary, MigrationLockedError } from './startup-errors';
 import { PreparedStatements } from './statements/prepared-statements';
 
 const RETRY_INTERVAL_MS = 1_000;
+/** How often a migration tries to lock its tables before the replica starts to listen: for about 2 s. */
+const MAX_LOCK_ATTEMPTS = 10;
 /** The interval at which the log repeats why the database is unavailable. */
 const REMINDER_INTERVAL_MS = 60_000;
 
@@ -45,7 +47,7 @@ export class Database implements OnModuleInit, OnApplicationShutdown {
       void this.embedded.crashed.then(this.reportFailure);
     }
     try {
-      await this.open();
+      await this.openOnceUnlocked();
     } catch (error) {
       if (this.settings.environment === 'development' || !isTemporary(error)) {
         throw error instanceof InvalidSettingsError ? error : toSetupError(error);
@@ -86,6 +88,23 @@ export class Database implements OnModuleInit, OnApplicationShutdown {
     await Promise.allSettled(
       Array.from({ length: getPoolMax(this.dataSource) }, () => this.dataSource.query('SELECT 1')),
     );
+  }
+
+  /**
+   * Opens the database. While other replicas serve requests, a migration may wait for a transaction that waits for the migration. It gives
+   * up and tries again at once, because a gateway that does not check readiness sends requests to the replica as soon as it listens.
+   */
+  private async openOnceUnlocked(): Promise<void> {
+    for (let attempt = 1; ; attempt++) {
+      try {
+        await this.open();
+        return;
+      } catch (error) {
+        if (!(error instanceof MigrationLockedError) || attempt === MAX_LOCK_ATTEMPTS) {
+          throw error;
+        }
+      }
+    }
   }
 
   private async open(): Promise<void> {
