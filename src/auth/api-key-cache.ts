@@ -5,6 +5,7 @@ import { ExpiringMap } from '../shared/domain/expiring-map';
 import { PetStoreError } from '../shared/domain/pet-store-error';
 import type { Principal } from '../shared/domain/principal';
 import { type AccountChanges, ApiKeyRepository, type ChangesPosition } from './domain/api-key.repository';
+import { LastUsedTracker } from './last-used-tracker';
 
 /** How often a replica polls for changes while keys are in use. */
 const POLL_INTERVAL_MS = 250;
@@ -12,11 +13,10 @@ const POLL_INTERVAL_MS = 250;
 const MAX_STALENESS_MS = 900;
 /** After this long without a request, polling stops: with fewer requests than polls, lookups are cheaper. */
 const IDLE_TIMEOUT_MS = 1_000;
-/**
- * Slightly more than a minute: last-used tracking sees only lookups, and stores at most one use of a key per minute, so each key
- * in use must be looked up about that often.
- */
-const CACHE_TTL_MS = 61_000;
+/** How long a change takes effect at the latest if its session had disabled the triggers that record changes. */
+const CACHE_TTL_MS = 300_000;
+/** Slightly more than a minute, because at most one use of a key per minute is stored. */
+const USE_RECORDING_INTERVAL_MS = 61_000;
 /** About 60 MB. */
 const CACHE_CAPACITY = 100_000;
 
@@ -30,6 +30,8 @@ export interface ValidKey {
 interface CachedKey extends ValidKey {
   /** By the monotonic clock. */
   readonly expiresAt: number;
+  /** When a use was last recorded, by the monotonic clock. */
+  useRecordedAt: number;
 }
 
 /**
@@ -57,6 +59,7 @@ export class ApiKeyCache implements OnApplicationShutdown {
   constructor(
     private readonly repository: ApiKeyRepository,
     private readonly clock: Clock,
+    private readonly lastUsed: LastUsedTracker,
   ) {}
 
   onApplicationShutdown(): void {
@@ -73,9 +76,14 @@ export class ApiKeyCache implements OnApplicationShutdown {
       return undefined;
     }
     const cached = this.keys.get(token, now);
-    return cached === undefined || (cached.keyExpiresAt !== Infinity && cached.keyExpiresAt <= this.clock.now())
-      ? undefined
-      : cached.principal;
+    if (cached === undefined || (cached.keyExpiresAt !== Infinity && cached.keyExpiresAt <= this.clock.now())) {
+      return undefined;
+    }
+    if (now - cached.useRecordedAt >= USE_RECORDING_INTERVAL_MS) {
+      cached.useRecordedAt = now;
+      this.lastUsed.record(cached.principal.keyId);
+    }
+    return cached.principal;
   }
 
   /**
@@ -88,7 +96,7 @@ export class ApiKeyCache implements OnApplicationShutdown {
     const now = this.clock.monotonic();
     return (token, key, source) => {
       if (generation === this.generation && source === this.position?.source) {
-        this.keys.set(token, { ...key, expiresAt: now + CACHE_TTL_MS }, now);
+        this.keys.set(token, { ...key, expiresAt: now + CACHE_TTL_MS, useRecordedAt: now }, now);
       }
     };
   }
