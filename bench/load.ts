@@ -59,6 +59,7 @@ async function runWrk(
     local paths, requests = {${paths.map(toLuaLiteral).join(',')}}, {}
     ${body === undefined ? '' : `wrk.headers['Content-Type'] = 'application/json' wrk.body = ${toLuaLiteral(body)}`}
     function init()
+      math.randomseed(os.time())
       local keys = {}
       for key in io.lines(${toLuaLiteral(keysFile)}) do table.insert(keys, key) end
       for i = 1, math.max(#keys, #paths) do

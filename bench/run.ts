@@ -21,6 +21,7 @@ const { values: options } = parseArgs({
 const ROUNDS = options.quick ? 3 : 5;
 const SECONDS = options.quick ? 1 : 3;
 const WARM_UP_SECONDS = options.quick ? 1 : 3;
+const KEYS_PER_WARM_UP_SECOND = 5_000;
 const RESIDENT_AFTER_SECONDS = options.quick ? 1 : 60;
 const STARTS = options.quick ? 1 : 5;
 const PETS = 1_000;
@@ -186,14 +187,13 @@ async function measure(loads: readonly Load[]): Promise<Result[]> {
   const runs = new Map<Load, Measurement[]>(loads.map((each) => [each, []]));
   for (let round = 0; round <= ROUNDS; round++) {
     for (const [{ server, keys, request, status, connections }, measured] of runs) {
-      const seconds = round === 0 ? WARM_UP_SECONDS : SECONDS;
-      if (round > 0 && keys.length > 1) {
-        // Keys are cached for a minute at most, and a round of all loads takes longer.
-        await load(server.origin, keys, request, status, WARM_UP_SECONDS, connections);
+      if (round === 0 || keys.length > 1) {
+        // Many keys need a warm-up before each round, because the systems cache them for a limited time.
+        const seconds = Math.max(WARM_UP_SECONDS, keys.length / KEYS_PER_WARM_UP_SECOND);
+        await load(server.origin, keys, request, status, seconds, connections);
       }
-      const run = await load(server.origin, keys, request, status, seconds, connections);
       if (round > 0) {
-        measured.push(run);
+        measured.push(await load(server.origin, keys, request, status, SECONDS, connections));
       }
     }
   }
