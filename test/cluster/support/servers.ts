@@ -195,6 +195,10 @@ default_pool_size = ${poolSize}
     const launch = () => spawn(findPrometheusProgram('prometheus'), args, { stdio: 'ignore' });
     const server = new Server(launch, port, 'http://', directory, 'SIGKILL');
     await server.start();
+    // The server listens before it answers queries.
+    while (!(await fetch(`${server.url}/-/ready`)).ok) {
+      await sleep(20);
+    }
     return server;
   }
 
