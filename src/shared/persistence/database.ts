@@ -12,7 +12,7 @@ import { DatabaseSetupError, isTemporary, MigrationLockedError } from './startup
 import { PreparedStatements } from './statements/prepared-statements';
 
 const RETRY_INTERVAL_MS = 1_000;
-/** How often a migration tries to lock its tables before the replica starts to listen: for about 2 s. */
+/** How many times a migration tries to lock its tables before the replica starts to listen: for about 2 s. */
 const MAX_LOCK_ATTEMPTS = 10;
 /** The interval at which the log repeats why the database is unavailable. */
 const REMINDER_INTERVAL_MS = 60_000;
@@ -47,7 +47,7 @@ export class Database implements OnModuleInit, OnApplicationShutdown {
       void this.embedded.crashed.then(this.reportFailure);
     }
     try {
-      await this.openOnceUnlocked();
+      await this.openDespiteLocks();
     } catch (error) {
       if (this.settings.environment === 'development' || !isTemporary(error)) {
         throw error instanceof InvalidSettingsError ? error : toSetupError(error);
@@ -94,7 +94,7 @@ export class Database implements OnModuleInit, OnApplicationShutdown {
    * Opens the database. While other replicas serve requests, a migration may wait for a transaction that waits for the migration. It gives
    * up and tries again at once, because a gateway that does not check readiness sends requests to the replica as soon as it listens.
    */
-  private async openOnceUnlocked(): Promise<void> {
+  private async openDespiteLocks(): Promise<void> {
     for (let attempt = 1; ; attempt++) {
       try {
         await this.open();
