@@ -22,9 +22,7 @@ export type Row = readonly unknown[];
 /** A statement parameter; a bigint is sent as its decimal digits. */
 export type Parameter = string | number | bigint | Buffer | null | readonly (string | bigint | Buffer)[];
 
-/** Makes statement names unique per connection: all PGlite connections share one session, so names must not repeat. */
-const suffixes = new WeakMap<PoolClient, string>();
-
+/** The same for all queries of a connection. */
 export interface QueryOptions {
   /** Whether the connection keeps the prepared statement. */
   readonly isPrepared: boolean;
@@ -32,28 +30,47 @@ export interface QueryOptions {
   readonly query_timeout?: number | undefined;
 }
 
-export async function query(
-  client: PoolClient,
-  { name, text }: Statement,
-  values: Parameter[],
-  { isPrepared, query_timeout }: QueryOptions,
-): Promise<Row[]> {
-  // `pg` accepts `query_timeout`, but its types do not declare it.
-  const config: QueryArrayConfig & Partial<Pick<QueryOptions, 'query_timeout'>> = {
-    name: isPrepared ? getUniqueName(client, name) : undefined,
-    text,
-    values,
-    rowMode: 'array',
-    query_timeout,
-  };
-  return (await client.query<unknown[]>(config)).rows;
+/** How a connection runs statements. */
+interface ConnectionStatements {
+  /** Makes statement names unique per connection: all PGlite connections share one session, so names must not repeat. */
+  readonly suffix: string;
+  /** By statement name. */
+  readonly configs: Map<string, QueryArrayConfig>;
 }
 
-function getUniqueName(client: PoolClient, name: string): string {
-  let suffix = suffixes.get(client);
-  if (suffix === undefined) {
-    suffix = randomBytes(6).toString('hex');
-    suffixes.set(client, suffix);
+const connectionStatements = new WeakMap<PoolClient, ConnectionStatements>();
+
+export async function query(
+  client: PoolClient,
+  statement: Statement,
+  values: Parameter[],
+  options: QueryOptions,
+): Promise<Row[]> {
+  return (await client.query<unknown[]>(getConfig(client, statement, options), values)).rows;
+}
+
+function getConfig(
+  client: PoolClient,
+  { name, text }: Statement,
+  { isPrepared, query_timeout }: QueryOptions,
+): QueryArrayConfig {
+  let statements = connectionStatements.get(client);
+  if (statements === undefined) {
+    statements = { suffix: randomBytes(6).toString('hex'), configs: new Map() };
+    connectionStatements.set(client, statements);
   }
-  return `${name}_${suffix}`;
+  let config = statements.configs.get(name);
+  if (config === undefined) {
+    // `pg` accepts `query_timeout`, but its types do not declare it.
+    const inherited: QueryArrayConfig & Partial<Pick<QueryOptions, 'query_timeout'>> = {
+      name: isPrepared ? `${name}_${statements.suffix}` : undefined,
+      text,
+      rowMode: 'array',
+      query_timeout,
+    };
+    // For each query, `pg` copies own properties with their descriptors, but not inherited ones, which saves about 6 µs.
+    config = Object.create(inherited) as QueryArrayConfig;
+    statements.configs.set(name, config);
+  }
+  return config;
 }
