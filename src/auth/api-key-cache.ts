@@ -4,7 +4,14 @@ import { Clock } from '../shared/domain/clock';
 import { ExpiringMap } from '../shared/domain/expiring-map';
 import { PetStoreError } from '../shared/domain/pet-store-error';
 import type { Principal } from '../shared/domain/principal';
-import { type AccountChanges, ApiKeyRepository, type ChangesPosition } from './domain/api-key.repository';
+import { hashSecret } from './api-key-secret';
+import { getAllowance } from './domain/account';
+import {
+  type AccountChanges,
+  ApiKeyRepository,
+  type ChangesPosition,
+  type KeyWithAccount,
+} from './domain/api-key.repository';
 import { LastUsedTracker } from './last-used-tracker';
 
 /** How often a replica polls for changes while keys are in use. */
@@ -13,21 +20,28 @@ const POLL_INTERVAL_MS = 250;
 const MAX_STALENESS_MS = 900;
 /** After this long without a request, polling stops: with fewer requests than polls, lookups are cheaper. */
 const IDLE_TIMEOUT_MS = 1_000;
-/** How long a change takes effect at the latest if its session had disabled the triggers that record changes. */
+/** A change takes effect after this time at the latest, even if its session had disabled the triggers that record changes. */
 const CACHE_TTL_MS = 300_000;
+/** After this time, a key in use is looked up again, so that no request has to wait for that. */
+const REFRESH_AFTER_MS = 150_000;
+/** Per poll. All keys of a full cache are refreshed before they expire. */
+const MAX_REFRESHED = 200;
 /** Slightly more than a minute, because at most one use of a key per minute is stored. */
 const USE_RECORDING_INTERVAL_MS = 61_000;
 /** About 60 MB. */
 const CACHE_CAPACITY = 100_000;
 
-/** A key that a lookup found valid. */
-export interface ValidKey {
+/** A key that a lookup found. */
+export interface FoundKey {
   readonly principal: Principal;
+  readonly isRevoked: boolean;
   /** When the key expires, in ms since the epoch; Infinity for never. */
   readonly keyExpiresAt: number;
 }
 
-interface CachedKey extends ValidKey {
+interface CachedKey extends FoundKey {
+  /** By the monotonic clock. */
+  readonly lookedUpAt: number;
   /** By the monotonic clock. */
   readonly expiresAt: number;
   /** When a use was last recorded, by the monotonic clock. */
@@ -51,6 +65,7 @@ export class ApiKeyCache implements OnApplicationShutdown {
   /** By the monotonic clock. */
   private lastRequestedAt = -Infinity;
   private isPolling = false;
+  private isRefreshing = false;
   private isStopped = false;
   private hasFailed = false;
   /** Runs outside the context of any request, so that it belongs to no trace and no transaction. */
@@ -87,18 +102,66 @@ export class ApiKeyCache implements OnApplicationShutdown {
   }
 
   /**
-   * Must be called before a lookup is sent.
-   * @returns a function that caches the key the lookup found. It does nothing if changes have arrived since, or if the
-   * lookup read a different database: in both cases it may have missed changes.
+   * Looks up keys in the database, and caches those that are valid, unless the lookup may have missed changes: because changes have
+   * arrived since it began, or because it read a different database.
+   * @returns the keys that exist, by token
+   * @throws ServiceUnavailableError
    */
-  beginLookup(): (token: string, key: ValidKey, source: string) => void {
+  async lookUp(tokens: readonly string[]): Promise<ReadonlyMap<string, FoundKey>> {
     const { generation } = this;
-    const now = this.clock.monotonic();
-    return (token, key, source) => {
-      if (generation === this.generation && source === this.position?.source) {
-        this.keys.set(token, { ...key, expiresAt: now + CACHE_TTL_MS, useRecordedAt: now }, now);
+    const lookedUpAt = this.clock.monotonic();
+    const hashes = tokens.map(hashSecret);
+    const { keys, source } = await this.repository.findByHashes(hashes);
+    const isCurrent = generation === this.generation && source === this.position?.source;
+    const keysByHash = new Map(keys.map((each) => [each.key.hash.toString('latin1'), each]));
+    const found = new Map<string, FoundKey>();
+    tokens.forEach((token, index) => {
+      const existing = keysByHash.get(hashes[index]?.toString('latin1') ?? '');
+      const key = existing && toFoundKey(existing);
+      if (key !== undefined) {
+        found.set(token, key);
       }
-    };
+      if (isCurrent) {
+        this.store(token, key, lookedUpAt);
+      }
+    });
+    return found;
+  }
+
+  private store(token: string, key: FoundKey | undefined, lookedUpAt: number): void {
+    if (key === undefined || key.isRevoked || key.keyExpiresAt <= this.clock.now()) {
+      this.keys.delete(token);
+      return;
+    }
+    const expiresAt = lookedUpAt + CACHE_TTL_MS;
+    const useRecordedAt = this.keys.get(token, lookedUpAt)?.useRecordedAt ?? lookedUpAt;
+    this.keys.set(token, { ...key, lookedUpAt, expiresAt, useRecordedAt }, lookedUpAt);
+  }
+
+  /** Looks up the oldest keys again if they are in use, and evicts them if not. */
+  private async refresh(): Promise<void> {
+    if (this.isRefreshing) {
+      return;
+    }
+    const now = this.clock.monotonic();
+    const inUse: string[] = [];
+    let count = 0;
+    for (const [token, { lookedUpAt, useRecordedAt }] of this.keys.entries(now)) {
+      if (now - lookedUpAt < REFRESH_AFTER_MS || ++count > MAX_REFRESHED) {
+        break;
+      }
+      if (useRecordedAt > lookedUpAt) {
+        inUse.push(token);
+      } else {
+        this.keys.delete(token);
+      }
+    }
+    if (inUse.length > 0) {
+      this.isRefreshing = true;
+      // If this fails, the keys expire, and the requests that look them up report the error.
+      await this.lookUp(inUse).catch(() => undefined);
+      this.isRefreshing = false;
+    }
   }
 
   private async pollWhileUsed(): Promise<void> {
@@ -109,6 +172,7 @@ export class ApiKeyCache implements OnApplicationShutdown {
         this.applyChanges(await this.repository.findChangesSince(this.position));
         this.currentAsOf = startedAt;
         this.hasFailed = false;
+        void this.refresh();
       } catch (error) {
         // Database outages are reported elsewhere.
         if (!(error instanceof PetStoreError) && !this.hasFailed) {
@@ -136,4 +200,17 @@ export class ApiKeyCache implements OnApplicationShutdown {
       }
     }
   }
+}
+
+function toFoundKey({ key, account }: KeyWithAccount): FoundKey {
+  const principal = {
+    keyId: key.id,
+    keyFirstCharacters: key.firstCharacters,
+    accountId: key.accountId,
+    plan: account.plan,
+    scope: key.scope,
+    allowance: getAllowance(account),
+    unbanCount: key.unbanCount,
+  };
+  return { principal, isRevoked: key.revokedAt !== null, keyExpiresAt: key.expiresAt?.getTime() ?? Infinity };
 }

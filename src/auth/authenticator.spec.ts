@@ -19,6 +19,7 @@ class SingleKeyRepository {
   expiresAt: Date | null = null;
   source = 'primary';
   failure: Error | undefined;
+  lookupFailure: Error | undefined;
   lookupCount = 0;
   pollCount = 0;
   /** What lookups and polls wait for after reading. */
@@ -36,8 +37,9 @@ class SingleKeyRepository {
     const { plan, revokedAt, expiresAt, source, secret, failure } = this;
     const hash = hashSecret(secret);
     await this.lookupReply;
-    if (failure !== undefined) {
-      throw failure;
+    const error = failure ?? this.lookupFailure;
+    if (error !== undefined) {
+      throw error;
     }
     const key = {
       id: 7n,
@@ -82,7 +84,7 @@ describe('A valid key', () => {
     const repository = database as unknown as ApiKeyRepository;
     lastUsed = new LastUsedTracker(repository, clock);
     cache = new ApiKeyCache(repository, clock, lastUsed);
-    authenticator = new Authenticator(repository, clock, loadSettings({}), lastUsed, cache);
+    authenticator = new Authenticator(clock, loadSettings({}), lastUsed, cache);
   });
   afterEach(() => {
     cache.onApplicationShutdown();
@@ -120,10 +122,27 @@ describe('A valid key', () => {
     return { held, release };
   };
 
-  it('is not looked up again while it is in use, except every five minutes', async () => {
+  it('is looked up again every two and a half minutes while it is in use, and no request waits for that', async () => {
     await useFor(1_000);
-    expect(await countLookupsWhile(() => useFor(290_000))).toBe(0);
-    expect(await countLookupsWhile(() => useFor(300_000))).toBe(1);
+    const waiting = jest.spyOn(authenticator, 'authenticate');
+    expect(await countLookupsWhile(() => useFor(148_000))).toBe(0);
+    expect(await countLookupsWhile(() => useFor(750_000))).toBe(5);
+    expect(waiting).not.toHaveBeenCalled();
+  });
+
+  it('is looked up again within five minutes when nothing recorded its revocation', async () => {
+    await useFor(1_000);
+    database.revokedAt = new Date(0);
+    expect(await useFor(300_000)).toBe('invalid_api_key');
+  });
+
+  it('is usable while looking it up again fails, for five minutes after the last lookup', async () => {
+    await useFor(1_000);
+    database.lookupFailure = new ServiceUnavailableError(new Error('The table is locked'));
+    expect(await useFor(298_000)).toBe('free');
+    expect(await useFor(2_000)).toBe('service_unavailable');
+    database.lookupFailure = undefined;
+    expect(await use()).toBe('free');
   });
 
   it('is looked up once for all requests of one event-loop tick', async () => {
@@ -206,13 +225,7 @@ describe('A valid key', () => {
     await useFor(1_000);
     cache.onApplicationShutdown();
     cache = new ApiKeyCache(database as unknown as ApiKeyRepository, clock, lastUsed);
-    authenticator = new Authenticator(
-      database as unknown as ApiKeyRepository,
-      clock,
-      loadSettings({}),
-      lastUsed,
-      cache,
-    );
+    authenticator = new Authenticator(clock, loadSettings({}), lastUsed, cache);
     authenticator.findCached('another');
     await jest.advanceTimersByTimeAsync(0);
     const lookup = hold();

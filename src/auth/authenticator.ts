@@ -2,12 +2,10 @@ import { Injectable } from '@nestjs/common';
 import { Settings } from '../config/settings';
 import { Clock } from '../shared/domain/clock';
 import type { Principal } from '../shared/domain/principal';
-import { hashSecret, isWellFormedSecret } from './api-key-secret';
-import { getAllowance } from './domain/account';
-import { ApiKeyRepository, type KeyWithAccount } from './domain/api-key.repository';
+import { isWellFormedSecret } from './api-key-secret';
 import { AuthenticationError } from './domain/auth-errors';
 import { LastUsedTracker } from './last-used-tracker';
-import { ApiKeyCache, type ValidKey } from './api-key-cache';
+import { ApiKeyCache, type FoundKey } from './api-key-cache';
 
 interface PendingLookup {
   readonly resolve: (principal: Principal) => void;
@@ -24,7 +22,6 @@ export class Authenticator {
   private pendingLookups = new Map<string, PendingLookup[]>();
 
   constructor(
-    private readonly keys: ApiKeyRepository,
     private readonly clock: Clock,
     private readonly settings: Settings,
     private readonly lastUsed: LastUsedTracker,
@@ -61,20 +58,16 @@ export class Authenticator {
   private async lookUpPending(): Promise<void> {
     const { pendingLookups } = this;
     this.pendingLookups = new Map();
-    const addToCache = this.cache.beginLookup();
-    const tokens = new Map([...pendingLookups.keys()].map((token) => [token, hashSecret(token)]));
     try {
-      const { keys, source } = await this.keys.findByHashes([...tokens.values()]);
-      const found = new Map(keys.map((each) => [each.key.hash.toString('latin1'), each]));
-      tokens.forEach((hash, token) => {
+      const found = await this.cache.lookUp([...pendingLookups.keys()]);
+      pendingLookups.forEach((lookups, token) => {
         try {
-          const validKey = this.requireValid(found.get(hash.toString('latin1')));
-          addToCache(token, validKey, source);
-          pendingLookups.get(token)?.forEach(({ resolve }) => {
-            resolve(validKey.principal);
+          const principal = this.requireValid(found.get(token));
+          lookups.forEach(({ resolve }) => {
+            resolve(principal);
           });
         } catch (error) {
-          pendingLookups.get(token)?.forEach(({ reject }) => {
+          lookups.forEach(({ reject }) => {
             reject(error);
           });
         }
@@ -87,25 +80,14 @@ export class Authenticator {
   }
 
   /** @throws AuthenticationError */
-  private requireValid(found: KeyWithAccount | undefined): ValidKey {
-    if (found?.key.revokedAt !== null) {
+  private requireValid(key: FoundKey | undefined): Principal {
+    if (key === undefined || key.isRevoked) {
       throw new AuthenticationError('invalid_api_key');
     }
-    const { key, account } = found;
-    const keyExpiresAt = key.expiresAt?.getTime() ?? Infinity;
-    if (keyExpiresAt <= this.clock.now()) {
+    if (key.keyExpiresAt <= this.clock.now()) {
       throw new AuthenticationError('expired_api_key');
     }
-    this.lastUsed.record(key.id);
-    const principal = {
-      keyId: key.id,
-      keyFirstCharacters: key.firstCharacters,
-      accountId: key.accountId,
-      plan: account.plan,
-      scope: key.scope,
-      allowance: getAllowance(account),
-      unbanCount: key.unbanCount,
-    };
-    return { principal, keyExpiresAt };
+    this.lastUsed.record(key.principal.keyId);
+    return key.principal;
   }
 }
