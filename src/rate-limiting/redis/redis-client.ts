@@ -37,7 +37,8 @@ export function createRedisClient(urls: readonly string[], tls: ConnectionOption
     ...(usesTls && { tls }),
   };
   const getReconnectDelay = () => RECONNECT_DELAY_MS;
-  const singleNodeOptions: RedisOptions = { ...options, enableAutoPipelining: true, retryStrategy: getReconnectDelay };
+  // Without automatic pipelining, which sends the calls of a tick only after the replies to the previous ones, so that Redis would idle.
+  const singleNodeOptions: RedisOptions = { ...options, retryStrategy: getReconnectDelay };
   if (protocol.endsWith('+sentinel:')) {
     const [sentinelUsername, sentinelPassword] = ['sentinelUsername', 'sentinelPassword'].map((name) =>
       searchParams.get(name),

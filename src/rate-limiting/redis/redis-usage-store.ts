@@ -12,8 +12,8 @@ import { readTlsOptions, createRedisClient, getRedisUser } from './redis-client'
 import { REDIS_SETTINGS } from './redis-settings';
 import { COUNT_AUTH_FAILURE, COUNT_REQUESTS, PERMISSIONS, PROBE, MERGE_USAGE, type Script } from './scripts';
 
-/** The maximum number of API keys per call, which takes Redis less than a millisecond. */
-const MAX_BATCH_SIZE = 50;
+/** The maximum number of API keys per call. With ten, Redis executes a call while the replica builds the next one. */
+const MAX_BATCH_SIZE = 10;
 /** The hash tag of a probe of any node. It must not be empty: in a cluster, the keys of a probe would have different slots. */
 export const PROBE_TAG = 'probe';
 /** The length of the result of COUNT_REQUESTS for each key. */
@@ -65,8 +65,8 @@ export interface CountAuthFailureResult {
 
 /**
  * The rate limit usage that all replicas share in Redis or Redis Cluster. Each call is one atomic script and one round trip.
- * Calls made in one event-loop tick are pipelined; in a cluster, they are pipelined per node. Every Redis key expires with its window or
- * penalty. A call fails immediately when there is no connection.
+ * A single server gets each call at once; in a cluster, the calls of one event-loop tick are pipelined per node. Every Redis key expires
+ * with its window or penalty. A call fails immediately when there is no connection.
  */
 export class RedisUsageStore {
   /** The cause of the last failed connection attempt. */
@@ -179,6 +179,7 @@ export class RedisUsageStore {
       }
       // The server is a cluster behind a single endpoint. Nothing was counted.
       this.maxBatchSize = 1;
+      this.redis.options.enableAutoPipelining = true;
       return (await Promise.all(batch.map((each) => this.countRequests([each])))).flat();
     }
     const [now, ...counts] = reply as [number, ...number[]];
