@@ -1,3 +1,5 @@
+import { setFlagsFromString } from 'node:v8';
+import { runInNewContext } from 'node:vm';
 import { Logger } from '@nestjs/common';
 import { TestClock } from '../../test/support/test-clock';
 import { loadSettings } from '../config/settings';
@@ -295,3 +297,47 @@ describe('A valid key', () => {
     expect(logged.mock.calls).toEqual([[fault]]);
   });
 });
+
+describe('A cached key', () => {
+  it('takes less than 550 bytes of memory', async () => {
+    const findByHashes = (hashes: readonly Buffer[]): Promise<KeyLookup> => {
+      const account = { plan: 'enterprise' as const, perMinute: 100, perDay: 1_000 };
+      const keys = hashes.map((hash) => {
+        const [id, accountId] = [hash.readBigUInt64LE() >> 1n, hash.readBigUInt64LE(8) >> 1n];
+        const dates = { expiresAt: null, revokedAt: null };
+        return {
+          key: { id, accountId, hash, firstCharacters: `${id}`, scope: 'write' as const, unbanCount: 0, ...dates },
+          account,
+        };
+      });
+      return Promise.resolve({ keys, source: 'primary' });
+    };
+    const findChangesSince = () =>
+      Promise.resolve({ accountIds: new Set(), position: { source: 'primary', snapshot: '' } });
+    const repository = { findByHashes, findChangesSince } as unknown as ApiKeyRepository;
+    const clock = new TestClock();
+    const cache = new ApiKeyCache(repository, clock, new LastUsedTracker(repository, clock));
+    const headers = Array.from({ length: 10_000 }, () => Buffer.from(`Bearer ${generateSecret('development')}`));
+    // The first use starts the polls.
+    cache.get('');
+    await new Promise(setImmediate);
+
+    const before = measureHeap();
+    for (const header of headers) {
+      await cache.lookUp([header.toString().slice(7)]);
+    }
+    const bytes = (measureHeap() - before) / headers.length;
+
+    expect(headers.every((header) => cache.get(header.toString().slice(7)) !== undefined)).toBe(true);
+    expect(bytes).toBeGreaterThan(200);
+    expect(bytes).toBeLessThan(550);
+    cache.onApplicationShutdown();
+  });
+});
+
+/** Returns the size of all live objects in bytes. */
+function measureHeap(): number {
+  setFlagsFromString('--expose-gc');
+  runInNewContext('gc()');
+  return process.memoryUsage().heapUsed;
+}
