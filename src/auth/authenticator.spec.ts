@@ -1,6 +1,5 @@
-import { setFlagsFromString } from 'node:v8';
-import { runInNewContext } from 'node:vm';
 import { Logger } from '@nestjs/common';
+import { collectGarbage } from '../../test/support/collect-garbage';
 import { TestClock } from '../../test/support/test-clock';
 import { loadSettings } from '../config/settings';
 import { ServiceUnavailableError } from '../shared/domain/pet-store-error';
@@ -337,7 +336,6 @@ describe('A cached key', () => {
 
 /** Returns the size of all live objects in bytes. */
 function measureHeap(): number {
-  setFlagsFromString('--expose-gc');
-  runInNewContext('gc()');
+  collectGarbage();
   return process.memoryUsage().heapUsed;
 }

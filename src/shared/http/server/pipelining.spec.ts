@@ -12,8 +12,7 @@ import {
 import { type AddressInfo, connect } from 'node:net';
 import { text } from 'node:stream/consumers';
 import { setImmediate as nextTick } from 'node:timers/promises';
-import { setFlagsFromString } from 'node:v8';
-import { runInNewContext } from 'node:vm';
+import { collectGarbage } from '../../../../test/support/collect-garbage';
 import { limitPipelining } from './pipelining';
 import { RequestPacing } from './request-pacing';
 
@@ -98,8 +97,7 @@ describe('An idle connection', () => {
 
     await fetchText(port, '/');
     await nextTick();
-    setFlagsFromString('--expose-gc');
-    runInNewContext('gc()');
+    collectGarbage();
 
     expect(requests).toHaveLength(1);
     expect(requests[0]?.deref()).toBeUndefined();
