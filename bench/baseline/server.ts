@@ -13,6 +13,8 @@ const { PORT = '', DATABASE_URL = '', REDIS_URL = '' } = process.env;
 const pool = new Pool({ connectionString: DATABASE_URL, max: 10, idleTimeoutMillis: 0 });
 const redis = new Redis(REDIS_URL, { enableAutoPipelining: true });
 
+const BAN_RULES = '{"windowMs":600000,"memoryMs":86400000,"durationsMs":[900000]}';
+
 interface Principal {
   readonly keyId: string;
   readonly accountId: string;
@@ -54,7 +56,7 @@ server.addHook('onRequest', async (request, reply) => {
   const { accountId, keyId, perMinute, perDay, unbans } = principal;
   const [now, passes, , , minuteEndsAt, minuteUsed, dayEndsAt, dayUsed] = (await count(
     [`bench:{${accountId}}:windows`, `bench:{${accountId}}:key:${keyId}`],
-    ['', 600_000, 86_400_000, 1, 900_000, 1, perMinute, perDay, unbans],
+    ['', BAN_RULES, JSON.stringify([1, perMinute, perDay, unbans])],
   )) as [number, number, number, number, number, number, number, number];
   const isMinute = perMinute - minuteUsed < perDay - dayUsed;
   const resetSeconds = Math.ceil((isMinute ? minuteEndsAt : dayEndsAt) / 1_000);

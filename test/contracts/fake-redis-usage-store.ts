@@ -105,7 +105,7 @@ export class FakeRedis {
 
 /** A replica's connection to the fake Redis. Calls are executed and return in the order in which they were sent. */
 export class FakeRedisUsageStore implements Pick<RedisUsageStore, keyof RedisUsageStore> {
-  readonly maxBatchSize = 10;
+  readonly maxBatchSize = 16;
   network: Network = { delayMs: 1 };
   private lastArrival = 0;
   private lastReply = 0;

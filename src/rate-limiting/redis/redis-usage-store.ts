@@ -12,8 +12,8 @@ import { readTlsOptions, createRedisClient, getRedisUser } from './redis-client'
 import { REDIS_SETTINGS } from './redis-settings';
 import { COUNT_AUTH_FAILURE, COUNT_REQUESTS, PERMISSIONS, PROBE, MERGE_USAGE, type Script } from './scripts';
 
-/** The maximum number of API keys per call. With ten, Redis executes a call while the replica builds the next one. */
-const MAX_BATCH_SIZE = 10;
+/** The maximum number of API keys per call: as many requests as can start in one event-loop tick (see request-pacing.ts). */
+const MAX_BATCH_SIZE = 16;
 /** The hash tag of a probe of any node. It must not be empty: in a cluster, the keys of a probe would have different slots. */
 export const PROBE_TAG = 'probe';
 /** The length of the result of COUNT_REQUESTS for each key. */
@@ -72,7 +72,7 @@ export class RedisUsageStore {
   /** The cause of the last failed connection attempt. */
   private connectionError: Error | undefined;
   private readonly replicaId = randomUUID();
-  private readonly banRules: readonly number[];
+  private readonly banRules: string;
   /** The maximum number of API keys per call. In a cluster it is 1, because a script can only use keys of one hash slot. */
   maxBatchSize: number;
 
@@ -85,8 +85,11 @@ export class RedisUsageStore {
   ) {
     this.maxBatchSize = this.redis instanceof Cluster ? 1 : MAX_BATCH_SIZE;
     const { banWindowSeconds, banMemorySeconds, banDurationsSeconds } = settings;
-    const durations = banDurationsSeconds.map((seconds) => seconds * 1_000);
-    this.banRules = [banWindowSeconds * 1_000, banMemorySeconds * 1_000, durations.length, ...durations];
+    this.banRules = JSON.stringify({
+      windowMs: banWindowSeconds * 1_000,
+      memoryMs: banMemorySeconds * 1_000,
+      durationsMs: banDurationsSeconds.map((seconds) => seconds * 1_000),
+    });
     this.redis.on('error', (error: Error & { readonly lastNodeError?: Error }) => {
       const known = this.connectionError;
       // The preceding error of a sentinel is more specific.
@@ -164,15 +167,16 @@ export class RedisUsageStore {
    */
   async countRequests(batch: readonly KeyRequests[]): Promise<CountRequestsResult[]> {
     const keys: string[] = [];
-    const args = [...this.banRules];
+    const values: number[] = [];
     for (const { subject, requests } of batch) {
       const { accountId, keyId, allowance, unbanCount } = subject;
-      keys.push(this.getWindowsKey(accountId), `${this.keyPrefix}{${accountId}}:key:${keyId}`);
-      args.push(requests, allowance.perMinute, allowance.perDay, unbanCount);
+      const prefix = this.getPrefix(accountId);
+      keys.push(`${prefix}:windows`, `${prefix}:key:${keyId}`);
+      values.push(requests, allowance.perMinute, allowance.perDay, unbanCount);
     }
     let reply: unknown;
     try {
-      reply = await this.runScript(COUNT_REQUESTS, keys, args);
+      reply = await this.runScript(COUNT_REQUESTS, keys, [this.banRules, JSON.stringify(values)]);
     } catch (error) {
       if (batch.length === 1 || !(error instanceof Error && error.message.startsWith('CROSSSLOT'))) {
         throw error;
@@ -205,7 +209,7 @@ export class RedisUsageStore {
 
   async countAuthFailure(network: string): Promise<CountAuthFailureResult> {
     const limit = this.settings.authFailuresPerMinute;
-    const key = `${this.keyPrefix}{${network}}:address`;
+    const key = `${this.getPrefix(network)}:address`;
     const [now, admitted, endsAt, used] = (await this.runScript(COUNT_AUTH_FAILURE, [key], [limit])) as [
       number,
       number,
@@ -218,10 +222,8 @@ export class RedisUsageStore {
   /** Adds the requests that a replica admitted locally. @returns Redis's time */
   async mergeUsage(usage: PendingUsage): Promise<number> {
     const { accountId, sequence } = usage;
-    const keys = [
-      this.getWindowsKey(accountId),
-      `${this.keyPrefix}{${accountId}}:merged:${this.replicaId}:${sequence}`,
-    ];
+    const prefix = this.getPrefix(accountId);
+    const keys = [`${prefix}:windows`, `${prefix}:merged:${this.replicaId}:${sequence}`];
     const counts = [usage.from, usage.to, usage.minuteEndsAt, usage.minuteCount, usage.dayEndsAt, usage.dayCount];
     // EVAL sends the source, so that a NOSCRIPT retry cannot reorder it after a later call.
     return (await this.withExplanation(
@@ -231,7 +233,7 @@ export class RedisUsageStore {
 
   /** Checks that the node of a hash tag accepts writes and grants all permissions that the service needs. @returns its time */
   async probe(tag = PROBE_TAG): Promise<number> {
-    const key = `${this.keyPrefix}{${tag}}:probe`;
+    const key = `${this.getPrefix(tag)}:probe`;
     return (await this.runScript(PROBE, [key, `${key}:hash`], [])) as number;
   }
 
@@ -240,12 +242,12 @@ export class RedisUsageStore {
     return this.redis instanceof Cluster ? (this.redis.slots[computeHashSlot(tag)]?.[0] ?? '') : '';
   }
 
-  /** The braces mark a Redis Cluster hash tag, which keeps all keys of an account on one node. */
-  private getWindowsKey(accountId: bigint): string {
-    return `${this.keyPrefix}{${accountId}}:windows`;
+  /** The braces mark a Redis Cluster hash tag, which keeps all keys with this prefix on one node. */
+  private getPrefix(tag: bigint | string): string {
+    return `${this.keyPrefix}{${tag}}`;
   }
 
-  private async runScript({ sha1, source }: Script, keys: string[], values: number[]): Promise<unknown> {
+  private async runScript({ sha1, source }: Script, keys: string[], values: (number | string)[]): Promise<unknown> {
     const args = [keys.length, ...keys, this.getFixedNow(), ...values] as const;
     try {
       return await this.redis.evalsha(sha1, ...args);

@@ -19,13 +19,12 @@ end
  * Counts or rejects requests with several API keys by the rules of the RateLimiter port. Requests with the same key are
  * processed one after another. One call for many keys costs Redis and its client about half as much as one call per key.
  * KEYS: for each API key, the windows of its account, then its penalty.
- * ARGV: now, ban window (ms), ban memory (ms), number of ban durations, the ban durations (ms); then for each API key:
- * requests, allowance per minute, allowance per day, unban count.
+ * ARGV: now; the rules for bans (a JSON object); for each API key, its requests, its allowances per minute and per day, and its unban
+ * count (one JSON array of numbers, which Redis and its client process faster than as many arguments).
  * Returns now; then for each API key: the number of admitted requests, the number of following requests that are rejected,
  * the end of the ban that rejects the rest (or 0), the end and usage of the minute, the end and usage of the day.
  */
 export const COUNT_REQUESTS = createScript(`${NOW}
-local banWindow, banMemory, banDurationCount = tonumber(ARGV[2]), tonumber(ARGV[3]), tonumber(ARGV[4])
 local midnight = now - now % 86400000 + 86400000
 
 local function count(windowsKey, penaltyKey, requests, perMinute, perDay, unbans)
@@ -65,31 +64,32 @@ local function count(windowsKey, penaltyKey, requests, perMinute, perDay, unbans
     return admitted, 0, isBanned and bannedUntil or 0, minuteEndsAt, minuteUsed, dayEndsAt, dayUsed
   end
 
+  local rules = cjson.decode(ARGV[2])
   local rejections, rejectionsUntil = tonumber(penalty[1]) or 0, tonumber(penalty[2]) or 0
-  if rejectionsUntil <= now or rejectionsUntil > now + banWindow then
-    rejections, rejectionsUntil = 0, now + banWindow
+  if rejectionsUntil <= now or rejectionsUntil > now + rules.windowMs then
+    rejections, rejectionsUntil = 0, now + rules.windowMs
   end
   local opensPenalty, rejected = rejections == 0, math.max(0, math.min(requests - admitted, perMinute - rejections))
   local bans, isBan = tonumber(penalty[3]) or 0, requests - admitted > rejected
   rejections = rejections + rejected
   if isBan then
     rejections = rejections + 1
-    bans = now < bannedUntil + banMemory and bans + 1 or 1
-    bannedUntil = now + ARGV[4 + math.min(bans, banDurationCount)]
+    bans = now < bannedUntil + rules.memoryMs and bans + 1 or 1
+    bannedUntil = now + rules.durationsMs[math.min(bans, #rules.durationsMs)]
     rejectionsUntil = 0
   end
   redis.call('HSET', penaltyKey, 'refusals', rejections, 'refusalsUntil', rejectionsUntil, 'bans', bans, 'bannedUntil', bannedUntil, 'unbans', math.max(unbans, unbansBefore))
   if isBan or opensPenalty then
-    redis.call('PEXPIRE', penaltyKey, math.max(rejectionsUntil, bannedUntil + banMemory) - now)
+    redis.call('PEXPIRE', penaltyKey, math.max(rejectionsUntil, bannedUntil + rules.memoryMs) - now)
   end
   return admitted, rejected, isBan and bannedUntil or 0, minuteEndsAt, minuteUsed, dayEndsAt, dayUsed
 end
 
-local reply = {now}
+local reply, values = {now}, cjson.decode(ARGV[3])
 for i = 1, #KEYS / 2 do
-  local first, at = 5 + banDurationCount + (i - 1) * 4, (i - 1) * 7 + 2
+  local first, at = (i - 1) * 4 + 1, (i - 1) * 7 + 2
   reply[at], reply[at + 1], reply[at + 2], reply[at + 3], reply[at + 4], reply[at + 5], reply[at + 6] = count(
-    KEYS[2 * i - 1], KEYS[2 * i], tonumber(ARGV[first]), tonumber(ARGV[first + 1]), tonumber(ARGV[first + 2]), tonumber(ARGV[first + 3]))
+    KEYS[2 * i - 1], KEYS[2 * i], values[first], values[first + 1], values[first + 2], values[first + 3])
 end
 return reply
 `);
