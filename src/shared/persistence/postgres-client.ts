@@ -1,3 +1,5 @@
+// Before `pg` is loaded.
+import './navigator';
 import { getErrorCode } from '../domain/error-message';
 import { Client, type ClientBase, type Pool } from 'pg';
 import type { DataSource } from 'typeorm';
