@@ -38,8 +38,10 @@ function findRequestClasses(service: TestService): [handler: string, dto: Type<o
     });
 }
 
+/** The key of a custom decorator's argument begins with random characters, which may be digits. */
 function isDto(key: string): boolean {
-  return [RouteParamtypes.BODY, RouteParamtypes.QUERY].includes(Number.parseInt(key, 10));
+  const [type] = key.split(':');
+  return [RouteParamtypes.BODY, RouteParamtypes.QUERY].includes(Number(type));
 }
 
 describe('The bodies and queries of handlers', () => {
