@@ -25,8 +25,8 @@ module.exports = {
         pathNot: [
           ENTRY_POINTS,
           '\\.spec\\.ts$',
-          // The build uses these files to render the site.
-          '^src/documentation/(page|site)/',
+          // The build uses these files.
+          '^src/documentation/(page/|site/|bundle-swagger\\.mjs$)',
           // Building blocks that modules can use, but need not.
           '^src/shared/(http/validation/|persistence/(statements/|constraint-violation\\.ts$))',
           // Extends the types of Fastify.
