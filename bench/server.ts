@@ -6,8 +6,12 @@ import { findFreePort } from '../test/support/process';
 
 export const ROOT = join(__dirname, '../..');
 const { scripts } = JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8')) as { scripts: { start: string } };
-/** The Node.js options of `npm start`, which all systems use. */
-const OPTIONS = scripts.start.split(' ').filter((word) => word.startsWith('--'));
+const WORDS = scripts.start.split(' ');
+/** The Node.js options and the memory setting of `npm start`, which all systems use. */
+const OPTIONS = WORDS.filter((word) => word.startsWith('--'));
+const MALLOC_ENV = Object.fromEntries(
+  WORDS.filter((word) => word.startsWith('MALLOC_')).map((word) => word.split('=')),
+) as Readonly<Record<string, string>>;
 
 const SCRIPTS = {
   service: 'dist/src/main.js',
@@ -30,7 +34,7 @@ export class BenchServer {
     const port = await findFreePort();
     const startedAt = performance.now();
     const child = spawn(process.execPath, [...OPTIONS, join(ROOT, SCRIPTS[system])], {
-      env: { PATH: process.env.PATH, ...env, PORT: port },
+      env: { PATH: process.env.PATH, ...MALLOC_ENV, ...env, PORT: port },
       stdio: ['ignore', 'ignore', 'inherit'],
     });
     const origin = `http://127.0.0.1:${port}`;
