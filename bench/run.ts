@@ -23,7 +23,7 @@ const SECONDS = options.quick ? 1 : 3;
 const WARM_UP_SECONDS = options.quick ? 1 : 3;
 const KEYS_PER_WARM_UP_SECOND = 5_000;
 const RESIDENT_AFTER_SECONDS = options.quick ? 1 : 60;
-const STARTS = options.quick ? 1 : 5;
+const STARTS = options.quick ? 1 : 9;
 const PETS = 1_000;
 const MANY_PETS = 1_000_000;
 const MANY_KEYS = 10_000;
@@ -88,13 +88,15 @@ async function main(): Promise<void> {
     const exhausted = await store.createKey('enterprise', { ...UNLIMITED, perDay: 1 });
     const banned = await store.createKey('enterprise', { perMinute: 1, perDay: 1 });
 
-    const starts: number[] = [];
-    for (let n = 0; n < STARTS; n++) {
-      const server = await BenchServer.start('service', env);
-      starts.push(server.startMs);
-      await server.stop();
-    }
     const systems: System[] = options.quick ? ['service', 'baseline'] : ['service', 'baseline', 'lean', 'stock'];
+    const starts = new Map<System, number[]>(systems.map((system) => [system, []]));
+    for (let n = 0; n < STARTS; n++) {
+      for (const [system, times] of starts) {
+        const server = await BenchServer.start(system, env);
+        times.push(server.startMs);
+        await server.stop();
+      }
+    }
     const servers = new Map<System, BenchServer>();
     for (const system of systems) {
       servers.set(system, await run(system));
@@ -135,12 +137,16 @@ async function main(): Promise<void> {
     print(results);
     printManyKeys(results);
 
-    await load(service.origin, [key], createGetRequest('/v1/pets'), 200, RESIDENT_AFTER_SECONDS);
-    const residentMiB = service.residentMiB;
-    const startMs = computeMedian(starts);
     process.stdout.write(
-      `\nReady after ${startMs.toFixed(0)} ms; ${residentMiB} MiB resident after ${RESIDENT_AFTER_SECONDS} s of load\n`,
+      `\n| system | ready after, ms | resident after ${RESIDENT_AFTER_SECONDS} s of load, MiB |\n| --- | --: | --: |\n`,
     );
+    const footprints: { system: System; startMs: number; residentMiB: number }[] = [];
+    for (const [system, server] of servers) {
+      await load(server.origin, [key], createGetRequest('/v1/pets'), 200, RESIDENT_AFTER_SECONDS);
+      const [startMs, { residentMiB }] = [computeMedian(starts.get(system) ?? []), server];
+      footprints.push({ system, startMs, residentMiB });
+      process.stdout.write(`| ${system} | ${startMs.toFixed(0)} | ${residentMiB} |\n`);
+    }
     if (!options.quick) {
       const runService = (settings: Partial<typeof env>) => run('service', { ...env, ...settings });
       const compared = [...servers].filter(([system]) => system === 'service' || system === 'lean');
@@ -167,7 +173,7 @@ async function main(): Promise<void> {
         results.push(...more);
       }
     }
-    writeFileSync(options.out, `${JSON.stringify({ startMs, residentMiB, results }, null, 2)}\n`);
+    writeFileSync(options.out, `${JSON.stringify({ footprints, results }, null, 2)}\n`);
     process.stdout.write(`\nWritten to ${options.out}\n`);
 
     const listing = computeServiceRatio(results, 'list 20', 'baseline') ?? 0;
