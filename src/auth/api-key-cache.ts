@@ -3,9 +3,9 @@ import { Injectable, Logger, type OnApplicationShutdown } from '@nestjs/common';
 import { Clock } from '../shared/domain/clock';
 import { ExpiringMap } from '../shared/domain/expiring-map';
 import { PetStoreError } from '../shared/domain/pet-store-error';
-import type { Principal } from '../shared/domain/principal';
+import { type Principal, SCOPES } from '../shared/domain/principal';
 import { hashSecret } from './api-key-secret';
-import { getAllowance } from './domain/account';
+import { getAllowance, PLANS } from './domain/account';
 import {
   type AccountChanges,
   ApiKeyRepository,
@@ -28,7 +28,7 @@ const REFRESH_AFTER_MS = 150_000;
 const MAX_REFRESHED = 200;
 /** Slightly more than a minute, because at most one use of a key per minute is stored. */
 const USE_RECORDING_INTERVAL_MS = 61_000;
-/** About 45 MB. */
+/** About 41 MB. */
 const CACHE_CAPACITY = 100_000;
 
 /** A key that a lookup found. */
@@ -39,12 +39,11 @@ export interface FoundKey {
   readonly keyExpiresAt: number;
 }
 
+/** Times are whole milliseconds of the monotonic clock, because V8 needs 16 bytes more for a number with a fraction. */
 interface CachedKey extends Omit<FoundKey, 'isRevoked'> {
-  /** By the monotonic clock. */
-  readonly lookedUpAt: number;
-  /** By the monotonic clock. */
+  /** CACHE_TTL_MS after the lookup. */
   readonly expiresAt: number;
-  /** When a use was last recorded, by the monotonic clock. */
+  /** When a use was last recorded. */
   useRecordedAt: number;
 }
 
@@ -95,7 +94,7 @@ export class ApiKeyCache implements OnApplicationShutdown {
       return undefined;
     }
     if (now - cached.useRecordedAt >= USE_RECORDING_INTERVAL_MS) {
-      cached.useRecordedAt = now;
+      cached.useRecordedAt = Math.floor(now);
       this.lastUsed.record(cached.principal.keyId);
     }
     return cached.principal;
@@ -133,11 +132,11 @@ export class ApiKeyCache implements OnApplicationShutdown {
       this.keys.delete(token);
       return;
     }
-    const expiresAt = lookedUpAt + CACHE_TTL_MS;
-    const useRecordedAt = this.keys.get(token, lookedUpAt)?.useRecordedAt ?? lookedUpAt;
+    const expiresAt = Math.floor(lookedUpAt) + CACHE_TTL_MS;
+    const useRecordedAt = this.keys.get(token, lookedUpAt)?.useRecordedAt ?? Math.floor(lookedUpAt);
     const { principal, keyExpiresAt } = key;
     // With a spread, V8 would create a hidden class for each object, which takes more memory than the object itself.
-    this.keys.set(token, { principal, keyExpiresAt, lookedUpAt, expiresAt, useRecordedAt }, lookedUpAt);
+    this.keys.set(copyString(token), { principal, keyExpiresAt, expiresAt, useRecordedAt }, lookedUpAt);
   }
 
   /** Looks up the oldest keys again if they are in use, and evicts them if not. */
@@ -148,7 +147,8 @@ export class ApiKeyCache implements OnApplicationShutdown {
     const now = this.clock.monotonic();
     const inUse: string[] = [];
     let count = 0;
-    for (const [token, { lookedUpAt, useRecordedAt }] of this.keys.entries(now)) {
+    for (const [token, { expiresAt, useRecordedAt }] of this.keys.entries(now)) {
+      const lookedUpAt = expiresAt - CACHE_TTL_MS;
       if (now - lookedUpAt < REFRESH_AFTER_MS || ++count > MAX_REFRESHED) {
         break;
       }
@@ -209,10 +209,20 @@ function toFoundKey({ key, account }: KeyWithAccount): FoundKey {
     keyId: key.id,
     keyFirstCharacters: key.firstCharacters,
     accountId: key.accountId,
-    plan: account.plan,
-    scope: key.scope,
+    plan: findEqual(PLANS, account.plan),
+    scope: findEqual(SCOPES, key.scope),
     allowance: getAllowance(account),
     unbanCount: key.unbanCount,
   };
   return { principal, isRevoked: key.revokedAt !== null, keyExpiresAt: key.expiresAt?.getTime() ?? Infinity };
+}
+
+/** Returns the one string that all keys share, instead of the copy that the driver created for this key. */
+function findEqual<T extends string>(values: readonly T[], value: T): T {
+  return values.find((each) => each === value) ?? value;
+}
+
+/** Copies a token out of its `Authorization` header, which V8 would otherwise keep in memory for as long as the token. */
+function copyString(token: string): string {
+  return Buffer.from(token, 'latin1').toString('latin1');
 }

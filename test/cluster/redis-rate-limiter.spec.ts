@@ -169,7 +169,7 @@ describe('A report of requests that a replica admitted locally', () => {
   const midnight = Math.floor(clock.now() / day) * day + day;
   const subject = createPrincipal(7n, 8n, 60, 1_000);
   const report = {
-    ...{ accountId: 7n, sequence: '1', from: 0, to: 5, acknowledge: () => undefined },
+    ...{ accountId: 7n, sequence: 1, from: 0, to: 5, acknowledge: () => undefined },
     ...{ minuteEndsAt: clock.now() + 30_000, minuteCount: 4, dayEndsAt: midnight, dayCount: 5 },
   };
   let usageStore: RedisUsageStore;

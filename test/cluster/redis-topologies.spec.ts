@@ -50,7 +50,7 @@ const runEveryCommand = async (usageStore: RedisUsageStore, accounts = [1n]) => 
   await usageStore.countAuthFailure('192.0.2.1');
   const minuteEndsAt = Date.now() + 60_000;
   await usageStore.mergeUsage({
-    ...{ accountId: 1n, sequence: '1', from: 0, to: 1, acknowledge: () => undefined },
+    ...{ accountId: 1n, sequence: 1, from: 0, to: 1, acknowledge: () => undefined },
     ...{ minuteEndsAt, minuteCount: 1, dayEndsAt: minuteEndsAt, dayCount: 1 },
   });
   return admissions;

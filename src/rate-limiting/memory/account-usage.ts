@@ -9,7 +9,7 @@ export interface PendingUsage {
   readonly dayEndsAt: number;
   readonly dayCount: number;
   /** Identifies a sequence of admissions. The store merges each admission once, even if it is reported several times. */
-  readonly sequence: string;
+  readonly sequence: number;
   /** The positions in the sequence before and after these admissions. */
   readonly from: number;
   readonly to: number;
@@ -74,7 +74,7 @@ export class AccountUsage {
   private acknowledgedUpTo = 0;
   /** Requests that this replica admitted while the outcome of their call to the shared store is unknown. */
   private inDoubt = 0;
-  private readonly sequence = `${++lastSequence}`;
+  private readonly sequence = ++lastSequence;
 
   constructor(private readonly accountId: bigint) {}
 
