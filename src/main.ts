@@ -2,6 +2,8 @@
 import { onStopSignal } from './stop-signals';
 // Before everything that it instruments.
 import { tracing } from './tracing';
+// Before everything that imports Nest.
+import './nest-date-formats';
 import 'reflect-metadata';
 import type { NestFastifyApplication } from '@nestjs/platform-fastify';
 import { createApp } from './app.setup';

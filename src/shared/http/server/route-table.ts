@@ -3,8 +3,6 @@ import { PetStoreError } from '../../domain/pet-store-error';
 import type { ErrorCatalog } from '../errors/error-catalog';
 import type { ErrorHelp } from '../errors/error-help';
 
-const METHOD_LIST = new Intl.ListFormat('en', { type: 'disjunction' });
-
 /** The methods of each path; Fastify's router only knows whether one given method of a path exists. */
 export class RouteTable {
   private readonly routes: { readonly url: string; readonly path: RegExp; readonly method: string }[] = [];
@@ -67,5 +65,11 @@ export function rejectUnsupportedMethods(
 
 /** The error of a request whose path has routes, but none for its method. */
 export function createMethodNotAllowedError(method: string, allowed: readonly string[]): PetStoreError {
-  return new PetStoreError('method_not_allowed', `${method} is not allowed here. Use ${METHOD_LIST.format(allowed)}.`);
+  return new PetStoreError('method_not_allowed', `${method} is not allowed here. Use ${joinAlternatives(allowed)}.`);
+}
+
+/** Not `Intl.ListFormat`, because the first use of `Intl` in a process takes 20 ms and 6 MiB. */
+function joinAlternatives(words: readonly string[]): string {
+  const last = words.at(-1) ?? '';
+  return words.length > 2 ? `${words.slice(0, -1).join(', ')}, or ${last}` : words.join(' or ');
 }
