@@ -6,12 +6,9 @@ import { findFreePort } from '../test/support/process';
 
 export const ROOT = join(__dirname, '../..');
 const { scripts } = JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8')) as { scripts: { start: string } };
-const WORDS = scripts.start.split(' ');
-/** The Node.js options and the memory setting of `npm start`, which all systems use. */
-const OPTIONS = WORDS.filter((word) => word.startsWith('--'));
-const MALLOC_ENV = Object.fromEntries(
-  WORDS.filter((word) => word.startsWith('MALLOC_')).map((word) => word.split('=')),
-) as Readonly<Record<string, string>>;
+/** The Node.js options and the memory settings of `npm start`, which all systems use. */
+const OPTIONS = scripts.start.split(' ').filter((word) => word.startsWith('--'));
+const [, GLIBC_TUNABLES = ''] = /GLIBC_TUNABLES=(\S+)/.exec(scripts.start) ?? [];
 
 const SCRIPTS = {
   service: 'dist/src/main.js',
@@ -34,7 +31,7 @@ export class BenchServer {
     const port = await findFreePort();
     const startedAt = performance.now();
     const child = spawn(process.execPath, [...OPTIONS, join(ROOT, SCRIPTS[system])], {
-      env: { PATH: process.env.PATH, ...MALLOC_ENV, ...env, PORT: port },
+      env: { PATH: process.env.PATH, GLIBC_TUNABLES, ...env, PORT: port },
       stdio: ['ignore', 'ignore', 'inherit'],
     });
     const origin = `http://127.0.0.1:${port}`;
