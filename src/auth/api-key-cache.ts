@@ -132,11 +132,11 @@ export class ApiKeyCache implements OnApplicationShutdown {
       this.keys.delete(token);
       return;
     }
-    const expiresAt = Math.floor(lookedUpAt) + CACHE_TTL_MS;
-    const useRecordedAt = this.keys.get(token, lookedUpAt)?.useRecordedAt ?? Math.floor(lookedUpAt);
+    const now = Math.floor(lookedUpAt);
+    const useRecordedAt = this.keys.get(token, now)?.useRecordedAt ?? now;
     const { principal, keyExpiresAt } = key;
     // With a spread, V8 would create a hidden class for each object, which takes more memory than the object itself.
-    this.keys.set(copyString(token), { principal, keyExpiresAt, expiresAt, useRecordedAt }, lookedUpAt);
+    this.keys.set(copyString(token), { principal, keyExpiresAt, expiresAt: now + CACHE_TTL_MS, useRecordedAt }, now);
   }
 
   /** Looks up the oldest keys again if they are in use, and evicts them if not. */
