@@ -1,4 +1,6 @@
 import { type ArgumentMetadata, Injectable, type Type, ValidationPipe } from '@nestjs/common';
+import * as classTransformer from 'class-transformer';
+import * as classValidator from 'class-validator';
 import { getMetadataStorage, type ValidationError, validateSync, type ValidatorOptions } from 'class-validator';
 import { Clock } from '../../domain/clock';
 import { ExpiringMap } from '../../domain/expiring-map';
@@ -32,6 +34,9 @@ export class RequestValidationPipe extends ValidationPipe {
       // Nest's default. Otherwise, Nest would add it to a copy of the options for each value, and V8 would create a hidden class for
       // each copy.
       validationError: { target: false },
+      // Otherwise, Nest would import the packages as ES modules, and Node.js would search all of their files for exports.
+      validatorPackage: classValidator,
+      transformerPackage: classTransformer,
     });
   }
 
