@@ -28,6 +28,8 @@ const PETS = 1_000;
 const MANY_PETS = 1_000_000;
 const MANY_KEYS = 10_000;
 const MOST_KEYS = 100_000;
+/** How long it takes until each of so many keys has been looked up once. */
+const LOOK_UP_MOST_KEYS_SECONDS = 60;
 const MANY_ACCOUNTS = 1_000_000;
 const CONNECTION_COUNTS = [8, 32, 128, 512];
 /** The benchmark fails below this share of the baseline's list throughput; noise alone does not cause that. */
@@ -321,12 +323,11 @@ async function measureSizes(
     ]);
     const mostKeys = [...manyKeys, ...(await addKeys(url.href, MOST_KEYS - MANY_KEYS))];
     await addAccounts(url.href, MANY_ACCOUNTS);
+    const listWithMostKeys = list('with 100,000 keys of a million accounts', many, mostKeys);
+    await load(many.origin, mostKeys, listWithMostKeys.request, 200, LOOK_UP_MOST_KEYS_SECONDS);
     return [
       ...pages,
-      ...(await measure([
-        list('with 10,000 keys of a million accounts', many, manyKeys),
-        list('with 100,000 keys of a million accounts', many, mostKeys),
-      ])),
+      ...(await measure([list('with 10,000 keys of a million accounts', many, manyKeys), listWithMostKeys])),
     ];
   } finally {
     await largeStore.close();
