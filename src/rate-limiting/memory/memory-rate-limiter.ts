@@ -16,7 +16,7 @@ import {
 import { getClientNetwork } from '../client-network';
 import { AccountUsage, type PendingUsage, type SharedCountResult } from './account-usage';
 
-/** The maximum number of entries of each kind: about 20 MB. */
+/** The maximum number of entries of each kind: 27 MB of accounts, for example. */
 const CAPACITY = 100_000;
 
 /** Times are from the monotonic clock, so that setting the system clock neither shortens nor extends a ban. */
