@@ -65,12 +65,12 @@ function loadWhenUsed(path: string, load: (path: string) => object): void {
  * only if something uses them after all. A start takes 30 to 80 ms less, and a replica 5 MiB less.
  */
 for (const [name, modules] of Object.entries(UNUSED_MODULES)) {
-  for (const each of modules) {
-    try {
-      const requireFrom = createRequire(require.resolve(name));
+  try {
+    const requireFrom = createRequire(require.resolve(name));
+    for (const each of modules) {
       loadWhenUsed(requireFrom.resolve(each), requireFrom);
-    } catch {
-      // Another version of the package may lack the module, and a bundle of the service has no packages.
     }
+  } catch {
+    // Another version of the package may lack a module, and a bundle of the service has no packages. Then modules are loaded at once.
   }
 }
