@@ -59,26 +59,48 @@ describe('The last use of a key', () => {
     expect(written).toHaveLength(1);
   });
 
-  it('is written in batches if there are very many keys', async () => {
-    for (let keyId = 1n; keyId <= 2_001n; keyId++) {
+  const recordForKeys = (count: bigint) => {
+    for (let keyId = 1n; keyId <= count; keyId++) {
       tracker.record(keyId);
     }
-    await tracker.write();
-    expect(written.map(({ length }) => length)).toEqual([1_000, 1_000, 1]);
+  };
+  const getBatchSizes = () => written.map(({ length }) => length);
+
+  it('is written in small batches with pauses if there are many keys, so that requests are not delayed', async () => {
+    tracker.onApplicationBootstrap();
+    recordForKeys(201n);
+    await jest.advanceTimersByTimeAsync(15_000);
+    expect(getBatchSizes()).toEqual([100]);
+    await jest.advanceTimersByTimeAsync(49);
+    expect(getBatchSizes()).toEqual([100]);
+    await jest.advanceTimersByTimeAsync(1);
+    expect(getBatchSizes()).toEqual([100, 100]);
+    await jest.advanceTimersByTimeAsync(50);
+    expect(getBatchSizes()).toEqual([100, 100, 1]);
+    expect(new Set(written.flat().map(({ keyId }) => keyId)).size).toBe(201);
   });
 
-  it('is lost if the database is unavailable, without other effects', async () => {
+  it('is written without pauses when the service stops, even during a pause', async () => {
+    tracker.onApplicationBootstrap();
+    recordForKeys(301n);
+    await jest.advanceTimersByTimeAsync(15_000);
+    expect(getBatchSizes()).toEqual([100]);
+    await tracker.onApplicationShutdown();
+    expect(getBatchSizes()).toEqual([100, 100, 100, 1]);
+    await jest.advanceTimersByTimeAsync(60_000);
+    expect(getBatchSizes()).toEqual([100, 100, 100, 1]);
+  });
+
+  it('is lost if the database is unavailable, but those of the following batches are written later', async () => {
     failure = new ServiceUnavailableError();
-    for (let keyId = 1n; keyId <= 2_001n; keyId++) {
-      tracker.record(keyId);
-    }
+    recordForKeys(201n);
     await tracker.write();
-    expect(written).toHaveLength(1);
+    expect(getBatchSizes()).toEqual([100]);
     expect(errors).toEqual([]);
     failure = undefined;
-    recordAt(1, 7n);
     await tracker.write();
-    expect(written.slice(1)).toEqual([[{ keyId: 7n, at: new Date(1) }]]);
+    expect(getBatchSizes()).toEqual([100, 100, 1]);
+    expect(new Set(written.flat().map(({ keyId }) => keyId)).size).toBe(201);
   });
 
   it('is logged as an error if it cannot be written for another reason', async () => {

@@ -1,10 +1,12 @@
 import { Injectable, Logger, type OnApplicationBootstrap, type OnApplicationShutdown } from '@nestjs/common';
 import { Clock } from '../shared/domain/clock';
 import { PetStoreError } from '../shared/domain/pet-store-error';
-import { ApiKeyRepository } from './domain/api-key.repository';
+import { ApiKeyRepository, type LastUsedUpdate } from './domain/api-key.repository';
 
 const INTERVAL_MS = 15_000;
-const BATCH_SIZE = 1_000;
+/** Small batches with pauses, because the database would take a quarter of a second for 10,000 keys, and delay requests meanwhile. */
+const BATCH_SIZE = 100;
+const PAUSE_MS = 50;
 
 /** Tracks when keys were last used: in memory while requests run, written in batches in the background. */
 @Injectable()
@@ -19,7 +21,7 @@ export class LastUsedTracker implements OnApplicationBootstrap, OnApplicationShu
   ) {}
 
   onApplicationBootstrap(): void {
-    this.timer = setInterval(() => void this.write(), INTERVAL_MS).unref();
+    this.timer = setInterval(() => void this.write(PAUSE_MS), INTERVAL_MS).unref();
   }
 
   async onApplicationShutdown(): Promise<void> {
@@ -31,13 +33,17 @@ export class LastUsedTracker implements OnApplicationBootstrap, OnApplicationShu
     this.lastUsedTimes.set(keyId, this.clock.now());
   }
 
-  /** Writes the recorded times. Times that the database does not accept are lost, which is acceptable. */
-  async write(): Promise<void> {
-    const updates = Array.from(this.lastUsedTimes, ([keyId, at]) => ({ keyId, at: new Date(at) }));
-    this.lastUsedTimes.clear();
+  /**
+   * Writes the times recorded so far. Times that the database does not accept are lost, which is acceptable.
+   * @param pauseMs how long to wait after each batch
+   */
+  async write(pauseMs = 0): Promise<void> {
     try {
-      for (let start = 0; start < updates.length; start += BATCH_SIZE) {
-        await this.keys.recordLastUsed(updates.slice(start, start + BATCH_SIZE));
+      for (let rest = this.lastUsedTimes.size; rest > 0 && this.lastUsedTimes.size > 0; rest -= BATCH_SIZE) {
+        await this.keys.recordLastUsed(this.takeBatch());
+        if (pauseMs > 0) {
+          await new Promise((resolve) => setTimeout(resolve, pauseMs).unref());
+        }
       }
     } catch (error) {
       // Database outages are reported elsewhere.
@@ -45,5 +51,16 @@ export class LastUsedTracker implements OnApplicationBootstrap, OnApplicationShu
         this.logger.error(error);
       }
     }
+  }
+
+  private takeBatch(): LastUsedUpdate[] {
+    const batch: LastUsedUpdate[] = [];
+    for (const [keyId, at] of this.lastUsedTimes) {
+      this.lastUsedTimes.delete(keyId);
+      if (batch.push({ keyId, at: new Date(at) }) === BATCH_SIZE) {
+        break;
+      }
+    }
+    return batch;
   }
 }
