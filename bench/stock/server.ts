@@ -154,7 +154,14 @@ const storage: ThrottlerStorage = {
     {
       provide: DataSource,
       useFactory: () =>
-        new DataSource({ type: 'postgres', url: DATABASE_URL, entities: [PetRow, KeyRow], poolSize: 10 }).initialize(),
+        new DataSource({
+          type: 'postgres',
+          url: DATABASE_URL,
+          entities: [PetRow, KeyRow],
+          poolSize: 10,
+          // Otherwise, its connections would all end ten seconds after its load, during that of another system.
+          extra: { idleTimeoutMillis: 0 },
+        }).initialize(),
     },
   ],
 })
