@@ -98,9 +98,11 @@ describe('The last use of a key', () => {
     expect(getBatchSizes()).toEqual([100]);
     expect(errors).toEqual([]);
     failure = undefined;
+    recordAt(1, 7n);
     await tracker.write();
-    expect(getBatchSizes()).toEqual([100, 100, 1]);
+    expect(getBatchSizes()).toEqual([100, 100, 2]);
     expect(new Set(written.flat().map(({ keyId }) => keyId)).size).toBe(201);
+    expect(written[2]?.[1]).toEqual({ keyId: 7n, at: new Date(1) });
   });
 
   it('is logged as an error if it cannot be written for another reason', async () => {
