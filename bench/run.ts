@@ -411,13 +411,14 @@ async function insert(databaseUrl: string, tables: string, sql: string, values: 
 function print(results: readonly Result[]): void {
   process.stdout.write(`${GENERATOR}, ${CONNECTIONS} connections, medians of ${ROUNDS} rounds of ${SECONDS} s\n\n`);
   process.stdout.write(
-    '| scenario | system | per second | p99, ms | MiB | of baseline | of lean | of stock |\n' +
-      '| --- | --- | --: | --: | --: | --: | --: | --: |\n',
+    '| scenario | system | per second | p99, ms | MiB | of baseline | of lean | of stock | p99 of lean |\n' +
+      '| --- | --- | --: | --: | --: | --: | --: | --: | --: |\n',
   );
   for (const { scenario, system, rate, p99, residentMiB } of results) {
-    const ratios = (['baseline', 'lean', 'stock'] as const).map((other) =>
-      system === 'service' ? (computeServiceRatio(results, scenario, other)?.toFixed(2) ?? '') : '',
-    );
+    const ratios = [
+      ...(['baseline', 'lean', 'stock'] as const).map((other) => computeServiceRatio(results, scenario, other)),
+      computeServiceRatio(results, scenario, 'lean', 'p99'),
+    ].map((ratio) => (system === 'service' ? (ratio?.toFixed(2) ?? '') : ''));
     process.stdout.write(
       `| ${[scenario, system, rate.toFixed(0), p99.toFixed(1), residentMiB, ...ratios].join(' | ')} |\n`,
     );
@@ -433,10 +434,15 @@ function printManyKeys(results: readonly Result[], scenario: string, scenarioWit
   }
 }
 
-/** Returns the throughput of the service as a multiple of another system's. */
-function computeServiceRatio(results: readonly Result[], scenario: string, other: System): number | undefined {
+/** Returns the rate or p99 of the service as a multiple of another system's. */
+function computeServiceRatio(
+  results: readonly Result[],
+  scenario: string,
+  other: System,
+  value: keyof Measurement = 'rate',
+): number | undefined {
   const [own, others] = [findResult(results, scenario, 'service'), findResult(results, scenario, other)];
-  return own === undefined || others === undefined ? undefined : computeRatio(own, others, 'rate');
+  return own === undefined || others === undefined ? undefined : computeRatio(own, others, value);
 }
 
 function findResult(results: readonly Result[], scenario: string, system: System): Result | undefined {
