@@ -149,6 +149,19 @@ describe('Requests of many keys that arrive in one event-loop tick', () => {
     }
   });
 
+  it('are sent to Redis in one call per tick', async () => {
+    const limiter = await createLimiter(new TestClock());
+    const calls = jest.spyOn(RedisUsageStore.prototype, 'countRequests');
+    const decisions = Promise.all(principals.map(async (principal) => limiter.countRequest(principal)));
+    for (let tick = 1; tick <= 4; tick++) {
+      await new Promise(setImmediate);
+      expect(calls).toHaveBeenCalledTimes(tick);
+    }
+    expect(calls.mock.calls.map(([batch]) => batch.length)).toEqual([16, 16, 16, 15]);
+    calls.mockRestore();
+    expect(await decisions).toHaveLength(principals.length);
+  });
+
   it('are counted with one call per key if the server only accepts keys of one slot per call', async () => {
     const cluster = await startSingleNodeCluster();
     const operator = new Redis(cluster.url);

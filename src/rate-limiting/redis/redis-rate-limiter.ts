@@ -18,7 +18,13 @@ import type { PendingUsage } from '../memory/account-usage';
 import { MemoryRateLimiter } from '../memory/memory-rate-limiter';
 import { getClientNetwork } from '../client-network';
 import { CircuitBreaker } from './circuit-breaker';
-import { type CountRequestsResult, PROBE_TAG, type RedisUsageStore, toRateLimitUsage } from './redis-usage-store';
+import {
+  type CountRequestsResult,
+  MAX_BATCH_SIZE,
+  PROBE_TAG,
+  type RedisUsageStore,
+  toRateLimitUsage,
+} from './redis-usage-store';
 import { RedisClock } from './redis-clock';
 import { withTimeout } from './with-timeout';
 
@@ -36,7 +42,7 @@ type SharedStore = Pick<RedisUsageStore, keyof RedisUsageStore>;
 
 type Resolve = (decision: RateLimitDecision) => void;
 
-/** The requests with a key that arrived in one event-loop tick. */
+/** The requests with a key that are counted in one event-loop tick. */
 interface RequestGroup {
   readonly principal: Principal;
   readonly resolvers: readonly Resolve[];
@@ -113,9 +119,7 @@ export class RedisRateLimiter extends RateLimiter implements OnModuleInit, OnApp
         return;
       }
       if (this.queued.size === 0) {
-        setImmediate(() => {
-          this.countQueued();
-        });
+        this.scheduleCount();
       }
       this.queued.set(principal, [resolve]);
     });
@@ -165,16 +169,32 @@ export class RedisRateLimiter extends RateLimiter implements OnModuleInit, OnApp
       : createAuthFailureDecision(exhausted.window, false, this.redisClock.now());
   }
 
+  private scheduleCount(): void {
+    setImmediate(() => {
+      this.countQueued();
+    });
+  }
+
+  /** Counts the requests with up to 16 keys, so that each tick sends Redis one packet. Requests with further keys wait for the next tick. */
   private countQueued(): void {
     const { queued } = this;
     this.queued = new Map();
     const groupsByBreaker = new Map<CircuitBreaker, RequestGroup[]>();
+    let keys = 0;
     queued.forEach((resolvers, principal) => {
+      keys++;
+      if (keys > MAX_BATCH_SIZE) {
+        this.queued.set(principal, resolvers);
+        return;
+      }
       const breaker = this.getBreaker(`${principal.accountId}`);
       const groups = groupsByBreaker.get(breaker) ?? [];
       groups.push({ principal, resolvers });
       groupsByBreaker.set(breaker, groups);
     });
+    if (this.queued.size > 0) {
+      this.scheduleCount();
+    }
     const { maxBatchSize } = this.store;
     groupsByBreaker.forEach((groups, breaker) => {
       for (let start = 0; start < groups.length; start += maxBatchSize) {
@@ -183,7 +203,7 @@ export class RedisRateLimiter extends RateLimiter implements OnModuleInit, OnApp
     });
   }
 
-  /** Makes one call to Redis for requests that arrived in one event-loop tick. */
+  /** Makes one call to Redis for requests that are counted in one event-loop tick. */
   private async countBatch(breaker: CircuitBreaker, groups: readonly RequestGroup[]): Promise<void> {
     const outcome = await breaker.execute(() => this.fetchCounts(groups));
     const { reply } = outcome;
