@@ -175,7 +175,7 @@ export class RedisRateLimiter extends RateLimiter implements OnModuleInit, OnApp
     });
   }
 
-  /** Counts the requests with up to 16 keys, so that each tick sends Redis one packet. Requests with further keys wait for the next tick. */
+  /** Counts the requests with up to 16 keys, so that each tick sends Redis one packet. Further keys wait for the next tick. */
   private countQueued(): void {
     const { queued } = this;
     this.queued = new Map();

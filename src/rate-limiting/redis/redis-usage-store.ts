@@ -12,7 +12,7 @@ import { readTlsOptions, createRedisClient, getRedisUser } from './redis-client'
 import { REDIS_SETTINGS } from './redis-settings';
 import { COUNT_AUTH_FAILURE, COUNT_REQUESTS, PERMISSIONS, PROBE, MERGE_USAGE, type Script } from './scripts';
 
-/** The maximum number of API keys per call. With 32, the rate of creating is 3 to 5% lower, because Redis and the replica wait for each other. */
+/** The maximum number of API keys per call. With 32, creating is 3 to 5% slower, because Redis and the replica wait for each other. */
 export const MAX_BATCH_SIZE = 16;
 /** The hash tag of a probe of any node. It must not be empty: in a cluster, the keys of a probe would have different slots. */
 export const PROBE_TAG = 'probe';
