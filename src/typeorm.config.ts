@@ -17,8 +17,13 @@ import { FixPetNameCheck1795320900000 } from './pets/persistence/fix-pet-name-ch
 import { PetSchema } from './pets/persistence/pet.schema';
 import { DATABASE_SETTINGS } from './shared/persistence/database-settings';
 import { getEmbeddedDatabaseHost } from './shared/persistence/embedded/embedded-database';
-import { CONNECT_TIMEOUT_MS, POOL_OPTIONS, createServerPoolOptions } from './shared/persistence/pool-options';
 import { parseServerConnection } from './shared/persistence/server-connection';
+import {
+  CONNECT_TIMEOUT_MS,
+  createServerPoolOptions,
+  POOL_OPTIONS,
+  URGENT_CONNECTIONS,
+} from './shared/persistence/session';
 
 /** The database connection of TypeORM, the entity schemas, and the migrations in the order in which they run. */
 export function createTypeOrmConfig(settings: Pick<Settings, 'databaseUrl' | 'dataDir' | 'get'>): DataSourceOptions {
@@ -52,8 +57,8 @@ export function createTypeOrmConfig(settings: Pick<Settings, 'databaseUrl' | 'da
     ...(databaseUrl === undefined
       ? { host: getEmbeddedDatabaseHost(dataDir), port: 5432, username: 'postgres', database: 'postgres' }
       : parseServerConnection('DATABASE_URL', databaseUrl, settings)),
-    poolSize: poolMax,
+    poolSize: poolMax - URGENT_CONNECTIONS,
     connectTimeoutMS: CONNECT_TIMEOUT_MS,
-    extra: { ...POOL_OPTIONS, ...(databaseUrl !== undefined && createServerPoolOptions(settings, 'primary')) },
+    extra: databaseUrl === undefined ? POOL_OPTIONS : createServerPoolOptions(settings, 'primary'),
   };
 }

@@ -3,7 +3,7 @@ import { collectDefaultMetrics, Counter, Gauge, Histogram, Registry } from 'prom
 import { VERSION } from '../config/version';
 import { Readiness } from '../health';
 import { RateLimiter } from '../rate-limiting';
-import { Database } from '../shared/persistence/database';
+import { Statements } from '../shared/persistence/statements';
 import { ReadEndpoint } from '../shared/persistence/read-endpoint';
 
 const LATENCY_BUCKETS = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5];
@@ -46,7 +46,7 @@ export class Metrics {
   constructor(
     private readonly registry: Registry,
     { monitor }: RateLimiter,
-    database: Database,
+    statements: Statements,
     readiness: Readiness,
     readEndpoint: ReadEndpoint,
   ) {
@@ -86,7 +86,7 @@ export class Metrics {
       labelNames: ['state'],
       registers,
       collect() {
-        const { used, idle } = database.poolState;
+        const { used, idle } = statements.poolState;
         this.set({ state: 'used' }, used);
         this.set({ state: 'idle' }, idle);
       },
@@ -96,7 +96,7 @@ export class Metrics {
       help: 'Pending requests for a connection of the database pool.',
       registers,
       collect() {
-        this.set(database.poolState.pendingRequests);
+        this.set(statements.poolState.pendingRequests);
       },
     });
     new Gauge({

@@ -5,7 +5,7 @@ import { Clock } from './domain/clock';
 import { UnitOfWork } from './domain/unit-of-work';
 import { Database } from './persistence/database';
 import { ReadEndpoint } from './persistence/read-endpoint';
-import { PreparedStatements } from './persistence/statements/prepared-statements';
+import { Statements } from './persistence/statements';
 import { TypeOrmUnitOfWork } from './persistence/typeorm-unit-of-work';
 
 /** The providers that every module may inject: the settings, the clock, the database and its transactions. */
@@ -26,12 +26,12 @@ export class SharedModule {
         { provide: Clock, useValue: clock },
         { provide: DataSource, useValue: new DataSource(database) },
         { provide: Database, useClass: databaseClass },
-        PreparedStatements,
+        Statements,
         ReadEndpoint,
         TypeOrmUnitOfWork,
         { provide: UnitOfWork, useExisting: TypeOrmUnitOfWork },
       ],
-      exports: [Settings, Clock, DataSource, Database, PreparedStatements, ReadEndpoint, TypeOrmUnitOfWork, UnitOfWork],
+      exports: [Settings, Clock, DataSource, Database, Statements, ReadEndpoint, TypeOrmUnitOfWork, UnitOfWork],
     };
   }
 }

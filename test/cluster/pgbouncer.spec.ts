@@ -132,10 +132,26 @@ describe.each([
     }
   });
 
+  if (mode === 'transaction') {
+    // Before a replica with the wrong mode leaves its own timeouts on the server connections.
+    it('log which timeouts their role lacks', async () => {
+      const unlimited = await Replica.start({ ...env, DATABASE_URL: `${pooler.url}/petstore` });
+      try {
+        await eventually(20_000, () => unlimited.isReady());
+        expect(unlimited.program.stdout).toMatch(
+          /no idle_in_transaction_session_timeout, lock_timeout, statement_timeout, which DATABASE_POOLER_MODE=transaction needs/,
+        );
+        expect(replicas.map(({ program }) => program.stdout).join('')).not.toContain('database_timeouts_missing');
+      } finally {
+        await unlimited.program.kill('SIGKILL');
+      }
+    });
+  }
+
   // PgBouncer 1.21 and later keep prepared statements in transaction mode.
   const losesPreparedStatements = /PgBouncer 1\.(\d|1\d|20)\./.test(readPgbouncerVersion());
   if (mode === 'transaction' && losesPreparedStatements) {
-    it('log that prepared statements are lost when DATABASE_POOLER_MODE is not set', async () => {
+    it('lose no request when DATABASE_POOLER_MODE is not set, and log once which setting is missing', async () => {
       // It uses another role, because its prepared statements remain on the server connections of that role.
       const misconfigured = await Replica.start({
         ...env,
@@ -143,18 +159,30 @@ describe.each([
         DATABASE_POOLER_MODE: '',
       });
       try {
-        const reason = /prepared statement \\"\w+\\" does not exist/;
-        await eventually(20_000, async () => {
-          await runConcurrently(8, 64, (index) =>
-            index % 4 === 0 ? client.add(misconfigured.port, 'Rex') : client.call(misconfigured.port),
-          );
-          return reason.test(misconfigured.program.stdout);
-        });
+        await eventually(20_000, () => misconfigured.isReady());
+        const replies = await runConcurrently(32, 1_000, (index) =>
+          index % 4 === 0 ? client.add(misconfigured.port, 'Rex') : client.call(misconfigured.port),
+        );
+        expect([...new Set(replies.map(({ status }) => status))].sort()).toEqual([200, 201]);
+        const events = [...misconfigured.program.stdout.matchAll(/prepared_statements_lost.*DATABASE_POOLER_MODE/g)];
+        expect(events).toHaveLength(1);
       } finally {
         await misconfigured.program.kill('SIGKILL');
       }
     });
   }
+
+  it('return 503 within 2 s while a table is locked, to one request and to many', async () => {
+    const session = new pg.Client(`${postgres.url}/petstore`);
+    await session.connect();
+    await session.query('BEGIN; LOCK TABLE pets IN ACCESS EXCLUSIVE MODE');
+    const port = replicas[0]?.port ?? 0;
+    const replies = [await client.call(port), ...(await runConcurrently(32, 32, () => client.call(port)))];
+    await session.end();
+    expect([...new Set(replies.map(({ status }) => status))]).toEqual([503]);
+    expect(Math.max(...replies.map(({ ms }) => ms))).toBeLessThan(2_000);
+    await eventually(2_000, async () => (await client.call(port)).status === 200);
+  });
 
   it('have a command line that works through PgBouncer', async () => {
     const { id } = await readJson<{ id: number }>('accounts create --name Acme --plan pro', env);

@@ -9,7 +9,8 @@ import { ADMIN_DATABASE_URL } from '../support/worker-database';
 const SCRATCH = 'made_from_schemas';
 
 describe('The entity schemas', () => {
-  const config = createTypeOrmConfig(loadSettings({ DATABASE_URL: ADMIN_DATABASE_URL }));
+  const settings = loadSettings({ DATABASE_URL: ADMIN_DATABASE_URL });
+  const config = createTypeOrmConfig(settings);
   let migrated: DataSource;
 
   beforeAll(async () => {
@@ -38,7 +39,7 @@ describe('The entity schemas', () => {
   });
 
   it('prevent startup if the schema of a stored class is missing', () => {
-    const unitOfWork = new TypeOrmUnitOfWork(new DataSource({ ...config, entities: [] }));
+    const unitOfWork = new TypeOrmUnitOfWork(new DataSource({ ...config, entities: [] }), settings);
     expect(() => new TypeOrmAccountRepository(unitOfWork)).toThrow(
       'No schema of Account is listed in src/typeorm.config.ts.',
     );

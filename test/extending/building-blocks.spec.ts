@@ -4,7 +4,7 @@ import { DataSource } from 'typeorm';
 import { InvalidSettingsError, loadSettings } from '../../src/config/settings';
 import { PetsService } from '../../src/pets';
 import { UnitOfWork } from '../../src/shared/domain/unit-of-work';
-import { PreparedStatements } from '../../src/shared/persistence/statements/prepared-statements';
+import { Statements } from '../../src/shared/persistence/statements';
 import { convertViolation } from '../../src/shared/persistence/constraint-violation';
 import { getCode } from '../support/service';
 import { VisitStore } from './visit-store';
@@ -161,14 +161,14 @@ describe('A module added by a team', () => {
     });
 
     it('a violation in any kind of statement, or at the commit, returns the declared error', async () => {
-      const [statements, unitOfWork] = [store.app.get(PreparedStatements), store.app.get(UnitOfWork)];
+      const [statements, unitOfWork] = [store.app.get(Statements), store.app.get(UnitOfWork)];
       await store.app
         .get(DataSource)
         .query(
           `CREATE TABLE rooms (name text CONSTRAINT rooms_once UNIQUE DEFERRABLE INITIALLY DEFERRED, CHECK (name <> ''))`,
         );
       const add = (name: string) =>
-        statements.write({ name: 'add_room', text: 'INSERT INTO rooms (name) VALUES ($1)' }, [name]);
+        statements.write({ name: 'add_room', text: 'INSERT INTO rooms (name) VALUES ($1)', columns: [] }, [name]);
       const errors = {
         rooms_once: () => new ConflictException('The room exists.'),
         rooms_name_check: () => new BadRequestException('The room needs a name.'),

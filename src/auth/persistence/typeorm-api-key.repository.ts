@@ -3,7 +3,7 @@ import type { Repository } from 'typeorm';
 import { ServiceUnavailableError } from '../../shared/domain/pet-store-error';
 import type { Scope } from '../../shared/domain/principal';
 import { getInsertedId } from '../../shared/persistence/bigint-column';
-import { PreparedStatements } from '../../shared/persistence/statements/prepared-statements';
+import { Statements } from '../../shared/persistence/statements';
 import { TypeOrmUnitOfWork } from '../../shared/persistence/typeorm-unit-of-work';
 import { convertUnavailableError } from '../../shared/persistence/unavailable-error';
 import type { Plan } from '../domain/account';
@@ -20,14 +20,18 @@ import {
 /** Identifies the running server and the database. It changes with a restart, a failover and a restored backup. */
 const SOURCE_SQL = `(SELECT concat_ws(' ', pg_postmaster_start_time(), 'auth_changes'::regclass::oid))`;
 
-/** Prepared and sent separately from other reads, because requests with an uncached key wait for this lookup. */
+/** Urgent, because requests with an uncached key wait for this lookup. */
 const FIND_BY_HASHES = {
   name: 'api_keys_by_hashes',
-  pipeline: 'api_keys',
+  isUrgent: true,
+  columns: [
+    ...['id', 'account_id', 'hash', 'first_characters', 'scope', 'expires_at', 'revoked_at', 'unbans'],
+    ...['plan', 'per_minute', 'per_day', 'source'],
+  ],
   text: `
-    SELECT key.id, account_id, hash, first_characters, scope, expires_at, revoked_at, unbans, plan, per_minute, per_day, ${SOURCE_SQL}
+    SELECT key.id, account_id, hash, first_characters, scope, expires_at, revoked_at, unbans, plan, per_minute, per_day, ${SOURCE_SQL} AS source
     FROM api_keys AS key JOIN accounts AS account ON account.id = account_id WHERE hash = ANY ($1::bytea[])`,
-};
+} as const;
 type KeyRow = [
   id: string,
   accountId: string,
@@ -52,23 +56,24 @@ const MAX_CHANGES = 1_000;
  */
 export const FIND_CHANGES_SINCE = {
   name: 'auth_changes_since',
-  pipeline: 'api_keys',
+  isUrgent: true,
+  columns: ['source', 'snapshot', 'is_in_recovery', 'account_ids'],
   text: `
-    SELECT ${SOURCE_SQL}, pg_current_snapshot()::text, pg_is_in_recovery(), ARRAY(
+    SELECT ${SOURCE_SQL} AS source, pg_current_snapshot()::text AS snapshot, pg_is_in_recovery() AS is_in_recovery, ARRAY(
       SELECT account_id FROM auth_changes
       WHERE transaction_id >= pg_snapshot_xmin($1::pg_snapshot)
         AND transaction_id < pg_snapshot_xmax(pg_current_snapshot())
         AND NOT pg_visible_in_snapshot(transaction_id, $1::pg_snapshot)
       LIMIT ${MAX_CHANGES + 1}
-    )`,
-};
+    ) AS account_ids`,
+} as const;
 type ChangesRow = [source: string, snapshot: string, isInRecovery: boolean, accountIds: (string | null)[]];
 
 @Injectable()
 export class TypeOrmApiKeyRepository extends ApiKeyRepository {
   constructor(
     private readonly unitOfWork: TypeOrmUnitOfWork,
-    private readonly statements: PreparedStatements,
+    private readonly statements: Statements,
   ) {
     super();
     unitOfWork.requireSchema(ApiKey);

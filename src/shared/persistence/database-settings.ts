@@ -17,8 +17,8 @@ export const DATABASE_SETTINGS = declareSettings({
   /** The mode of a connection pooler such as PgBouncer in front of the server. */
   poolerMode: ['DATABASE_POOLER_MODE', oneOf('session', 'transaction'), 'session'],
   /**
-   * The maximum number of connections of each pool: one for the primary, and one for the read endpoint, if there is one. Writes use
-   * at most half of them, and each read pipeline at most a third, or two.
+   * The maximum number of connections to the primary, and to the read endpoint, if there is one. Two of them are reserved for API key
+   * lookups and the readiness probe; writes use fewer than half.
    */
   poolMax: ['DATABASE_POOL_MAX', integer(5, 200), 10],
   /** The statement timeout in ms: at least as long as a migration may block statements. */

@@ -6,10 +6,10 @@ import { ServiceUnavailableError } from '../domain/pet-store-error';
 import { getErrorMessage } from '../domain/error-message';
 import { EmbeddedDatabase } from './embedded/embedded-database';
 import { checkSchema, migrate } from './migrate';
-import { getPool, getPoolMax } from './postgres-client';
+import { DATABASE_SETTINGS } from './database-settings';
 import { createMigrationOptions } from './server-connection';
 import { DatabaseSetupError, isTemporary, MigrationLockedError } from './startup-errors';
-import { PreparedStatements } from './statements/prepared-statements';
+import { Statements } from './statements';
 
 const RETRY_INTERVAL_MS = 1_000;
 /** How many times a migration tries to lock its tables before the replica starts to listen: for about 2 s. */
@@ -17,8 +17,15 @@ const MAX_LOCK_ATTEMPTS = 10;
 /** The interval at which the log repeats why the database is unavailable. */
 const REMINDER_INTERVAL_MS = 60_000;
 
-/** Runs in the pipeline of API key lookups, so that slow statements on other tables do not delay the readiness probe. */
-const IS_IN_RECOVERY = { name: 'in_recovery', pipeline: 'api_keys', text: 'SELECT pg_is_in_recovery()' };
+/** Urgent, so that slow statements do not delay the readiness probe. */
+const IS_IN_RECOVERY = {
+  name: 'in_recovery',
+  isUrgent: true,
+  text: 'SELECT pg_is_in_recovery()',
+  columns: ['pg_is_in_recovery'],
+} as const;
+/** The parameters that a database role must have behind a pooler in transaction mode, where a session has none of its own. */
+const ROLE_TIMEOUTS = ['statement_timeout', 'lock_timeout', 'idle_in_transaction_session_timeout'];
 
 /**
  * Opens the database at startup, migrates it, and closes it after the last request. Without `DATABASE_URL`, it opens the embedded
@@ -38,7 +45,7 @@ export class Database implements OnModuleInit, OnApplicationShutdown {
   constructor(
     protected readonly settings: Settings,
     protected readonly dataSource: DataSource,
-    private readonly statements: PreparedStatements,
+    private readonly statements: Statements,
   ) {}
 
   async onModuleInit(): Promise<void> {
@@ -59,7 +66,7 @@ export class Database implements OnModuleInit, OnApplicationShutdown {
   async onApplicationShutdown(): Promise<void> {
     this.stopping.abort();
     await this.opening;
-    this.statements.close();
+    await this.statements.close();
     if (this.dataSource.isInitialized) {
       await this.dataSource.destroy();
     }
@@ -75,19 +82,6 @@ export class Database implements OnModuleInit, OnApplicationShutdown {
     if (row?.[0] !== false) {
       throw new ServiceUnavailableError(new Error('The database is a standby'));
     }
-  }
-
-  /** The number of used and idle connections in the pool, and of pending requests for a connection. */
-  get poolState(): { readonly used: number; readonly idle: number; readonly pendingRequests: number } {
-    const { totalCount = 0, idleCount = 0, waitingCount = 0 } = getPool(this.dataSource) ?? {};
-    return { used: totalCount - idleCount, idle: idleCount, pendingRequests: waitingCount };
-  }
-
-  /** Opens all connections of the pool, so that the first burst of requests does not wait for them. */
-  private async openConnections(): Promise<void> {
-    await Promise.allSettled(
-      Array.from({ length: getPoolMax(this.dataSource) }, () => this.dataSource.query('SELECT 1')),
-    );
   }
 
   /**
@@ -121,7 +115,25 @@ export class Database implements OnModuleInit, OnApplicationShutdown {
       await checkSchema(options);
     }
     await this.dataSource.initialize();
-    await this.openConnections();
+    await this.warnOfMissingTimeouts();
+  }
+
+  /** Transactions set their own timeouts, but other statements have only those of the role. */
+  private async warnOfMissingTimeouts(): Promise<void> {
+    if (this.settings.get(DATABASE_SETTINGS).poolerMode !== 'transaction') {
+      return;
+    }
+    const rows = await this.dataSource.query<{ name: string }[]>(
+      'SELECT name FROM pg_settings WHERE name = ANY ($1) AND setting = $2',
+      [ROLE_TIMEOUTS, '0'],
+    );
+    const missing = rows.map(({ name }) => name).sort();
+    if (missing.length > 0) {
+      this.logger.warn(
+        { event: 'database_timeouts_missing', missing },
+        `The database role has no ${missing.join(', ')}, which DATABASE_POOLER_MODE=transaction needs: set them with ALTER ROLE.`,
+      );
+    }
   }
 
   /** Retries until the database is open, the replica stops, or a failure is permanent. */

@@ -1,6 +1,6 @@
 import { DataSource, type DataSourceOptions, MigrationExecutor, type QueryRunner } from 'typeorm';
 import { getErrorCode } from '../domain/error-message';
-import { PostgresClient } from './postgres-client';
+import { MIGRATION_POOL_OPTIONS } from './session';
 import { DatabaseSetupError, MigrationLockedError, SchemaOutdatedError } from './startup-errors';
 
 /** The advisory lock for schema changes: any number, as long as every replica uses the same one. */
@@ -11,9 +11,6 @@ const MIGRATION_LOCK_KEY = 7_383_782;
  */
 const LOCK_TIMEOUT_MS = 200;
 const LOCK_NOT_AVAILABLE = '55P03';
-
-/** A connection without the timeouts of requests, because migrations may take longer. */
-export const MIGRATION_CONNECTION = { keepAlive: true, Client: PostgresClient };
 
 /**
  * Runs all pending migrations in one transaction on a separate connection, one process at a time. Locks are taken only
@@ -72,7 +69,7 @@ function runAndCheckColumns<T>(options: DataSourceOptions, work: Work<T>): Promi
 /** Calls `work` with a migration executor on a separate connection. @throws DatabaseSetupError */
 export async function withMigrations<T>(options: DataSourceOptions, work: Work<T>): Promise<T> {
   // TypeORM's default logger writes to the console.
-  const dataSource = new DataSource({ ...options, extra: MIGRATION_CONNECTION, logger: 'debug' });
+  const dataSource = new DataSource({ ...options, extra: MIGRATION_POOL_OPTIONS, logger: 'debug' });
   await dataSource.initialize();
   const runner = dataSource.createQueryRunner();
   try {

@@ -1,13 +1,11 @@
 import { Injectable, Logger, type OnApplicationBootstrap, type OnApplicationShutdown } from '@nestjs/common';
-import { Pool } from 'pg';
+import type { Pool } from 'pg';
 import { InvalidSettingsError, Settings } from '../../config/settings';
 import { getErrorMessage } from '../domain/error-message';
-import { CONNECT_TIMEOUT_MS, POOL_OPTIONS, createServerPoolOptions } from './pool-options';
 import { DATABASE_SETTINGS } from './database-settings';
 import { parseServerConnection } from './server-connection';
-import { PreparedStatements } from './statements/prepared-statements';
-import { ReadPipeline } from './statements/read-pipeline';
-import type { Parameter, ReadStatement, Row } from './statements/statement';
+import { CONNECT_TIMEOUT_MS, createServerPoolOptions } from './session';
+import { createPool, type Parameter, type Row, type Statement, Statements } from './statements';
 import { TypeOrmUnitOfWork } from './typeorm-unit-of-work';
 
 /** The endpoint is checked at this interval, or four times per maximum lag if that is more often. */
@@ -20,18 +18,18 @@ const READ_TIMEOUT_MS = 500;
  * Reads the end of the last record that the primary wrote, not the start of the next one: if a record ends at a page boundary, the
  * next one starts after the header of the next page, which a standby does not reach while nothing is written.
  */
-const CURRENT_WAL_POSITION = { name: 'wal_written', pipeline: 'api_keys', text: 'SELECT pg_current_wal_lsn()' };
-const CHECK = { name: 'read_endpoint_check', pipeline: 'check', text: 'SELECT 1' };
+const CURRENT_WAL_POSITION = {
+  name: 'wal_written',
+  isUrgent: true,
+  text: 'SELECT pg_current_wal_lsn()',
+  columns: ['pg_current_wal_lsn'],
+} as const;
+const CHECK = { name: 'read_endpoint_check', text: 'SELECT true AS responds', columns: ['responds'] };
 
 /** A position in the write-ahead log that includes everything the primary had written by the time `at` (ms). */
 interface Sample {
   readonly at: number;
   readonly position: bigint;
-}
-
-interface Connections {
-  readonly pool: Pool;
-  readonly pipeline: ReadPipeline;
 }
 
 /**
@@ -42,12 +40,12 @@ interface Connections {
 @Injectable()
 export class ReadEndpoint implements OnApplicationBootstrap, OnApplicationShutdown {
   private readonly logger = new Logger(ReadEndpoint.name);
-  private readonly connect: (() => Connections) | undefined;
+  private readonly connect: (() => Pool) | undefined;
   private readonly maxLagMs: number;
-  private connections: Connections | undefined;
+  private pool: Pool | undefined;
   /** Samples, oldest first. */
   private samples: Sample[] = [];
-  private readonly statementsWithPosition = new Map<ReadStatement, ReadStatement>();
+  private readonly statementsWithPosition = new Map<Statement, Statement>();
   private timer: NodeJS.Timeout | undefined;
   private isStopped = false;
   /** undefined before the first check. */
@@ -55,11 +53,11 @@ export class ReadEndpoint implements OnApplicationBootstrap, OnApplicationShutdo
 
   /** @throws InvalidSettingsError */
   constructor(
-    private readonly statements: PreparedStatements,
+    private readonly statements: Statements,
     private readonly unitOfWork: TypeOrmUnitOfWork,
     settings: Settings,
   ) {
-    const { readUrl, readMaxLagMs, poolMax, poolerMode } = settings.get(DATABASE_SETTINGS);
+    const { readUrl, readMaxLagMs, poolMax } = settings.get(DATABASE_SETTINGS);
     this.maxLagMs = readMaxLagMs;
     if (readUrl === undefined) {
       return;
@@ -74,16 +72,10 @@ export class ReadEndpoint implements OnApplicationBootstrap, OnApplicationShutdo
       application_name: 'petstore',
       max: poolMax,
       connectionTimeoutMillis: CONNECT_TIMEOUT_MS,
-      ...POOL_OPTIONS,
       ...createServerPoolOptions(settings, 'any'),
+      query_timeout: READ_TIMEOUT_MS,
     };
-    const pipelineOptions = { isPrepared: poolerMode === 'session', statementTimeoutMs: READ_TIMEOUT_MS };
-    this.connect = () => {
-      const pool = new Pool(options);
-      // Without a listener, the process would crash when the server closes an idle connection.
-      pool.on('error', () => undefined);
-      return { pool, pipeline: new ReadPipeline(pool, pipelineOptions) };
-    };
+    this.connect = () => createPool(options);
   }
 
   /** Whether reads use the endpoint instead of the primary. */
@@ -107,48 +99,38 @@ export class ReadEndpoint implements OnApplicationBootstrap, OnApplicationShutdo
    * Runs a statement that returns at least one row and may read stale data. In a transaction, it reads from the primary.
    * @throws ServiceUnavailableError
    */
-  read(statement: ReadStatement, parameters: Parameter[]): Promise<Row[]> {
-    const { connections } = this;
-    return connections !== undefined && this.isEnabled && this.unitOfWork.transaction === undefined
-      ? this.readWithFallback(connections, statement, parameters)
+  read(statement: Statement, parameters: Parameter[]): Promise<Row[]> {
+    const { pool } = this;
+    return pool !== undefined && this.isEnabled && this.unitOfWork.transaction === undefined
+      ? this.readWithFallback(pool, statement, parameters)
       : this.statements.read(statement, parameters);
   }
 
-  private async readWithFallback(
-    connections: Connections,
-    statement: ReadStatement,
-    parameters: Parameter[],
-  ): Promise<Row[]> {
-    return (
-      (await this.tryRead(connections, statement, parameters)) ?? (await this.statements.read(statement, parameters))
-    );
+  private async readWithFallback(pool: Pool, statement: Statement, parameters: Parameter[]): Promise<Row[]> {
+    return (await this.tryRead(pool, statement, parameters)) ?? (await this.statements.read(statement, parameters));
   }
 
   /** @returns undefined if the read fails or the rows are too stale */
-  private async tryRead(
-    connections: Connections,
-    statement: ReadStatement,
-    parameters: Parameter[],
-  ): Promise<Row[] | undefined> {
+  private async tryRead(pool: Pool, statement: Statement, parameters: Parameter[]): Promise<Row[] | undefined> {
     try {
-      const rows = await connections.pipeline.query(this.addPosition(statement), parameters);
+      const rows = await this.statements.readFrom(pool, this.addPosition(statement), parameters);
       const position = rows[0]?.at(-1);
       if (typeof position !== 'string' || this.isFresh(parsePosition(position))) {
         return rows;
       }
-      this.disable(connections, `the standby lags by more than ${this.maxLagMs} ms`);
+      this.disable(pool, `the standby lags by more than ${this.maxLagMs} ms`);
     } catch (error) {
-      this.disable(connections, getErrorMessage(error));
+      this.disable(pool, getErrorMessage(error));
     }
     return undefined;
   }
 
   /** Adds a last column to a statement: the replay position of a standby, or null on a primary. */
-  private addPosition(statement: ReadStatement): ReadStatement {
+  private addPosition(statement: Statement): Statement {
     let withPosition = this.statementsWithPosition.get(statement);
     if (withPosition === undefined) {
-      const text = `SELECT *, CASE WHEN pg_is_in_recovery() THEN pg_last_wal_replay_lsn() END FROM (${statement.text}) AS read`;
-      withPosition = { ...statement, text };
+      const text = `SELECT *, CASE WHEN pg_is_in_recovery() THEN pg_last_wal_replay_lsn() END AS replay_position FROM (${statement.text}) AS read`;
+      withPosition = { ...statement, text, columns: [...statement.columns, 'replay_position'] };
       this.statementsWithPosition.set(statement, withPosition);
     }
     return withPosition;
@@ -160,10 +142,10 @@ export class ReadEndpoint implements OnApplicationBootstrap, OnApplicationShutdo
     return reached !== undefined && performance.now() - reached.at <= this.maxLagMs;
   }
 
-  private async checkRepeatedly(connect: () => Connections): Promise<void> {
+  private async checkRepeatedly(connect: () => Pool): Promise<void> {
     // Without a sample, no result can be known to be fresh.
     if (this.samples.length > 0) {
-      await this.check((this.connections ??= connect()));
+      await this.check((this.pool ??= connect()));
     }
     await this.samplePosition();
     if (!this.isStopped) {
@@ -172,10 +154,10 @@ export class ReadEndpoint implements OnApplicationBootstrap, OnApplicationShutdo
     }
   }
 
-  private async check(connections: Connections): Promise<void> {
-    const rows = await this.tryRead(connections, CHECK, []);
+  private async check(pool: Pool): Promise<void> {
+    const rows = await this.tryRead(pool, CHECK, []);
     // A concurrent read may have disabled the endpoint in the meantime.
-    if (rows !== undefined && this.connections === connections && !this.isEnabled) {
+    if (rows !== undefined && this.pool === pool && !this.isEnabled) {
       this.state = 'enabled';
       this.logger.log({ event: 'read_endpoint_enabled' }, 'Listings are read from DATABASE_READ_URL.');
     }
@@ -192,9 +174,9 @@ export class ReadEndpoint implements OnApplicationBootstrap, OnApplicationShutdo
     }
   }
 
-  private disable(connections: Connections, reason: string): void {
+  private disable(pool: Pool, reason: string): void {
     // Concurrent reads on the same connections fail too.
-    if (this.connections !== connections || this.isStopped) {
+    if (this.pool !== pool || this.isStopped) {
       return;
     }
     this.disconnect();
@@ -209,9 +191,8 @@ export class ReadEndpoint implements OnApplicationBootstrap, OnApplicationShutdo
 
   /** Closes the connections. New ones may point to another server. */
   private disconnect(): void {
-    this.connections?.pipeline.close({ force: true });
-    void this.connections?.pool.end();
-    this.connections = undefined;
+    void this.pool?.end();
+    this.pool = undefined;
   }
 }
 

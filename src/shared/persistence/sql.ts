@@ -21,3 +21,8 @@ export function getSqlNames<Entity>({ options }: EntitySchema<Entity>): SqlNames
 export function createInCondition(column: string, values: readonly string[]): string {
   return `${column} IN (${values.map((value) => `'${value}'`).join(', ')})`;
 }
+
+/** Writes records as the parameter of `json_to_recordset`, which reads a bigint from a string of its digits. */
+export function formatRecords(records: readonly object[]): string {
+  return JSON.stringify(records, (_, value: unknown) => (typeof value === 'bigint' ? value.toString() : value));
+}

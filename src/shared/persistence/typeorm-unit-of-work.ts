@@ -2,8 +2,10 @@ import { AsyncLocalStorage } from 'node:async_hooks';
 import { Injectable } from '@nestjs/common';
 import { DataSource, type EntityManager, EntitySchema } from 'typeorm';
 import { UnitOfWork } from '../domain/unit-of-work';
-import { getPoolMax } from './postgres-client';
-import { Semaphore } from './statements/semaphore';
+import { Settings } from '../../config/settings';
+import { DATABASE_SETTINGS } from './database-settings';
+import { Semaphore } from './semaphore';
+import { createTransactionSql } from './session';
 import { createNotConnectedError, convertUnavailableError } from './unavailable-error';
 
 /** Together with the default statement timeout of 1 s, this allows a 503 within 2 s. */
@@ -15,20 +17,35 @@ export class TypeOrmUnitOfWork extends UnitOfWork {
   /** Limits the number of connections that write concurrently. */
   readonly writeSemaphore: Semaphore;
   private readonly transactions = new AsyncLocalStorage<EntityManager>();
+  /** Statements at the start of each transaction; undefined if its session has the parameters. */
+  readonly startSql: string | undefined;
 
-  constructor(private readonly dataSource: DataSource) {
+  constructor(
+    private readonly dataSource: DataSource,
+    settings: Settings,
+  ) {
     super();
-    // The other half of the pool can still read while all writers wait for a lock.
-    this.writeSemaphore = new Semaphore(Math.floor(getPoolMax(dataSource) / 2), WRITE_WAIT_TIMEOUT_MS);
+    const { poolMax, poolerMode, statementTimeoutMs } = settings.get(DATABASE_SETTINGS);
+    // The rest of the pool can still read while all writers wait for a lock.
+    this.writeSemaphore = new Semaphore(Math.floor(poolMax / 2) - 1, WRITE_WAIT_TIMEOUT_MS);
+    this.startSql = poolerMode === 'transaction' ? createTransactionSql(statementTimeoutMs) : undefined;
   }
 
   run<T>(work: () => Promise<T>): Promise<T> {
     if (this.transaction !== undefined) {
       return work();
     }
-    return convertUnavailableError(() =>
-      this.writeSemaphore.run(() => this.dataSource.transaction((manager) => this.transactions.run(manager, work))),
-    );
+    return convertUnavailableError(() => this.writeSemaphore.run(() => this.runTransaction(work)));
+  }
+
+  /** Runs a transaction without limiting the concurrency. */
+  runTransaction<T>(work: () => Promise<T>): Promise<T> {
+    return this.dataSource.transaction(async (manager) => {
+      if (this.startSql !== undefined) {
+        await manager.query(this.startSql);
+      }
+      return this.transactions.run(manager, work);
+    });
   }
 
   /**

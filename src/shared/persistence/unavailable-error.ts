@@ -15,9 +15,12 @@ import { getErrorCode } from '../domain/error-message';
  * being restored (3D000).
  */
 const UNAVAILABLE =
-  /^(ECONN\w+|EPIPE|ENOENT|ENOTFOUND|EAI_AGAIN|ETIMEDOUT|EHOST\w+|ENET\w+|28\w{3}|3D000|53\w{3}|57P\w{2}|57014|55P03|40001|40P01|08\w{3}|25006|25P03|26000)$/;
+  /^(ECONN\w+|EPIPE|ENOENT|ENOTFOUND|EAI_AGAIN|ETIMEDOUT|EHOST\w+|ENET\w+|28\w{3}|3D000|53\w{3}|57P\w{2}|57014|55P03|40001|40P01|08\w{3}|25006|25P03|26000|42P05)$/;
 const UNAVAILABLE_MESSAGE =
   /^(timeout exceeded when trying to connect|Connection terminated|Query read timeout|Client (was closed|has encountered)|Driver not Connected)/;
+/** Codes and messages of a connection that cannot be used any longer. */
+const CONNECTION_LOST = /^(ECONN\w+|EPIPE|57P\w{2}|08\w{3}|25006|25P03)$/;
+const CONNECTION_LOST_MESSAGE = /^(Connection terminated|Client (was closed|has encountered))/;
 /** An untrusted certificate, or a server without TLS. New connections fail while existing ones still work. */
 const TLS_FAILURE = /^(ERR_TLS|ERR_SSL|CERT_|DEPTH_ZERO_|SELF_SIGNED_|UNABLE_TO_)/;
 const TLS_FAILURE_MESSAGE =
@@ -43,6 +46,14 @@ export function isDatabaseUnavailable(error: unknown): boolean {
   return (
     isTlsFailure(error) ||
     (error instanceof Error && (UNAVAILABLE.test(getErrorCode(error) ?? '') || UNAVAILABLE_MESSAGE.test(error.message)))
+  );
+}
+
+/** Whether the connection was lost, or belongs to the wrong server, so that another one may work. */
+export function isConnectionLost(error: unknown): boolean {
+  return (
+    error instanceof Error &&
+    (CONNECTION_LOST.test(getErrorCode(error) ?? '') || CONNECTION_LOST_MESSAGE.test(error.message))
   );
 }
 

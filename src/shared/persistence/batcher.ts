@@ -1,6 +1,6 @@
-import { ServiceUnavailableError } from '../../domain/pet-store-error';
+import { ServiceUnavailableError } from '../domain/pet-store-error';
 import type { Semaphore } from './semaphore';
-import { isDataOrConstraintError } from '../unavailable-error';
+import { isDataOrConstraintError } from './unavailable-error';
 
 interface QueuedItem<Item, Result> {
   readonly item: Item;
@@ -9,9 +9,8 @@ interface QueuedItem<Item, Result> {
   readonly timer: NodeJS.Timeout;
 }
 
-/** The maximum number of concurrent batches. Items that arrive meanwhile form the next batch. */
-const MAX_CONCURRENT_BATCHES = 4;
-const MAX_BATCH_SIZE = 1_000;
+/** So that one batch delays neither its first item nor other connections for long. */
+const MAX_BATCH_SIZE = 200;
 /** How long an item may wait for its batch to start. */
 const MAX_WAIT_MS = 700;
 
@@ -24,11 +23,13 @@ export class Batcher<Item, Result> {
 
   /**
    * @param processBatch processes all items or none, and returns the results in the order of the items
+   * @param maxConcurrentBatches items that arrive while as many batches run form the next batch
    * @param semaphore limits the concurrency of this and other work
    */
   constructor(
     private readonly processBatch: (items: readonly Item[]) => Promise<readonly Result[]>,
-    private readonly semaphore: Semaphore,
+    private readonly maxConcurrentBatches: number,
+    private readonly semaphore?: Semaphore,
   ) {}
 
   /** @throws ServiceUnavailableError when the batch does not start in time */
@@ -45,7 +46,7 @@ export class Batcher<Item, Result> {
   }
 
   private schedule(): void {
-    if (!this.isScheduled && this.queue.length > 0 && this.runningBatches < MAX_CONCURRENT_BATCHES) {
+    if (!this.isScheduled && this.queue.length > 0 && this.runningBatches < this.maxConcurrentBatches) {
       this.isScheduled = true;
       setImmediate(() => void this.runNext());
     }
@@ -53,17 +54,18 @@ export class Batcher<Item, Result> {
 
   private async runNext(): Promise<void> {
     this.runningBatches++;
+    const start = async () => {
+      this.isScheduled = false;
+      const batch = this.takeBatch();
+      this.schedule();
+      // All items may have expired during the wait.
+      if (batch.length > 0) {
+        await this.run(batch);
+      }
+    };
     try {
       // Items that arrive during this wait join the batch.
-      await this.semaphore.run(async () => {
-        this.isScheduled = false;
-        const batch = this.takeBatch();
-        this.schedule();
-        // All items may have expired during the wait.
-        if (batch.length > 0) {
-          await this.run(batch);
-        }
-      });
+      await (this.semaphore === undefined ? start() : this.semaphore.run(start));
     } catch {
       // Each item has its own timeout, which rejects its promise.
       this.isScheduled = false;

@@ -1,5 +1,5 @@
 import { setImmediate as nextTick } from 'node:timers/promises';
-import { ServiceUnavailableError } from '../../domain/pet-store-error';
+import { ServiceUnavailableError } from '../domain/pet-store-error';
 import { Batcher } from './batcher';
 import { Semaphore } from './semaphore';
 
@@ -9,10 +9,14 @@ describe('A Batcher', () => {
 
   it('processes items of one event-loop tick together, and returns each its own result', async () => {
     const done: number[][] = [];
-    const batcher = new Batcher((items: readonly number[]) => {
-      done.push([...items]);
-      return Promise.resolve(items.map((item) => item * 2));
-    }, createSemaphore());
+    const batcher = new Batcher(
+      (items: readonly number[]) => {
+        done.push([...items]);
+        return Promise.resolve(items.map((item) => item * 2));
+      },
+      MAX_CONCURRENT_BATCHES,
+      createSemaphore(),
+    );
     expect(await Promise.all([1, 2, 3].map((item) => batcher.add(item)))).toEqual([2, 4, 6]);
     expect(await batcher.add(4)).toBe(8);
     expect(done).toEqual([[1, 2, 3], [4]]);
@@ -21,14 +25,18 @@ describe('A Batcher', () => {
   it('collects items while the maximum number of batches is running, and then processes them together', async () => {
     const ends: (() => void)[] = [];
     const sizes: number[] = [];
-    const batcher = new Batcher((items: readonly number[]) => {
-      sizes.push(items.length);
-      return new Promise<readonly number[]>((resolve) => {
-        ends.push(() => {
-          resolve(items);
+    const batcher = new Batcher(
+      (items: readonly number[]) => {
+        sizes.push(items.length);
+        return new Promise<readonly number[]>((resolve) => {
+          ends.push(() => {
+            resolve(items);
+          });
         });
-      });
-    }, createSemaphore());
+      },
+      MAX_CONCURRENT_BATCHES,
+      createSemaphore(),
+    );
     const added: Promise<number>[] = [];
     for (let item = 0; item < MAX_CONCURRENT_BATCHES + 3; item++) {
       added.push(batcher.add(item));
@@ -51,6 +59,7 @@ describe('A Batcher', () => {
     const rejected = Object.assign(new Error('2 is rejected'), { code: '23514' });
     const batcher = new Batcher(
       (items: readonly number[]) => (items.includes(2) ? Promise.reject(rejected) : Promise.resolve(items)),
+      MAX_CONCURRENT_BATCHES,
       createSemaphore(),
     );
     const outcomes = await Promise.allSettled([1, 2, 3].map((item) => batcher.add(item)));
@@ -62,10 +71,14 @@ describe('A Batcher', () => {
     ['the outcome is unknown', new Error('read ESOMETHING')],
   ])('never sends items again when %s, so that nothing is created twice', async (_, failure) => {
     let sent = 0;
-    const batcher = new Batcher(() => {
-      sent++;
-      return Promise.reject(failure);
-    }, createSemaphore());
+    const batcher = new Batcher(
+      () => {
+        sent++;
+        return Promise.reject(failure);
+      },
+      MAX_CONCURRENT_BATCHES,
+      createSemaphore(),
+    );
     const outcomes = await Promise.allSettled([1, 2, 3].map((item) => batcher.add(item)));
     expect(outcomes.map(({ status }) => status)).toEqual(['rejected', 'rejected', 'rejected']);
     expect(sent).toBe(1);
@@ -76,14 +89,18 @@ describe('A Batcher', () => {
     try {
       const sent: number[] = [];
       const ends: (() => void)[] = [];
-      const batcher = new Batcher((items: readonly number[]) => {
-        sent.push(...items);
-        return new Promise<readonly number[]>((resolve) => {
-          ends.push(() => {
-            resolve(items);
+      const batcher = new Batcher(
+        (items: readonly number[]) => {
+          sent.push(...items);
+          return new Promise<readonly number[]>((resolve) => {
+            ends.push(() => {
+              resolve(items);
+            });
           });
-        });
-      }, createSemaphore());
+        },
+        MAX_CONCURRENT_BATCHES,
+        createSemaphore(),
+      );
       const begun: Promise<number>[] = [];
       for (let item = 0; item < MAX_CONCURRENT_BATCHES; item++) {
         begun.push(batcher.add(item));
@@ -111,10 +128,14 @@ describe('A Batcher', () => {
       let finishOtherWork: () => void = () => undefined;
       const otherWork = semaphore.run(() => new Promise<void>((resolve) => (finishOtherWork = resolve)));
       let batches = 0;
-      const batcher = new Batcher((items: readonly number[]) => {
-        batches++;
-        return Promise.resolve(items);
-      }, semaphore);
+      const batcher = new Batcher(
+        (items: readonly number[]) => {
+          batches++;
+          return Promise.resolve(items);
+        },
+        MAX_CONCURRENT_BATCHES,
+        semaphore,
+      );
       const rejected = expect(batcher.add(1)).rejects.toBeInstanceOf(ServiceUnavailableError);
       await nextTick();
       jest.advanceTimersByTime(701);

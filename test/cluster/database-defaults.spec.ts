@@ -1,0 +1,123 @@
+import pg from 'pg';
+import { AccountsService, KeysService } from '../../src/auth';
+import { readJson, runCommand } from '../support/command-line';
+import { Client, runConcurrently } from './support/client';
+import { eventually, Replica } from './support/replica';
+import { Server } from './support/servers';
+import { Store } from './support/store';
+
+/** Defaults that change how PostgreSQL reads or writes values, or runs transactions. */
+const DEFAULTS: Readonly<Record<string, string>> = {
+  DateStyle: 'SQL, DMY',
+  TimeZone: 'Asia/Kolkata',
+  IntervalStyle: 'sql_standard',
+  array_nulls: 'off',
+  bytea_output: 'escape',
+  default_transaction_deferrable: 'on',
+  default_transaction_isolation: 'serializable',
+  default_transaction_read_only: 'on',
+  extra_float_digits: '-15',
+  idle_session_timeout: '3s',
+  quote_all_identifiers: 'on',
+  standard_conforming_strings: 'off',
+  transform_null_equals: 'on',
+};
+
+describe.each(['directly', 'through PgBouncer in session mode', 'through PgBouncer in transaction mode'])(
+  'A replica that is connected %s to a database with unusual defaults',
+  (way) => {
+    const mode = /(session|transaction) mode/.exec(way)?.[1] as 'session' | 'transaction' | undefined;
+    let postgres: Server;
+    let pooler: Server | undefined;
+    let store: Store;
+    let replica: Replica;
+    let client: Client;
+    let env: Record<string, string>;
+
+    beforeAll(async () => {
+      postgres = await Server.startPostgres();
+      const operator = new pg.Client(postgres.url);
+      await operator.connect();
+      for (const [name, value] of Object.entries(DEFAULTS)) {
+        await operator.query(`ALTER DATABASE postgres SET ${name} TO ${name === 'DateStyle' ? value : `'${value}'`}`);
+      }
+      await operator.end();
+      pooler = mode === undefined ? undefined : await Server.startPgbouncer(postgres, mode, 10);
+      env = {
+        DATABASE_URL: `${(pooler ?? postgres).url}/postgres`,
+        DATABASE_MIGRATION_URL: `${postgres.url}/postgres`,
+        ...(mode !== undefined && { DATABASE_POOLER_MODE: mode }),
+      };
+      store = await Store.open(postgres.url);
+      client = new Client(await store.createUnlimitedKey());
+      replica = await Replica.start(env);
+      await eventually(10_000, () => replica.isReady());
+    });
+    afterAll(async () => {
+      client.close();
+      await replica.program.kill('SIGKILL');
+      await store.close();
+      await pooler?.remove();
+      await postgres.remove();
+    });
+
+    const readStatus = async (secret: string) => {
+      const own = new Client(secret);
+      return own
+        .call(replica.port)
+        .then(({ status }) => status, String)
+        .finally(() => {
+          own.close();
+        });
+    };
+
+    it('rejects revoked, expired and rotated keys, which the command line can revoke and list', async () => {
+      const { id } = await store.get(AccountsService).create('Test', 'business');
+      const keys = store.get(KeysService);
+      const [revoked, expired, rotated] = [await keys.create(id), await keys.create(id), await keys.create(id)];
+      const command = { ...env, APP_ENV: 'production' };
+      expect((await runCommand(`keys revoke ${revoked.key.id}`, command)).code).toBe(0);
+      await store.query(`UPDATE api_keys SET expires_at = now() - interval '1 minute' WHERE id = $1`, [expired.key.id]);
+      expect((await runCommand(`keys rotate ${rotated.key.id} --grace 0`, command)).code).toBe(0);
+      for (const { secret } of [revoked, expired, rotated]) {
+        expect(await readStatus(secret)).toBe(401);
+      }
+      const listed = await readJson<{ state: string }[]>(`keys list ${id}`, command);
+      expect(listed.map(({ state }) => state)).toEqual(['revoked', 'expired', 'expired', 'active']);
+    });
+
+    it('never lets a key whose expiry is infinity expire, and rejects one whose revocation is infinity', async () => {
+      const { id } = await store.get(AccountsService).create('Test', 'business');
+      const [endless, revoked] = [await store.get(KeysService).create(id), await store.get(KeysService).create(id)];
+      await store.query(`UPDATE api_keys SET expires_at = 'infinity' WHERE id = $1`, [endless.key.id]);
+      await store.query(`UPDATE api_keys SET revoked_at = 'infinity' WHERE id = $1`, [revoked.key.id]);
+      expect([await readStatus(endless.secret), await readStatus(revoked.secret)]).toEqual([200, 401]);
+      expect((await runCommand(`keys list ${id}`, { ...env, APP_ENV: 'production' })).code).toBe(0);
+    });
+
+    it('accepts 30 simultaneous orders for 30 animals, and returns their dates', async () => {
+      const rows = await store.query<{ id: string }[]>(
+        `INSERT INTO pets (name, category_id, status) SELECT 'Rex', 1, 'available' FROM generate_series(1, 30) RETURNING id`,
+      );
+      const body = (index: number) => ({ petId: Number(rows[index]?.id), shipDate: '2030-02-03T04:05:06.789Z' });
+      const placed = await runConcurrently(30, 30, (index) =>
+        client.call(replica.port, { method: 'POST', path: '/v1/store/orders', body: body(index) }),
+      );
+      expect(placed.map(({ status }) => status)).toEqual(Array(30).fill(201));
+      const listed = await client.call(replica.port, { path: '/v1/store/orders?limit=100' });
+      const orders = JSON.parse(listed.body) as { shipDate: string }[];
+      expect(orders.map(({ shipDate }) => shipDate)).toEqual(Array(30).fill('2030-02-03T04:05:06.789Z'));
+    });
+
+    it('stores and lists animals, with and without an Idempotency-Key', async () => {
+      const replies = await runConcurrently(16, 64, (index) =>
+        client.add(replica.port, 'A \\ "quoted" name', index % 2 === 0 ? { 'idempotency-key': `own-${index}` } : {}),
+      );
+      expect([...new Set(replies.map(({ status }) => status))]).toEqual([201]);
+      const { body } = await client.call(replica.port, { path: '/v1/pets?limit=100' });
+      expect((JSON.parse(body) as { name: string }[]).filter(({ name }) => name === 'A \\ "quoted" name')).toHaveLength(
+        64,
+      );
+    });
+  },
+);

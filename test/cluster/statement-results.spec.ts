@@ -1,0 +1,189 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import pg from 'pg';
+import { encodeCursor } from '../../src/shared/http/pagination/cursor';
+import { Client, type Reply } from './support/client';
+import { eventually, Replica } from './support/replica';
+import { Server } from './support/servers';
+import { Store } from './support/store';
+
+const CLIENTS = 48;
+const PETS = 2_000;
+/** Per way to connect. */
+const RESPONSES = 34_000;
+const FIRST_LIMIT = 1_000_000;
+
+interface Pet {
+  readonly id: number;
+  readonly name: string;
+  readonly categoryId: number;
+}
+
+/** A request, and what shows that a response belongs to another. */
+interface Probe {
+  readonly send: (client: Client, port: number) => Promise<Reply>;
+  readonly isOwn: (body: string) => boolean;
+}
+
+const isPet = ({ name, categoryId }: Pet, id: number) => name === `Animal ${id}` && categoryId === id;
+const isPage = (body: string, after: number, limit: number) => {
+  const pets = JSON.parse(body) as Pet[];
+  return pets.length === limit && pets.every((pet, index) => pet.id === after + index + 1 && isPet(pet, pet.id));
+};
+const pickNumber = (below: number) => Math.floor(Math.random() * below);
+
+describe.each(['directly', 'through PgBouncer in session mode', 'through PgBouncer in transaction mode'])(
+  'While locks, cancellations, lost connections, timeouts and clients that leave disturb two replicas connected %s',
+  (way) => {
+    const mode = /(session|transaction) mode/.exec(way)?.[1] as 'session' | 'transaction' | undefined;
+    let postgres: Server;
+    let pooler: Server | undefined;
+    let store: Store;
+    let disturber: pg.Client;
+    let replicas: Replica[];
+    let clients: Client[];
+
+    beforeAll(async () => {
+      postgres = await Server.startPostgres();
+      store = await Store.open(postgres.url);
+      disturber = new pg.Client(postgres.url);
+      await disturber.connect();
+      if (mode !== undefined) {
+        pooler = await Server.startPgbouncer(postgres, mode, mode === 'session' ? 20 : 3);
+        await store.query(
+          `ALTER DATABASE postgres SET statement_timeout = '1s'; ALTER DATABASE postgres SET lock_timeout = '500ms'`,
+        );
+      }
+      await store.query(
+        `INSERT INTO pets (name, category_id, status) SELECT 'Animal ' || i, i, 'available' FROM generate_series(1, $1::int) AS i`,
+        [PETS],
+      );
+      // Each account has a limit of its own, which its responses show.
+      clients = await Promise.all(
+        Array.from({ length: CLIENTS }, async (_, index) => {
+          return new Client(
+            await store.createKey('enterprise', { perMinute: FIRST_LIMIT + index, perDay: 1_000 * FIRST_LIMIT }),
+          );
+        }),
+      );
+      const env = {
+        DATABASE_URL: `${(pooler ?? postgres).url}/postgres`,
+        DATABASE_MIGRATION_URL: `${postgres.url}/postgres`,
+        ...(mode !== undefined && { DATABASE_POOLER_MODE: mode }),
+      };
+      replicas = await Replica.startAll(2, env);
+      await eventually(20_000, async () => (await Promise.all(replicas.map((each) => each.isReady()))).every(Boolean));
+    });
+    afterAll(async () => {
+      await Promise.all(replicas.map(({ program }) => program.kill('SIGKILL')));
+      clients.forEach((client) => {
+        client.close();
+      });
+      await disturber.end();
+      await store.close();
+      await pooler?.remove();
+      await postgres.remove();
+    });
+
+    const createProbe = (number: number): Probe => {
+      const id = 1 + pickNumber(PETS - 200);
+      switch (number % 4) {
+        case 0:
+          return {
+            send: (client, port) => client.call(port, { path: `/v1/pets/${id}` }),
+            isOwn: (body) => isPet(JSON.parse(body) as Pet, id),
+          };
+        case 1: {
+          const name = `Created ${number}`;
+          return {
+            send: (client, port) => client.add(port, name),
+            isOwn: (body) => (JSON.parse(body) as Pet).name === name,
+          };
+        }
+        default: {
+          const limit = 1 + pickNumber(100);
+          const filter = number % 4 === 2 ? '&status=available' : '';
+          const path = `/v1/pets?limit=${limit}${filter}&cursor=${encodeCursor(BigInt(id), filter)}`;
+          return {
+            send: (client, port) => client.call(port, { path }),
+            isOwn: (body) => isPage(body, id, limit),
+          };
+        }
+      }
+    };
+
+    const disturbances: (() => Promise<unknown>)[] = [
+      async () => {
+        await disturber.query('BEGIN; LOCK TABLE pets IN ACCESS EXCLUSIVE MODE');
+        await sleep(pickNumber(700));
+        await disturber.query('ROLLBACK');
+      },
+      ...['pg_cancel_backend', 'pg_terminate_backend'].map(
+        (name) => () =>
+          disturber.query(
+            `SELECT ${name}(pid) FROM pg_stat_activity WHERE application_name = 'petstore' AND random() < 0.3`,
+          ),
+      ),
+      // Cached keys are looked up again.
+      () => disturber.query('UPDATE accounts SET created_at = created_at'),
+      async () => {
+        postgres.freeze();
+        await sleep(pickNumber(1_500));
+        postgres.thaw();
+      },
+    ];
+
+    it('no response belongs to another request', async () => {
+      let verified = 0;
+      let isDone = false;
+      const wrong: string[] = [];
+      const statuses = new Set<number>();
+      const work = async (client: Client, index: number) => {
+        for (let count = 0; verified < RESPONSES; count++) {
+          const probe = createProbe(count * CLIENTS + index);
+          const sent = probe.send(client, replicas[count % 2]?.port ?? 0);
+          if (pickNumber(50) === 0) {
+            client.close();
+          }
+          const reply = await sent.catch(() => undefined);
+          if (reply === undefined) {
+            continue;
+          }
+          statuses.add(reply.status);
+          if (reply.status < 300) {
+            verified++;
+            const limit = reply.headers['x-ratelimit-limit'];
+            if (!isOwnSafely(probe, reply.body) || limit !== `${FIRST_LIMIT + index}`) {
+              wrong.push(`${reply.status} ${limit} ${reply.body.slice(0, 200)}`);
+            }
+          }
+        }
+      };
+      const disturb = async () => {
+        while (!isDone) {
+          await sleep(300 + pickNumber(1_200));
+          await disturbances[pickNumber(disturbances.length)]?.();
+        }
+      };
+      const disturbing = disturb();
+      await Promise.all(clients.map(work));
+      isDone = true;
+      await disturbing;
+      expect(wrong).toEqual([]);
+      expect([200, 201, 503]).toEqual(expect.arrayContaining([...statuses]));
+      // What was created is what was sent.
+      const [row] = await store.query<{ count: number }[]>(
+        `SELECT count(*)::int FROM pets WHERE id > $1 AND name NOT LIKE 'Created %'`,
+        [PETS],
+      );
+      expect(row?.count).toBe(0);
+    }, 300_000);
+  },
+);
+
+function isOwnSafely({ isOwn }: Probe, body: string): boolean {
+  try {
+    return isOwn(body);
+  } catch {
+    return false;
+  }
+}
