@@ -56,6 +56,29 @@ describe('The connection pool of a replica', () => {
     await eventually(10_000, async () => ((await countConnections('idle')) ?? 0) <= 3);
   });
 
+  it('repeats statements in silence after columns that they read have changed', async () => {
+    const replica = await start({});
+    const { id } = JSON.parse((await client.add(replica.port, 'Rex')).body) as { id: number };
+    const paths = [`/v1/pets/${id}`, '/v1/pets', '/v1/pets?status=available', '/v1/store/orders'];
+    const callAll = () =>
+      runConcurrently(16, 32, (index) => client.call(replica.port, { path: paths[index % 4] ?? '' }));
+    await callAll();
+    await store.query(
+      `ALTER TABLE pets ALTER COLUMN name TYPE varchar(300), ALTER COLUMN status TYPE varchar(20);
+       ALTER TABLE accounts ALTER COLUMN plan TYPE varchar(50), ALTER COLUMN per_minute TYPE bigint`,
+    );
+    const replies = [...(await callAll()), await client.add(replica.port, 'Mia')];
+    // Cached keys are looked up again.
+    await store.query('UPDATE accounts SET created_at = created_at');
+    replies.push(...(await callAll()));
+    await store.query(
+      `ALTER TABLE pets ALTER COLUMN name TYPE text, ALTER COLUMN status TYPE text;
+       ALTER TABLE accounts ALTER COLUMN plan TYPE text, ALTER COLUMN per_minute TYPE integer`,
+    );
+    expect([...new Set(replies.map(({ status }) => status))].sort()).toEqual([200, 201]);
+    expect(replica.program.stdout).not.toContain('prepared_statements_lost');
+  });
+
   it('cancels a statement after DATABASE_STATEMENT_TIMEOUT_MS, one second by default', async () => {
     const [patient, usual] = await Promise.all([start({ DATABASE_STATEMENT_TIMEOUT_MS: '5000' }), start({})]);
     await store.query(

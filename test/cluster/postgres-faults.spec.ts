@@ -105,6 +105,17 @@ describe('While PostgreSQL fails', () => {
     },
   );
 
+  it('returns 503 within 2 s to a lone request of a replica that has just started', async () => {
+    const fresh = await Replica.start({ DATABASE_URL: postgres.url });
+    await eventually(10_000, () => fresh.isReady());
+    postgres.freeze();
+    const reply = await client.call(fresh.port);
+    postgres.thaw();
+    await fresh.program.kill('SIGKILL');
+    expect(reply.status).toBe(503);
+    expect(reply.ms).toBeLessThan(2_000);
+  });
+
   it('reconnects to another machine when the previous one disappears without closing connections', async () => {
     await eventually(2_000, canServe);
     await proxy.dropData();
