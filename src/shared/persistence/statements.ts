@@ -98,7 +98,9 @@ export class Statements {
   }
 
   async close(): Promise<void> {
-    await this.urgentPool.end();
+    if (!this.urgentPool.ending) {
+      await this.urgentPool.end();
+    }
   }
 
   private run(
@@ -172,7 +174,9 @@ export class Statements {
       }
       return true;
     }
-    this.suffixes.delete(client);
+    if (code === PLAN_CHANGED) {
+      this.suffixes.delete(client);
+    }
     return code === PLAN_CHANGED || code === SERIALIZATION_FAILURE;
   }
 }
