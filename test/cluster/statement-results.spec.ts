@@ -58,13 +58,11 @@ describe.each(['directly', 'through PgBouncer in session mode', 'through PgBounc
         [PETS],
       );
       // Each account has a limit of its own, which its responses show.
-      clients = await Promise.all(
-        Array.from({ length: CLIENTS }, async (_, index) => {
-          return new Client(
-            await store.createKey('enterprise', { perMinute: FIRST_LIMIT + index, perDay: 1_000 * FIRST_LIMIT }),
-          );
-        }),
-      );
+      clients = [];
+      for (let index = 0; index < CLIENTS; index++) {
+        const limits = { perMinute: FIRST_LIMIT + index, perDay: 1_000 * FIRST_LIMIT };
+        clients.push(new Client(await store.createKey('enterprise', limits)));
+      }
       const env = {
         DATABASE_URL: `${(pooler ?? postgres).url}/postgres`,
         DATABASE_MIGRATION_URL: `${postgres.url}/postgres`,
