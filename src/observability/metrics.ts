@@ -1,5 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import { collectDefaultMetrics, Counter, Gauge, Histogram, Registry } from 'prom-client';
+import { Settings } from '../config/settings';
 import { VERSION } from '../config/version';
 import { Readiness } from '../health';
 import { RateLimiter } from '../rate-limiting';
@@ -49,6 +50,7 @@ export class Metrics {
     statements: Statements,
     readiness: Readiness,
     readEndpoint: ReadEndpoint,
+    { redisUrls }: Settings,
   ) {
     const { registers } = this;
     monitor.onReply((ms) => {
@@ -61,6 +63,17 @@ export class Metrics {
       collect() {
         this.reset();
         this.inc(monitor.bansImposed);
+      },
+    });
+    new Gauge({
+      name: 'petstore_rate_limit_store',
+      help: '1 for the store in which this replica counts requests: Redis, or its own memory.',
+      labelNames: ['store'],
+      registers,
+      collect() {
+        const isInMemory = redisUrls.length === 0 || monitor.isDegraded;
+        this.set({ store: 'memory' }, isInMemory ? 1 : 0);
+        this.set({ store: 'redis' }, isInMemory ? 0 : 1);
       },
     });
     new Gauge({

@@ -1,4 +1,5 @@
 import { Metrics } from '../../src/observability';
+import { RateLimiter } from '../../src/rate-limiting';
 import { findFreePort } from '../support/process';
 import { TestService } from '../support/service';
 
@@ -94,6 +95,21 @@ describe('/metrics', () => {
     expect(found.get('petstore_redis_breaker_open')).toBe(0);
     expect(found.get('nodejs_eventloop_lag_p99_seconds')).toBeGreaterThan(0);
     expect(found.get(`petstore_build_info{version="1.0.0",node_version="${process.versions.node}"}`)).toBe(1);
+  });
+
+  it('says where requests are counted: in memory, in Redis, or in memory while Redis is unavailable', async () => {
+    const readStore = async () => {
+      const found = await readSamples();
+      return ['memory', 'redis'].filter((store) => found.get(`petstore_rate_limit_store{store="${store}"}`) === 1);
+    };
+    await start();
+    expect(await readStore()).toEqual(['memory']);
+    await service.close();
+    await start({ REDIS_URL: `redis://127.0.0.1:${await findFreePort()}` });
+    const { monitor } = service.app.get(RateLimiter);
+    expect([monitor.isDegraded, await readStore()]).toEqual([true, ['memory']]);
+    monitor.isDegraded = false;
+    expect(await readStore()).toEqual(['redis']);
   });
 
   it('gets no new label values from client input', async () => {

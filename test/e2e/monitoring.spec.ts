@@ -43,8 +43,8 @@ describe('The alert rules and the dashboard', () => {
       ...[...expr.matchAll(/[{,] *(\w+)=/g)].map(([, label = '']) => label),
     ]);
     const known = [...text.matchAll(/[{,](\w+)="/g)].map(([, label]) => label);
-    // Prometheus adds these labels itself.
-    expect([...known, 'job', 'instance']).toEqual(expect.arrayContaining(labels));
+    // Prometheus adds these labels itself; on Kubernetes, also the namespace.
+    expect([...known, 'job', 'instance', 'namespace']).toEqual(expect.arrayContaining(labels));
   });
 
   it('have a severity, and a summary', () => {
