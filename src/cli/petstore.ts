@@ -12,7 +12,7 @@ import { type JsonOption, MAX_AUDIT_ENTRIES, parseEntryCount, requireOptions } f
 import { addKeyCommands } from './key-commands';
 import { Printer } from './printer';
 import { runMigrations, withDatabase } from './services';
-import type { Terminal } from './terminal';
+import { createSafeTerminal, type Terminal } from './terminal';
 import { createAuditView } from './views';
 
 const USAGE_EXIT_CODE = 2;
@@ -22,7 +22,8 @@ const UP_TO_DATE = 'The schema is up to date.';
  * Runs one command of the operator's command line.
  * @returns the exit code: 2 for invalid input, 1 for every other failure
  */
-export async function runCli(args: readonly string[], env: NodeJS.ProcessEnv, terminal: Terminal): Promise<number> {
+export async function runCli(args: readonly string[], env: NodeJS.ProcessEnv, output: Terminal): Promise<number> {
+  const terminal = createSafeTerminal(output);
   try {
     await overrideExit(buildProgram(env, terminal)).parseAsync(args, { from: 'user' });
     return 0;

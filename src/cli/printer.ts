@@ -1,3 +1,4 @@
+import { escapeControlCharacters } from '../shared/domain/text';
 import { stringifyJson } from '../shared/json/json';
 import { type Services, withServices } from './services';
 import type { Terminal } from './terminal';
@@ -63,9 +64,11 @@ function formatTable(views: readonly View[]): string {
 }
 
 function formatCell(value: NonNullable<View[string]>): string {
-  return typeof value === 'object'
-    ? Object.entries(value)
-        .map(([name, cell]) => `${name}: ${cell ?? 'none'}`)
-        .join(', ')
-    : String(value);
+  const text =
+    typeof value === 'object'
+      ? Object.entries(value)
+          .map(([name, cell]) => `${name}: ${cell ?? 'none'}`)
+          .join(', ')
+      : String(value);
+  return escapeControlCharacters(text);
 }

@@ -1,7 +1,9 @@
 import { createHash } from 'node:crypto';
 import { userInfo } from 'node:os';
 import { runCommand, readJson } from '../support/command-line';
+import { Client } from 'pg';
 import { VERSION } from '../../src/config/version';
+import { ADMIN_DATABASE_URL } from '../support/worker-database';
 
 const TIME = expect.stringMatching(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/) as string;
 const NO_END = { expiresAt: null, replacedBy: null, revokedAt: null };
@@ -254,6 +256,45 @@ describe('The petstore command', () => {
     expect(code).toBe(0);
     expect(stdout).toMatch(/^id +name +plan +perMinute +perDay +createdAt\n/);
     expect(stdout).toMatch(/\n\d+ +Gamma +pro +300 +10000 +\d{4}-/);
+  });
+
+  it.each(['a\x1b[2J', 'a\nb', 'a\x7f', 'a\x9b2J', 'a\u202eb', 'a\u2066b', 'a\u2028b'])(
+    'rejects the name %j, which would control a terminal, and does not print it as it is',
+    async (name) => {
+      const { code, stdout, stderr } = await runCommand(`accounts create --plan free --name=${name}`);
+      expect([code, stdout]).toEqual([2, '']);
+      expect(stderr).toBe('error: The name must not contain control characters or bidirectional overrides.\n');
+      const misplaced = await runCommand(`accounts ${name}`);
+      expect(misplaced.stderr.replace(/\n/g, '')).not.toMatch(/[\p{Cc}\u2028\u202e\u2066]/u);
+    },
+  );
+
+  it.each(['שלום', 'Zoé 🧑‍🌾', 'a\u200eb'])('accepts the name %j', async (name) => {
+    expect(await readJson(`accounts create --plan free --name=${name.replaceAll(' ', '\u00a0')}`)).toMatchObject({
+      name: name.replaceAll(' ', '\u00a0'),
+    });
+  });
+
+  it('prints control characters in names of the database and of operators visibly; JSON keeps their value', async () => {
+    const { id } = await readJson<{ id: number }>('accounts create --name Acme --plan free');
+    const name = 'a\x1b[2J\nb\x7f\x9b\u202ec';
+    const administrator = new Client(ADMIN_DATABASE_URL);
+    await administrator.connect();
+    await administrator.query('UPDATE accounts SET name = $1 WHERE id = $2', [name, id]);
+    await administrator.query(
+      `INSERT INTO audit_entries (at, operator, act, account_id, details) VALUES (now(), $1, 'plan_set', $2, '{}')`,
+      [name, id],
+    );
+    await administrator.end();
+    const escaped = 'a\\u001b[2J\\u000ab\\u007f\\u009b\\u202ec';
+    for (const command of [`accounts show ${id}`, 'audit --limit 1']) {
+      const { stdout } = await runCommand(command);
+      expect(stdout).toContain(` ${escaped} `);
+      expect(stdout.split('\n')).toHaveLength(3);
+      const json = await runCommand(`${command} --json`);
+      expect(json.stdout).not.toMatch(/[\x7f\x9b\u202e]/);
+      expect(JSON.stringify(JSON.parse(json.stdout))).toContain(JSON.stringify(name));
+    }
   });
 
   it('prints a sentence for an empty list, and an empty array with --json', async () => {

@@ -38,7 +38,10 @@ describe('An account', () => {
     expect(() => withPlan(account, 'free', { perDay: 1 })).toThrow('The limits of the free plan are fixed');
   });
 
-  it.each(['', ' ', 'a'.repeat(101), 'a\0'])('cannot be named %j', (name) => {
-    expect(() => createAccount(name, 'free', {}, 0)).toThrow(InvalidAccountError);
-  });
+  it.each(['', ' ', 'a'.repeat(101), 'a\0', 'a\x1bb', 'a\nb', 'a\x85b', 'a\u202eb', 'a\u2069b'])(
+    'cannot be named %j',
+    (name) => {
+      expect(() => createAccount(name, 'free', {}, 0)).toThrow(InvalidAccountError);
+    },
+  );
 });

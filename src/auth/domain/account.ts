@@ -1,5 +1,5 @@
 import type { Allowance } from '../../shared/domain/allowance';
-import { validateText } from '../../shared/domain/text';
+import { escapeControlCharacters, validateText } from '../../shared/domain/text';
 
 export const PLANS = ['free', 'pro', 'business', 'enterprise'] as const;
 
@@ -45,7 +45,11 @@ export class InvalidAccountError extends Error {}
 
 /** @throws InvalidAccountError */
 export function createAccount(name: string, plan: Plan, allowance: Partial<Allowance>, now: number): NewAccount {
-  const problem = validateText(name, { maxLength: 100 });
+  const problem =
+    validateText(name, { maxLength: 100 }) ??
+    (escapeControlCharacters(name) === name
+      ? undefined
+      : 'must not contain control characters or bidirectional overrides');
   if (problem !== undefined) {
     throw new InvalidAccountError(`The name ${problem}.`);
   }

@@ -17,3 +17,11 @@ export function validateText(value: unknown, { maxLength }: { readonly maxLength
   }
   return undefined;
 }
+
+/** Characters that move or hide text in a terminal: control characters, line separators and bidirectional overrides. */
+const CONTROL_CHARACTERS = /[\p{Cc}\u2028\u2029\u202A-\u202E\u2066-\u2069]/gu;
+
+/** Makes control characters visible, as JSON writes them: `\u202e`. */
+export function escapeControlCharacters(text: string): string {
+  return text.replace(CONTROL_CHARACTERS, (character) => `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`);
+}
