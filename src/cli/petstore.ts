@@ -152,7 +152,8 @@ function explainFailure(error: unknown): [string, number] {
     ];
   }
   if (error instanceof ServiceUnavailableError || isDatabaseUnavailable(error)) {
-    return ['The database cannot be reached. Check DATABASE_URL and that the database is running.', 1];
+    const reason = getErrorMessage(error instanceof ServiceUnavailableError ? error.cause : error);
+    return [`The database is busy or unreachable: ${reason}. Check DATABASE_URL and that the database is running.`, 1];
   }
   if (MISSING_FROM_SCHEMA.includes(getErrorCode(error) ?? '')) {
     return ['The database schema is not up to date. Run `petstore migrate` first.', 1];

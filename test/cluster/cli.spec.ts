@@ -1,4 +1,6 @@
+import { Client } from 'pg';
 import { eventually } from '../cluster/support/replica';
+import { Server } from '../cluster/support/servers';
 import { findFreePort, runPetstore, startServer, createTemporaryDirectory } from '../support/process';
 
 describe('The petstore program', () => {
@@ -62,7 +64,25 @@ describe('The petstore program', () => {
       DATABASE_URL: `postgres://u:secret@127.0.0.1:${await findFreePort()}/d`,
     });
     expect(code).toBe(1);
-    expect(stderr).toMatch(/^error: The database cannot be reached\. .+\n$/);
+    expect(stderr).toMatch(/^error: The database is busy or unreachable: connect ECONNREFUSED .+\. Check .+\n$/);
     expect(stderr).not.toContain('secret');
+  });
+
+  it('reports that the database is busy, and why, while a table is locked', async () => {
+    const postgres = await Server.startPostgres();
+    const settings = { APP_ENV: 'production', DATABASE_URL: postgres.url };
+    expect((await runPetstore(['migrate'], settings)).code).toBe(0);
+    const client = new Client(postgres.url);
+    await client.connect();
+    await client.query('BEGIN; LOCK TABLE accounts IN ACCESS EXCLUSIVE MODE');
+    const { code, stderr } = await runPetstore(['accounts', 'list'], settings);
+    await client.end();
+    await postgres.remove();
+    expect([code, stderr]).toEqual([
+      1,
+      expect.stringMatching(
+        /^error: The database is busy or unreachable: canceling statement due to lock timeout\. .+\n$/,
+      ),
+    ]);
   });
 });

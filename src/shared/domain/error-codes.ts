@@ -27,8 +27,7 @@ export const SHARED_ERROR_MESSAGES = {
   internal_error: 'An internal error occurred. Report it with the X-Request-Id of this response.',
   not_implemented: 'The service does not implement this.',
   bad_gateway: 'An upstream service returned an invalid response.',
-  service_unavailable:
-    'The service cannot reach its database right now. Retry after the number of seconds in Retry-After.',
+  service_unavailable: 'The service is temporarily unavailable. Retry after the number of seconds in Retry-After.',
   gateway_timeout: 'An upstream service did not respond in time.',
 } as const satisfies Readonly<Record<string, string>>;
 
