@@ -2,6 +2,8 @@
 export interface Format<T> {
   /** What the value must be, as a phrase that follows "must". */
   readonly requirement: string;
+  /** @returns what the value must be instead of a known mistake, as such a phrase; undefined if it contains none */
+  readonly findMistake?: (text: string) => string | undefined;
   /** @returns undefined if the text is invalid */
   readonly parse: (text: string) => T | undefined;
 }
@@ -22,8 +24,47 @@ export function integer(min: number, max: number): Format<number> {
   };
 }
 
-export function url(requirement: string, accepts: (url: URL) => boolean): Format<string> {
-  return { requirement, parse: (text) => (URL.canParse(text) && accepts(new URL(text)) ? text : undefined) };
+/**
+ * A URL, in the form that every parser reads alike.
+ * @param parameters the names of the query parameters that it may have; by default, any
+ */
+export function url(
+  requirement: string,
+  accepts: (url: URL) => boolean,
+  parameters?: readonly string[],
+): Format<string> {
+  const parse = (text: string) => (URL.canParse(text) && accepts(new URL(text)) ? new URL(text).href : undefined);
+  const findMistake = (text: string) =>
+    findUrlMistake(text) ??
+    (parameters !== undefined && parse(text) !== undefined ? findParameterMistake(text, parameters) : undefined);
+  return { requirement, findMistake, parse };
+}
+
+/** Finds what `URL` accepts, but with another meaning than the operator's. */
+export function findUrlMistake(text: string): string | undefined {
+  if (/\p{Cc}/u.test(text)) {
+    return 'be one line, without control characters';
+  }
+  try {
+    decodeURIComponent(text);
+  } catch {
+    return 'contain %25 instead of %, for example in the password';
+  }
+  return text.includes('#') ? 'contain %23 instead of #, for example in the password' : undefined;
+}
+
+export function findParameterMistake(text: string, allowed: readonly string[]): string | undefined {
+  const { search, searchParams } = new URL(text);
+  const names = [...searchParams.keys()];
+  const unknown = names.find((name) => !allowed.includes(name));
+  if (unknown !== undefined) {
+    // After a question mark in the password, the rest of the password looks like a parameter.
+    return search.includes('@') || !/^[\w-]+$/.test(unknown)
+      ? 'contain %3F instead of ?, for example in the password'
+      : `not have the parameter ${unknown}: ${allowed.length === 0 ? 'none is' : `only ${allowed.join(', ')} are`} supported`;
+  }
+  const repeated = names.find((name, index) => names.indexOf(name) !== index);
+  return repeated === undefined ? undefined : `have the parameter ${repeated} only once`;
 }
 
 export function httpUrl(example: string): Format<string> {
@@ -34,6 +75,11 @@ export function httpUrl(example: string): Format<string> {
 export function pemFile(): Format<string> {
   return matching(/./, 'be the path of a PEM file');
 }
+
+/** The parameters of a PostgreSQL URL that configure TLS. */
+export const TLS_PARAMETERS = ['sslmode', 'sslrootcert', 'sslcert', 'sslkey', 'ssl', 'uselibpqcompat'];
+/** Those of libpq that `pg` supports. It would ignore most others, and let some override the options of the service. */
+const POSTGRES_PARAMETERS = ['host', 'port', 'user', 'password', 'application_name', 'options', ...TLS_PARAMETERS];
 
 /** @param server the server, out of several, that the host must point to */
 export function postgresUrl(server: 'primary' | 'any' = 'primary'): Format<string> {
@@ -46,5 +92,6 @@ export function postgresUrl(server: 'primary' | 'any' = 'primary'): Format<strin
       `for several servers, use a host that points to ${target}, such as a proxy like HAProxy, a virtual IP or ${endpoint}`,
     ({ protocol, host, searchParams }) =>
       /^postgres(ql)?:$/.test(protocol) && !`${host}${searchParams.get('host') ?? ''}`.includes(','),
+    POSTGRES_PARAMETERS,
   );
 }

@@ -2,6 +2,8 @@ import { readFileSync } from 'node:fs';
 import { isIP } from 'node:net';
 import { resolve } from 'node:path';
 import { type Format, httpUrl, integer, matching, oneOf, postgresUrl, url } from './formats';
+import { findMisspeltSetting } from './misspelt-settings';
+import { redisUrls } from './redis-urls';
 
 /** The settings that an operator provides as environment variables. docs/configuration.md documents them. */
 export abstract class Settings {
@@ -23,7 +25,7 @@ export abstract class Settings {
   abstract readonly stagingBaseUrl: string | undefined;
   /** The base URL of links in responses. It ends in `/v1`, without a trailing slash. */
   abstract readonly baseUrl: string;
-  /** The gateways whose `X-Forwarded-For` is trusted: none, a number of hops, or their IP addresses and CIDR ranges. */
+  /** The gateways whose `X-Forwarded-For` is trusted: a number of hops, or their IP addresses and CIDR ranges; false if not set. */
   abstract readonly trustProxy: false | number | string[];
   /** How long a stopping replica continues to accept new connections, in seconds. */
   abstract readonly drainSeconds: number;
@@ -32,6 +34,8 @@ export abstract class Settings {
   abstract readonly logLevel: LogLevel;
   /** The separate port for metrics; if undefined, they are served at `/metrics` of `port`. */
   abstract readonly metricsPort: number | undefined;
+  /** What is probably wrong with the environment, for the log. */
+  abstract readonly warnings: readonly string[];
 
   /** Returns the settings that a module declared. */
   abstract readonly get: <D extends SettingDeclarations>(declarations: D) => DeclaredSettings<D>;
@@ -46,8 +50,11 @@ export class InvalidSettingsError extends Error {}
 /** Enough for a gateway that checks readiness every second. */
 const DEFAULT_DRAIN_SECONDS = 3;
 
-/** The query parameters of a sentinel URL, named as in ioredis. */
-const SENTINEL_PARAMETERS = ['name', 'sentinelUsername', 'sentinelPassword'];
+/** The settings whose values can be read from a file, such as a mounted secret. */
+const SECRETS = ['DATABASE_URL', 'DATABASE_MIGRATION_URL', 'DATABASE_READ_URL', 'REDIS_URL'];
+
+/** Settings on which security or limits depend: the service does not start if one of them is misspelt. */
+const CRITICAL = /^(APP_ENV|DATABASE_URL|TRUST_PROXY)$|^(AUTH|BAN|REDIS)_|_FILE$/;
 
 /** The format of a setting, and its default value. */
 type Setting = readonly [
@@ -62,15 +69,7 @@ const CORE_SETTINGS = {
   DATA_DIR: [matching(/./, 'be a directory'), '.data'],
   DATABASE_URL: [postgresUrl(), undefined],
   MIGRATE_ON_START: [oneOf('true', 'false'), 'true'],
-  REDIS_URL: [
-    {
-      requirement:
-        'be a Redis URL: redis://user:password@host:6379/0 for one server, redis+cluster://host:6379 for a Redis Cluster, or ' +
-        'redis+sentinel://host:26379,host:26379/0?name=mymaster for sentinels; with TLS, rediss instead of redis',
-      parse: parseRedisUrls,
-    },
-    [],
-  ],
+  REDIS_URL: [redisUrls(), []],
   PUBLIC_BASE_URL: [apiBaseUrl(), undefined],
   STAGING_BASE_URL: [apiBaseUrl(), undefined],
   TRUST_PROXY: [
@@ -108,6 +107,8 @@ export type DeclaredSettings<D extends SettingDeclarations> = {
   readonly [Name in keyof D]: D[Name] extends readonly [string, ...infer S extends Setting] ? Value<S> : never;
 };
 
+type Environment = Readonly<Record<string, string | undefined>>;
+
 /** Declares the settings of a module. They are validated at startup with all others and read through `Settings.get`. */
 export function declareSettings<const D extends SettingDeclarations>(declarations: D): D {
   for (const [variable, ...setting] of Object.values(declarations)) {
@@ -130,11 +131,11 @@ function pickSettings<D extends SettingDeclarations>(values: Values, declaration
 }
 
 /**
- * Reads and validates the settings. An empty variable counts as unset.
+ * Reads and validates the settings. An empty variable counts as unset, and white space around a value is ignored.
  * @throws InvalidSettingsError with one line per invalid setting. The message never contains values, which may be secret.
  */
-export function loadSettings(env: Readonly<Record<string, string | undefined>>): Settings {
-  const values = readValues(withSecretFiles(env));
+export function loadSettings(env: Environment): Settings {
+  const { values, warnings } = readValues(readSecrets(env));
   const environmentBaseUrl = values.APP_ENV === 'staging' ? values.STAGING_BASE_URL : values.PUBLIC_BASE_URL;
   return {
     environment: values.APP_ENV,
@@ -155,22 +156,41 @@ export function loadSettings(env: Readonly<Record<string, string | undefined>>):
     docsEnabled: values.DOCS_ENABLED === 'true',
     logLevel: values.LOG_LEVEL,
     metricsPort: values.METRICS_PORT,
+    warnings,
     get: (declarations) => pickSettings(values, declarations),
   };
 }
 
-function readValues(env: Readonly<Record<string, string | undefined>>): Values {
+function readValues(env: Environment): { readonly values: Values; readonly warnings: readonly string[] } {
   const problems: string[] = [];
+  const warnings: string[] = [];
   const entries = Object.entries(SETTINGS).map(([name, [format, defaultValue]]) => {
     const text = env[name] ?? '';
-    const value = text === '' ? defaultValue : format.parse(text);
-    if (text !== '' && value === undefined) {
-      problems.push(`${name} must ${format.requirement}.`);
+    if (text === '') {
+      return [name, defaultValue];
+    }
+    const mistake = format.findMistake?.(text);
+    const value = mistake === undefined ? format.parse(text) : undefined;
+    if (value === undefined) {
+      problems.push(`${name} must ${mistake ?? format.requirement}.`);
     }
     return [name, value];
   });
   const values = Object.fromEntries(entries) as Values;
-  if (problems.length === 0 && values.APP_ENV !== 'development' && values.DATABASE_URL === undefined) {
+  const isDevelopment = values.APP_ENV === 'development';
+  for (const { variable, setting } of findMisspeltSettings(env)) {
+    const isUnset = env[setting] === undefined && env[setting.replace(/_FILE$/, '')] === undefined;
+    const isProblem = isUnset && CRITICAL.test(setting);
+    // A misspelt APP_ENV would itself make this development.
+    if (!isDevelopment || (isProblem && setting === 'APP_ENV')) {
+      (isProblem ? problems : warnings).push(`${variable} is not a setting; did you mean ${setting}?`);
+    }
+  }
+  if (!isDevelopment && env.REDIS_URL === undefined) {
+    const unused = Object.keys(SETTINGS).filter((name) => name.startsWith('REDIS_') && env[name] !== undefined);
+    warnings.push(...unused.map((name) => `${name} has no effect without REDIS_URL.`));
+  }
+  if (problems.length === 0 && !isDevelopment && values.DATABASE_URL === undefined) {
     problems.push(`DATABASE_URL is required when APP_ENV is ${values.APP_ENV}.`);
   }
   if (problems.length === 0 && values.METRICS_PORT === values.PORT) {
@@ -179,66 +199,49 @@ function readValues(env: Readonly<Record<string, string | undefined>>): Values {
   if (problems.length > 0) {
     throw new InvalidSettingsError(problems.join('\n'));
   }
-  return values;
+  return { values, warnings };
+}
+
+function findMisspeltSettings(env: Environment): { readonly variable: string; readonly setting: string }[] {
+  const settings = [...SECRETS.map((name) => `${name}_FILE`), ...Object.keys(SETTINGS)];
+  return Object.keys(env).flatMap((variable) => {
+    const setting = settings.includes(variable) ? undefined : findMisspeltSetting(variable, settings);
+    return setting === undefined ? [] : { variable, setting };
+  });
 }
 
 function apiBaseUrl(): Format<string> {
   return url(
     'be an http or https URL that ends in /v1, such as https://api.example.com/v1',
-    (url) =>
-      /^https?:$/.test(url.protocol) && url.pathname.endsWith('/v1') && !url.search && !url.hash && !url.username,
+    ({ protocol, href, username, password }) =>
+      /^https?:$/.test(protocol) && /^[^?]+\/v1$/.test(href) && username + password === '',
   );
 }
 
-/** @returns one URL per host; the text around a list of hosts is repeated for each */
-function parseRedisUrls(text: string): string[] | undefined {
-  const [, start = '', schemeSuffix = '', hosts = '', end = ''] =
-    /^(rediss?\+(cluster|sentinel):\/\/(?:[^/?#]*@)?)([^/?#]*)(.*)$/.exec(text) ?? [];
-  const urls =
-    start === ''
-      ? text.split(',').map((each) => each.trim())
-      : hosts.split(',').map((host) => `${start}${host.trim()}${end}`);
-  // Several URLs name the nodes of a cluster.
-  const topology = schemeSuffix === '' && urls.length > 1 ? 'cluster' : schemeSuffix;
-  return urls.every((each) => isRedisUrl(each, schemeSuffix, topology)) ? urls : undefined;
-}
-
-function isRedisUrl(text: string, schemeSuffix: string, topology: string): boolean {
-  if (!URL.canParse(text)) {
-    return false;
-  }
-  const { protocol, hostname, pathname, searchParams } = new URL(text);
-  if (!/^rediss?:$/.test(schemeSuffix === '' ? protocol : protocol.replace(`+${schemeSuffix}`, ''))) {
-    return false;
-  }
-  switch (topology) {
-    case 'cluster':
-      // A cluster only has database 0.
-      return /^\/?0?$/.test(pathname) && (schemeSuffix === '' || (hostname !== '' && searchParams.size === 0));
-    case 'sentinel':
-      return (
-        hostname !== '' &&
-        /^(\/\d*)?$/.test(pathname) &&
-        Boolean(searchParams.get('name')) &&
-        [...searchParams.keys()].every((name) => SENTINEL_PARAMETERS.includes(name))
-      );
-    default:
-      return true;
-  }
-}
-
-/** Adds the settings whose values are read from files, such as mounted secrets. */
-function withSecretFiles(env: Readonly<Record<string, string | undefined>>): Record<string, string | undefined> {
-  const settings = { ...env };
-  for (const name of ['DATABASE_URL', 'DATABASE_MIGRATION_URL', 'DATABASE_READ_URL', 'REDIS_URL']) {
-    const path = env[`${name}_FILE`];
-    if (!path) {
+/** Removes white space and empty variables, and adds the settings whose values are read from files. */
+function readSecrets(env: Environment): Record<string, string | undefined> {
+  // OpenTelemetry reads its variables itself, unchanged.
+  const trim = (name: string, value: string) => (name.startsWith('OTEL_') ? value : value.trim());
+  const settings: Record<string, string> = Object.fromEntries(
+    Object.entries(env)
+      .map(([name, value = '']) => [name, trim(name, value)] as const)
+      .filter(([, value]) => value !== ''),
+  );
+  for (const name of SECRETS) {
+    const label = `${name}_FILE`;
+    const path = settings[label];
+    if (path === undefined) {
       continue;
     }
-    if (settings[name]) {
-      throw new InvalidSettingsError(`${name} and ${name}_FILE must not both be set.`);
+    if (settings[name] !== undefined) {
+      throw new InvalidSettingsError(`${name} and ${label} must not both be set.`);
     }
-    settings[name] = readSettingFile({ label: `${name}_FILE`, path }).trim();
+    const text = readSettingFile({ label, path }).trim();
+    if (text === '' || /[\r\n]/.test(text)) {
+      const problem = text === '' ? 'is empty' : 'has more than one line';
+      throw new InvalidSettingsError(`${label} names a file that ${problem} (${path}).`);
+    }
+    settings[name] = text;
   }
   return settings;
 }
@@ -274,7 +277,7 @@ export function getDocsUrl({ baseUrl, docsEnabled }: Pick<Settings, 'baseUrl' | 
 function parseTrustProxy(text: string): false | number | string[] | undefined {
   if (/^\d+$/.test(text)) {
     const hops = Number(text);
-    return hops > 10 ? undefined : hops || false;
+    return hops > 10 ? undefined : hops;
   }
   const ranges = text.split(',').map((range) => range.trim());
   return ranges.every(isCidr) ? ranges : undefined;

@@ -494,6 +494,13 @@ describe('A Redis user with the documented permissions', () => {
     },
   );
 
+  it('is named default in the error if REDIS_URL names no user', async () => {
+    await withAdmin(server.url, (admin) => setUser(admin, 'default -hset'));
+    const failure = await readFailure({ REDIS_URL: server.url });
+    await withAdmin(server.url, (admin) => setUser(admin, 'default +hset'));
+    expect(failure).toContain('; grant the permissions with: ACL SETUSER default ~petstore:production:* ');
+  });
+
   it('works without a restart once a missing permission is granted', async () => {
     await withAdmin(server.url, async (admin) => {
       await setUser(admin, 'petstore -hset');

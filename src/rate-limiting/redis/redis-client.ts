@@ -10,7 +10,8 @@ const CONNECT_TIMEOUT_MS = 1_000;
 const SOCKET_TIMEOUT_MS = 1_000;
 /** The client tries the next sentinel when one does not respond for this long. */
 const SENTINEL_COMMAND_TIMEOUT_MS = 500;
-const SENTINEL_PORT = 26_379;
+const DEFAULT_PORT = 6_379;
+const DEFAULT_SENTINEL_PORT = 26_379;
 
 /**
  * Creates a client for the Redis server, Redis Cluster or sentinels in REDIS_URL. It does not connect yet.
@@ -20,6 +21,13 @@ const SENTINEL_PORT = 26_379;
 export function createRedisClient(urls: readonly string[], tls: ConnectionOptions = {}): Redis | Cluster {
   const [first = ''] = urls;
   const { protocol, username, password, pathname, searchParams } = new URL(first);
+  const isSentinel = protocol.endsWith('+sentinel:');
+  // Without the other parts of the URLs: the client would accept any of its options as a parameter.
+  const hosts = urls.map((url) => {
+    const { hostname, port } = new URL(url);
+    const defaultPort = isSentinel ? DEFAULT_SENTINEL_PORT : DEFAULT_PORT;
+    return { host: hostname.replace(/^\[|\]$/g, ''), port: Number(port || defaultPort) };
+  });
   const credentials = {
     ...(username && { username: decodeURIComponent(username) }),
     ...(password && { password: decodeURIComponent(password) }),
@@ -38,19 +46,18 @@ export function createRedisClient(urls: readonly string[], tls: ConnectionOption
   };
   const getReconnectDelay = () => RECONNECT_DELAY_MS;
   // Without automatic pipelining, which sends the calls of a tick only after the replies to the previous ones, so that Redis would idle.
-  const singleNodeOptions: RedisOptions = { ...options, retryStrategy: getReconnectDelay };
-  if (protocol.endsWith('+sentinel:')) {
+  const singleNodeOptions: RedisOptions = {
+    ...{ ...options, ...credentials },
+    db: Number(pathname.slice(1)),
+    retryStrategy: getReconnectDelay,
+  };
+  if (isSentinel) {
     const [sentinelUsername, sentinelPassword] = ['sentinelUsername', 'sentinelPassword'].map((name) =>
       searchParams.get(name),
     );
     return new Redis({
       ...singleNodeOptions,
-      ...credentials,
-      db: Number(pathname.slice(1)),
-      sentinels: urls.map((url) => {
-        const { hostname, port } = new URL(url);
-        return { host: hostname.replace(/^\[|\]$/g, ''), port: Number(port || SENTINEL_PORT) };
-      }),
+      sentinels: hosts,
       name: searchParams.get('name') ?? '',
       ...(sentinelUsername && { sentinelUsername }),
       ...(sentinelPassword && { sentinelPassword }),
@@ -60,34 +67,33 @@ export function createRedisClient(urls: readonly string[], tls: ConnectionOption
     });
   }
   if (urls.length === 1 && !protocol.endsWith('+cluster:')) {
-    return new Redis(first, singleNodeOptions);
+    return new Redis({ ...singleNodeOptions, ...hosts[0] });
   }
-  return new Cluster(
-    urls.map((url) => url.replace('+cluster:', ':')),
-    {
-      lazyConnect: true,
-      enableOfflineQueue: false,
-      enableAutoPipelining: true,
-      // The circuit breakers detect which nodes are available.
-      enableReadyCheck: false,
-      clusterRetryStrategy: getReconnectDelay,
-      // Certificates name the host, so it must not be replaced by its IP address.
-      dnsLookup: (host, callback) => {
-        callback(null, host);
-      },
-      // Calls to an unavailable node fail fast; the breaker decides when to retry.
-      maxRedirections: 4,
-      retryDelayOnFailover: 50,
-      retryDelayOnClusterDown: 50,
-      redisOptions: { ...options, ...credentials },
+  return new Cluster(hosts, {
+    lazyConnect: true,
+    enableOfflineQueue: false,
+    enableAutoPipelining: true,
+    // The circuit breakers detect which nodes are available.
+    enableReadyCheck: false,
+    clusterRetryStrategy: getReconnectDelay,
+    // Certificates name the host, so it must not be replaced by its IP address.
+    dnsLookup: (host, callback) => {
+      callback(null, host);
     },
-  );
+    // Calls to an unavailable node fail fast; the breaker decides when to retry.
+    maxRedirections: 4,
+    retryDelayOnFailover: 50,
+    retryDelayOnClusterDown: 50,
+    redisOptions: { ...options, ...credentials },
+  });
 }
 
 /** Returns the user name that a client authenticates with. */
 export function getRedisUser({ options }: Redis | Cluster): string {
-  const { username } = 'redisOptions' in options ? (options.redisOptions ?? {}) : (options as RedisOptions);
-  return username === undefined || username === '' ? 'default' : username;
+  // Without a user name, it is undefined in a cluster, and null for a single server.
+  const { username }: { readonly username?: string | null } =
+    'redisOptions' in options ? (options.redisOptions ?? {}) : (options as RedisOptions);
+  return username ?? 'default';
 }
 
 /**

@@ -1,11 +1,11 @@
 import type { ConnectionOptions } from 'node:tls';
 import type { DataSourceOptions } from 'typeorm';
 import { readCertificate, readClientCertificate } from '../../config/certificates';
+import { TLS_PARAMETERS } from '../../config/formats';
 import { InvalidSettingsError, type SettingFile, type Settings } from '../../config/settings';
 import { DATABASE_SETTINGS } from './database-settings';
 
 const SSL_MODES = ['disable', 'require', 'verify-ca', 'verify-full'];
-const TLS_PARAMETERS = ['sslmode', 'sslrootcert', 'sslcert', 'sslkey', 'ssl', 'uselibpqcompat'];
 /** The certificate authorities that Node.js trusts. */
 const SYSTEM_CA = 'system';
 
@@ -81,10 +81,6 @@ export function createMigrationOptions(
 }
 
 function parseSslMode(variable: string, parameters: URLSearchParams): string | undefined {
-  const unsupported = [...parameters.keys()].find((name) => name.startsWith('ssl') && !TLS_PARAMETERS.includes(name));
-  if (unsupported !== undefined) {
-    throw new InvalidSettingsError(`${variable} must not have the parameter ${unsupported}: it is not supported.`);
-  }
   const ssl = parameters.get('ssl');
   const isSystem = parameters.get('sslrootcert') === SYSTEM_CA;
   // As in libpq, which accepts `ssl=true` for compatibility with JDBC URLs.
