@@ -9,6 +9,7 @@ import { createLog, type Log, Metrics, MetricsEndpoint, NestLogger, RequestObser
 import { readIpRateLimitHeaders, RateLimiter, addDefaultRateLimitHeaders } from './rate-limiting';
 import { type Clock, SystemClock } from './shared/domain/clock';
 import { respondToPreflights } from './shared/http/access/cors';
+import { warnOfIgnoredForwardedFor } from './shared/http/access/ignored-forwarded-for';
 import { Drain } from './shared/http/server/drain';
 import { ErrorCatalog } from './shared/http/errors/error-catalog';
 import { ErrorHelp } from './shared/http/errors/error-help';
@@ -46,11 +47,15 @@ export function configureApp<App extends INestApplication>(app: App, settings: S
     app.get(RouteTable),
   ];
   const observer = new RequestObserver(log, app.get(Metrics));
+  settings.warnings.forEach((warning) => {
+    log.warn({ 'event.action': 'setting_ignored' }, warning);
+  });
 
   app.enableVersioning({ type: VersioningType.URI });
   routes.registerHooks(fastify);
   app.get(Drain).registerHooks(fastify);
   observer.registerHooks(fastify);
+  warnOfIgnoredForwardedFor(fastify, settings);
   addDefaultHeaders(fastify);
   respondToPreflights(fastify, routes);
   rejectUnsupportedMethods(fastify, routes, catalog, help);

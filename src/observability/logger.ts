@@ -1,6 +1,7 @@
 import type { LoggerService } from '@nestjs/common';
 import { destination, pino } from 'pino';
 import type { Settings } from '../config/settings';
+import { escapeControlCharacters } from '../shared/domain/text';
 
 /** Accepts lines of text. */
 export interface LineSink {
@@ -100,10 +101,11 @@ function formatReadable(line: string): string {
   }).flatMap(([name, value]) =>
     SKIPPED_FIELDS.test(name)
       ? []
-      : `${name.split('.').at(-1)}=${typeof value === 'string' ? value : JSON.stringify(value)}`,
+      : `${name.split('.').at(-1)}=${typeof value === 'string' ? escapeControlCharacters(value) : JSON.stringify(value)}`,
   );
   const words = [time.slice(11, 23), level.toUpperCase().padEnd(5), message ?? action, ...pairs];
-  return `${words.join(' ')}\n${stack === undefined ? '' : `${stack}\n`}`;
+  const lines = `${words.join(' ')}\n${stack === undefined ? '' : `${stack}\n`}`;
+  return lines.split('\n').map(escapeControlCharacters).join('\n');
 }
 
 /** The fields that the service passes to Nest's logger in addition to a message. */

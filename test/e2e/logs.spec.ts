@@ -1,5 +1,6 @@
 import { IncomingMessage, request as httpRequest, ServerResponse } from 'node:http';
 import { Socket } from 'node:net';
+import { Logger } from '@nestjs/common';
 import { Readiness } from '../../src/health';
 import { PetListing } from '../../src/pets/pet-listing';
 import { ServiceUnavailableError } from '../../src/shared/domain/pet-store-error';
@@ -10,6 +11,7 @@ describe('The log', () => {
   let service: TestService;
   let key: string;
   let lines: string[];
+  let startLines: string[];
 
   const start = async (env: Record<string, string>) => {
     lines = [];
@@ -18,7 +20,7 @@ describe('The log', () => {
       { write: (line) => lines.push(line) },
     );
     key = await service.createKey('free');
-    lines.length = 0;
+    startLines = lines.splice(0);
   };
   const parseLines = () => lines.map((line) => JSON.parse(line) as Record<string, unknown>);
   const findEvents = (action: string) => parseLines().filter((line) => line['event.action'] === action);
@@ -187,6 +189,45 @@ describe('The log', () => {
       { 'log.level': 'warn', 'http.request.id': expect.any(String) as string, petstore: { reason, code } },
       { 'log.level': 'warn', petstore: { reason, suppressed: 2 } },
     ]);
+  });
+
+  it('says once that X-Forwarded-For arrives although TRUST_PROXY is not set', async () => {
+    const forwarded = { headers: { 'x-forwarded-for': '192.0.2.1' } };
+    await start({});
+    await service.get('/healthz');
+    expect(findEvents('forwarded_for_ignored')).toEqual([]);
+    await service.get('/healthz', forwarded);
+    await service.get('/v1/pets', forwarded);
+    expect(findEvents('forwarded_for_ignored')).toMatchObject([
+      { 'log.level': 'warn', message: expect.stringContaining('TRUST_PROXY is not set') as string },
+    ]);
+  });
+
+  it.each<Record<string, string>>([{ TRUST_PROXY: '1' }, { TRUST_PROXY: '0' }, { APP_ENV: 'development' }])(
+    'does not say so with %j',
+    async (env) => {
+      await start(env);
+      await service.get('/healthz', { headers: { 'x-forwarded-for': '192.0.2.1' } });
+      expect(lines.join('')).not.toContain('TRUST_PROXY');
+    },
+  );
+
+  it('names a variable that resembles a setting, and the setting', async () => {
+    await start({ LOGLEVEL: 'warn' });
+    expect(startLines.map((line) => JSON.parse(line) as object)).toContainEqual(
+      expect.objectContaining({
+        'log.level': 'warn',
+        'event.action': 'setting_ignored',
+        message: 'LOGLEVEL is not a setting; did you mean LOG_LEVEL?',
+      }),
+    );
+  });
+
+  it('shows control characters as text in development', async () => {
+    await start({ APP_ENV: 'development' });
+    lines.length = 0;
+    new Logger('Test').warn({ event: 'test', reason: 'a\nb\x9b\u202e' }, 'a\x1b[2J');
+    expect(lines.join('')).toMatch(/ WARN {2}a\\u001b\[2J logger=Test reason=a\\u000ab\\u009b\\u202e\n$/);
   });
 
   it('is readable text in development', async () => {
