@@ -2,9 +2,6 @@
 import { onStopSignal } from './stop-signals';
 // Before everything that it instruments.
 import { tracing } from './tracing';
-// Before everything that imports Nest or other packages.
-import './nest-date-formats';
-import './lazy-modules';
 import 'reflect-metadata';
 import type { NestFastifyApplication } from '@nestjs/platform-fastify';
 import { createApp } from './app.setup';

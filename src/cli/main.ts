@@ -1,6 +1,4 @@
 #!/usr/bin/env node
-// Before everything that imports packages.
-import '../lazy-modules';
 import 'reflect-metadata';
 import { runCli } from './petstore';
 

@@ -1,5 +1,3 @@
-// Before `pg` is loaded.
-import './navigator';
 import { Client, type ClientBase, type Pool, type PoolConfig, types } from 'pg';
 import type { DataSource } from 'typeorm';
 import type { PostgresDriver } from 'typeorm/driver/postgres/PostgresDriver';
