@@ -23,6 +23,9 @@ const FRAMEWORK_CONTEXTS = new Set<unknown>([
   'RouterExplorer',
 ]);
 
+/** The contexts in which Nest reports a failed startup, which the service reports itself. */
+const STARTUP_ERROR_CONTEXTS = new Set<unknown>(['ExceptionHandler', 'NestApplication']);
+
 /** Elastic Common Schema, whose names for requests and traces are also those of OpenTelemetry's semantic conventions. */
 const SCHEMA_VERSION = '8.11.0';
 
@@ -125,8 +128,7 @@ export class NestLogger implements LoggerService {
   }
 
   error(message: unknown, ...params: unknown[]): void {
-    // Nest reports a failed startup, which `main.ts` logs as `start_failed`.
-    this.write(params.at(-1) === 'ExceptionHandler' ? 'debug' : 'error', message, params);
+    this.write(STARTUP_ERROR_CONTEXTS.has(params.at(-1)) ? 'debug' : 'error', message, params);
   }
 
   warn(message: unknown, ...params: unknown[]): void {
