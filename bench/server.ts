@@ -5,11 +5,6 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { findFreePort } from '../test/support/process';
 
 export const ROOT = join(__dirname, '../..');
-const { scripts } = JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8')) as { scripts: { start: string } };
-/** The Node.js options and the memory settings of `npm start`, which all systems use. */
-const OPTIONS = scripts.start.split(' ').filter((word) => word.startsWith('--'));
-const [, GLIBC_TUNABLES = ''] = /GLIBC_TUNABLES=(\S+)/.exec(scripts.start) ?? [];
-
 const SCRIPTS = {
   service: 'dist/src/main.js',
   baseline: 'dist/bench/baseline/server.js',
@@ -30,8 +25,8 @@ export class BenchServer {
   static async start(system: System, env: Readonly<Record<string, string>>): Promise<BenchServer> {
     const port = await findFreePort();
     const startedAt = performance.now();
-    const child = spawn(process.execPath, [...OPTIONS, join(ROOT, SCRIPTS[system])], {
-      env: { PATH: process.env.PATH, GLIBC_TUNABLES, ...env, PORT: port },
+    const child = spawn(process.execPath, [join(ROOT, SCRIPTS[system])], {
+      env: { PATH: process.env.PATH, ...env, PORT: port },
       stdio: ['ignore', 'ignore', 'inherit'],
     });
     const origin = `http://127.0.0.1:${port}`;
