@@ -11,6 +11,7 @@ import { Store } from './support/store';
 const TRACE_ID = '0af7651916cd43dd8448eb211c80319c';
 const PARENT_ID = 'b7ad6b7169203331';
 const SERVER = 2;
+const AGENT = join(__dirname, 'support/monitoring-agent.cjs');
 const REPORT = join(__dirname, 'support/report-open-telemetry.cjs');
 
 describe('A replica', () => {
@@ -127,6 +128,13 @@ describe('A replica', () => {
     deadCollector.close();
     expect(dead).toMatchObject({ code: 0, loaded: true, stopped: true });
     expect(dead.ms).toBeLessThan(5_000);
+  });
+
+  it('lets a monitoring agent patch the packages that it loads', async () => {
+    const replica = await start({ NODE_OPTIONS: `--require ${AGENT}` });
+    await fetch(`${replica.url}/v1/pets`, { headers: { authorization: `Bearer ${key}` } });
+    const { code, stderr } = await replica.program.kill('SIGTERM');
+    expect([code, stderr]).toEqual([0, '@nestjs/core ioredis pg typeorm\n']);
   });
 
   it('loads no OpenTelemetry code without an endpoint, and logs startup, migrations, the breaker and shutdown', async () => {
