@@ -25,8 +25,6 @@ module.exports = {
         pathNot: [
           ENTRY_POINTS,
           '\\.spec\\.ts$',
-          // The build uses these files.
-          '^src/documentation/(page|site)/',
           // Building blocks that modules can use, but need not.
           '^src/shared/(http/validation/|persistence/(statements/|constraint-violation\\.ts$))',
           // Extends the types of Fastify.

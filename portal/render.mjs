@@ -1,33 +1,20 @@
-// Renders the documentation into src/documentation/site: the guides, the search index, Swagger UI and the assets of the
-// pages, each uncompressed and compressed.
 import { Buffer } from 'node:buffer';
-import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { dirname, join, posix } from 'node:path';
-import process from 'node:process';
 import { fileURLToPath } from 'node:url';
 import { brotliCompressSync, constants, gzipSync } from 'node:zlib';
 import MarkdownIt from 'markdown-it';
 import MiniSearch from 'minisearch';
+import { GUIDES } from './guides.mjs';
 import { INDEX_OPTIONS } from './search.mjs';
 
-const PAGE = dirname(fileURLToPath(import.meta.url));
-const SITE = join(PAGE, '../site');
-const ROOT = join(PAGE, '../../..');
+const PORTAL = dirname(fileURLToPath(import.meta.url));
+const ROOT = join(PORTAL, '..');
 const require = createRequire(import.meta.url);
 const { repository } = JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8'));
 const { version } = require('swagger-ui-dist/package.json');
 
-/** The guides by page name, in navigation order. */
-const GUIDES = [
-  { name: 'index', label: 'Home', source: 'docs/index.md' },
-  { name: 'getting-started', label: 'Getting started', source: 'docs/getting-started.md' },
-  { name: 'api', label: 'API', source: 'docs/api.md' },
-  { name: 'errors', label: 'Errors', source: 'docs/errors.md' },
-  { name: 'limits', label: 'Rate limits', source: 'docs/limits.md' },
-  { name: 'versioning', label: 'Versions', source: 'docs/versioning.md' },
-  { name: 'changelog', label: 'Changelog', source: 'CHANGELOG.md' },
-];
 const REFERENCE = { name: 'reference', label: 'API reference' };
 
 const LOCAL_ORIGIN = 'http://127.0.0.1:3000';
@@ -153,56 +140,63 @@ function fillTemplate(template, values) {
 }
 
 function readSource(name) {
-  return readFileSync(join(PAGE, name), 'utf8');
+  return readFileSync(join(PORTAL, name), 'utf8');
 }
 
-/** Writes a file of the site, uncompressed and compressed. */
-function writeAsset(name, content) {
+/** Writes a file, uncompressed and compressed. */
+function writeAsset(file, content) {
   const body = Buffer.from(content);
-  writeFileSync(join(SITE, name), body);
-  if (COMPRESSED_EXTENSIONS.has(name.split('.').at(-1))) {
-    writeFileSync(join(SITE, `${name}.gz`), gzipSync(body, { level: 9 }));
+  writeFileSync(file, body);
+  if (COMPRESSED_EXTENSIONS.has(file.split('.').at(-1))) {
+    writeFileSync(`${file}.gz`, gzipSync(body, { level: 9 }));
     // The highest quality takes seconds for Swagger UI and makes it only 3% smaller.
     const quality = body.length > 500_000 ? 9 : 11;
-    writeFileSync(
-      join(SITE, `${name}.br`),
-      brotliCompressSync(body, { params: { [constants.BROTLI_PARAM_QUALITY]: quality } }),
-    );
+    writeFileSync(`${file}.br`, brotliCompressSync(body, { params: { [constants.BROTLI_PARAM_QUALITY]: quality } }));
   }
 }
 
-rmSync(SITE, { recursive: true, force: true });
-mkdirSync(SITE);
-const guides = GUIDES.map(readGuide);
-for (const guide of guides) {
-  const [{ title }] = guide.sections;
-  writeAsset(
-    `${guide.name}.html`,
-    renderPage('guide.html', guide, { title: escapeHtml(title), contents: renderContents(guide), body: guide.html }),
+function createSearchIndex(guides) {
+  const index = new MiniSearch(INDEX_OPTIONS);
+  index.addAll(
+    guides.flatMap(({ name, label, sections }) =>
+      sections.map(({ title, anchor, text }, position) => ({
+        id: `${name}#${anchor}`,
+        page: name,
+        label,
+        title,
+        anchor: position === 0 ? '' : anchor,
+        text: text.join(' '),
+      })),
+    ),
   );
+  return index;
 }
-writeAsset('reference.html', renderPage('reference.html', REFERENCE, {}));
-['guide.css', 'guide.mjs', 'search.mjs', 'reference.css', 'reference.mjs'].forEach((name) => {
-  writeAsset(name, readSource(name));
-});
 
-const index = new MiniSearch(INDEX_OPTIONS);
-index.addAll(
-  guides.flatMap(({ name, label, sections }) =>
-    sections.map(({ title, anchor, text }, position) => ({
-      id: `${name}#${anchor}`,
-      page: name,
-      label,
-      title,
-      anchor: position === 0 ? '' : anchor,
-      text: text.join(' '),
-    })),
-  ),
-);
-writeAsset('search.json', JSON.stringify(index));
-writeAsset('minisearch.mjs', readFileSync(fileURLToPath(import.meta.resolve('minisearch'))));
-const swaggerUi = dirname(require.resolve('swagger-ui-dist/package.json'));
-for (const name of ['swagger-ui-bundle.js', 'swagger-ui.css', 'favicon-32x32.png']) {
-  writeAsset(name, readFileSync(join(swaggerUi, name)));
+/**
+ * Renders the documentation into a new directory: the guides, the search index, Swagger UI and the assets of the pages, each
+ * uncompressed and compressed.
+ */
+export function renderSite(directory) {
+  mkdirSync(directory);
+  const write = (name, content) => {
+    writeAsset(join(directory, name), content);
+  };
+  const guides = GUIDES.map(readGuide);
+  for (const guide of guides) {
+    const [{ title }] = guide.sections;
+    write(
+      `${guide.name}.html`,
+      renderPage('guide.html', guide, { title: escapeHtml(title), contents: renderContents(guide), body: guide.html }),
+    );
+  }
+  write('reference.html', renderPage('reference.html', REFERENCE, {}));
+  ['guide.css', 'guide.mjs', 'search.mjs', 'reference.css', 'reference.mjs'].forEach((name) => {
+    write(name, readSource(name));
+  });
+  write('search.json', JSON.stringify(createSearchIndex(guides)));
+  write('minisearch.mjs', readFileSync(fileURLToPath(import.meta.resolve('minisearch'))));
+  const swaggerUi = dirname(require.resolve('swagger-ui-dist/package.json'));
+  for (const name of ['swagger-ui-bundle.js', 'swagger-ui.css', 'favicon-32x32.png']) {
+    write(name, readFileSync(join(swaggerUi, name)));
+  }
 }
-process.stdout.write(`Rendered ${guides.length} guides and Swagger UI ${version}.\n`);

@@ -6,8 +6,8 @@ import type { OpenAPIObject } from '@nestjs/swagger';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { stringifyJson } from '../shared/json/json';
 
-/** The site that `npm run build` renders with page/build.mjs. */
-const SITE_DIRECTORY = join(__dirname, 'site');
+/** Where the build renders the site (`dist/site`), seen from `dist/` and, in tests, from the sources. */
+const SITE_DIRECTORIES = ['../../site', '../../dist/site'].map((path) => join(__dirname, path));
 const NO_CACHE = 'no-cache';
 const MAX_AGE_ONE_DAY = 'public, max-age=86400';
 const MEDIA_TYPES: Readonly<Record<string, string>> = {
@@ -40,11 +40,12 @@ export function serveDocumentation(
 ): void {
   const document = memoize(createDocument);
   const addRoute = (path: string, create: () => Content) => fastify.get(path, createCacheableHandler(memoize(create)));
-  for (const name of listSiteFiles()) {
+  const site = findSite();
+  for (const name of readdirSync(site).filter((file) => !/\.(br|gz)$/.test(file))) {
     const page = name.endsWith('.html') ? name.slice(0, -'.html'.length) : undefined;
     const path = page === undefined ? `/docs/${name}` : page === 'index' ? '/docs' : `/docs/${page}`;
     addRoute(path, () => ({
-      representations: readRepresentations(name),
+      representations: readRepresentations(join(site, name)),
       headers: {
         'content-type': MEDIA_TYPES[extname(name)] ?? 'application/octet-stream',
         'cache-control': VERSIONED_FILES.includes(name) ? MAX_AGE_ONE_DAY : NO_CACHE,
@@ -78,15 +79,15 @@ interface Content {
 }
 
 /** @throws Error when the site has not been rendered */
-function listSiteFiles(): string[] {
-  if (!existsSync(SITE_DIRECTORY)) {
+function findSite(): string {
+  const site = SITE_DIRECTORIES.find(existsSync);
+  if (site === undefined) {
     throw new Error('The documentation is not rendered. Run `npm run build`, or set DOCS_ENABLED=false.');
   }
-  return readdirSync(SITE_DIRECTORY).filter((name) => !/\.(br|gz)$/.test(name));
+  return site;
 }
 
-function readRepresentations(name: string): Representations {
-  const file = join(SITE_DIRECTORY, name);
+function readRepresentations(file: string): Representations {
   const compressed = ENCODINGS.filter(({ extension }) => existsSync(file + extension)).map(
     (encoding) => [encoding.name, readFileSync(file + encoding.extension)] as const,
   );

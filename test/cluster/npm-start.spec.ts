@@ -1,7 +1,8 @@
-import { readFile, stat, writeFile } from 'node:fs/promises';
+import { readdir, readFile, rm, stat, writeFile } from 'node:fs/promises';
 import { createServer } from 'node:net';
 import { join } from 'node:path';
 import { findFreePort } from '../support/process';
+import { Clone } from './support/clone';
 import { createEmbeddedService } from './support/embedded-service';
 
 describe('npm start', () => {
@@ -127,6 +128,75 @@ describe('npm start', () => {
       expect(stderr).toMatch(/^The database cannot be used: .*ECONNREFUSED.*\n$/);
       expect(stderr).not.toContain('secret');
     });
+  });
+
+  describe('in a clone', () => {
+    let clone: Clone;
+
+    beforeEach(async () => {
+      clone = await Clone.create();
+    });
+    afterEach(() => clone.remove());
+
+    const change = async (file: string, edit: (text: string) => string) => {
+      const path = join(clone.directory, file);
+      await writeFile(path, edit(await readFile(path, 'utf8')));
+    };
+    const readGuide = async ({ url }: { readonly url: string }, name: string) => {
+      const response = await fetch(`${url}/docs${name}`);
+      return [response.status, await response.text()] as const;
+    };
+
+    it('builds nothing if nothing has changed, and otherwise what has changed, for two starts at once', async () => {
+      const first = await clone.start();
+      expect(first.output).not.toContain('Built');
+      await first.kill();
+
+      await change('docs/limits.md', (text) => `${text}\nA sentence of this fork.\n`);
+      await change('src/start-messages.ts', (text) => text.replace('Pet store, listening', 'Toy store, listening'));
+      for (const server of await Promise.all([clone.start(), clone.start()])) {
+        expect(server.output).toContain('Toy store, listening');
+        for (const name of ['', '/getting-started', '/api', '/errors', '/versioning', '/changelog', '/reference']) {
+          expect((await readGuide(server, name))[0]).toBe(200);
+        }
+        expect(await readGuide(server, '/limits')).toEqual([200, expect.stringContaining('A sentence of this fork.')]);
+      }
+      expect((await clone.start()).output).not.toContain('Built');
+      expect((await readdir(clone.directory)).filter((name) => name.startsWith('dist'))).toEqual(['dist']);
+    }, 600_000);
+
+    it('builds again if something else has changed dist, and not if a source has an error', async () => {
+      await rm(join(clone.directory, 'dist/site/index.html'));
+      await change('dist/src/start-messages.js', (text) =>
+        text.replace('Pet store, listening', 'Toy store, listening'),
+      );
+      const server = await clone.start();
+      expect(server.output).toContain('Pet store, listening');
+      expect((await readGuide(server, ''))[0]).toBe(200);
+      await server.kill();
+
+      await change('src/start-messages.ts', (text) => `${text}\nexport const LIMIT: number = 'none';\n`);
+      const { code, output } = await (await clone.npm('start')).end();
+      expect([code, output]).toEqual([1, expect.stringContaining("Type 'string' is not assignable to type 'number'")]);
+      await change('src/start-messages.ts', (text) => text.replace(/\n.+\n$/, ''));
+      expect((await clone.start()).output).not.toContain('Built');
+    }, 600_000);
+
+    it('starts what was built if development dependencies are not installed', async () => {
+      await rm(join(clone.directory, 'node_modules'));
+      expect(await (await clone.npm('ci', '--omit=dev')).end()).toMatchObject({ code: 0 });
+      await change('docs/limits.md', (text) => `${text}\nA sentence of this fork.\n`);
+      const server = await clone.start();
+      expect(server.output).not.toContain('Built');
+      expect((await readGuide(server, '/limits'))[0]).toBe(200);
+      await server.kill();
+
+      await rm(join(clone.directory, 'dist'), { recursive: true });
+      expect(await (await clone.npm('start')).end()).toEqual({
+        code: 1,
+        output: expect.stringContaining('The service is not built, and the development dependencies') as string,
+      });
+    }, 300_000);
   });
 
   it('works in a directory whose path is too long for a socket', async () => {

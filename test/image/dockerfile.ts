@@ -1,8 +1,9 @@
 import { execFile } from 'node:child_process';
 import { cp, mkdir, readdir, readFile, stat } from 'node:fs/promises';
-import { basename, delimiter, dirname, join, relative } from 'node:path';
+import { basename, dirname, join, relative } from 'node:path';
 import { promisify } from 'node:util';
 import ignore from '@balena/dockerignore';
+import { createNpmEnvironment } from '../support/process';
 
 const run = promisify(execFile);
 
@@ -119,7 +120,7 @@ class Builder {
     }
     const { root, workdir, env } = this.image;
     const inRoot = command.replace(/(^|[\s=])\//g, `$1${root}/`);
-    await run('sh', ['-c', inRoot], { cwd: join(root, workdir), env: { ...createBuildEnvironment(), ...env } });
+    await run('sh', ['-c', inRoot], { cwd: join(root, workdir), env: { ...createNpmEnvironment(), ...env } });
   }
 
   private async copy(text: string): Promise<void> {
@@ -190,13 +191,6 @@ function parseExecForm(text: string): string[] {
     throw new Error(`Use the exec form, because a shell would not forward signals: ${text}`);
   }
   return JSON.parse(text) as string[];
-}
-
-/** Creates an environment with the npm settings of the user, but without variables of npm or Jest and programs of the project. */
-function createBuildEnvironment(): Record<string, string | undefined> {
-  const { HOME, PATH = '' } = process.env;
-  const path = PATH.split(delimiter).filter((part) => !part.includes('node_modules'));
-  return { HOME, PATH: path.join(delimiter), npm_config_prefer_offline: 'true' };
 }
 
 /** `COPY a b/` creates `b/a`, and `COPY a b` creates `b`. */

@@ -2,7 +2,7 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { delimiter, join } from 'node:path';
 
 const PROJECT = join(__dirname, '../..');
 
@@ -82,6 +82,13 @@ export async function findFreePort(): Promise<string> {
   const address = server.address();
   await new Promise((closed) => server.close(closed));
   return String(typeof address === 'object' && address !== null ? address.port : 0);
+}
+
+/** Creates an environment with the npm settings of the user, but without variables of npm or Jest and programs of the project. */
+export function createNpmEnvironment(): Record<string, string | undefined> {
+  const { HOME, PATH = '' } = process.env;
+  const path = PATH.split(delimiter).filter((part) => !part.includes('node_modules'));
+  return { HOME, PATH: path.join(delimiter), npm_config_prefer_offline: 'true' };
 }
 
 /** Creates an empty directory. @returns its path and a function that removes it */

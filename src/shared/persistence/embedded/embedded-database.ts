@@ -120,12 +120,7 @@ export function getEmbeddedDatabaseHost(dataDir: string): string {
 
 /** Creates the template that the first startup copies. Part of the build. */
 export async function createEmbeddedTemplate(): Promise<void> {
-  if (!existsSync(TEMPLATE)) {
-    const temporaryPath = `${TEMPLATE}.new`;
-    await rm(temporaryPath, { recursive: true, force: true });
-    await (await createDatabase(temporaryPath)).close();
-    await rename(temporaryPath, TEMPLATE);
-  }
+  await (await createDatabase(TEMPLATE)).close();
 }
 
 /** @throws EmbeddedDatabaseError */

@@ -1,0 +1,102 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { cp, symlink } from 'node:fs/promises';
+import { basename, dirname, join } from 'node:path';
+import { createNpmEnvironment, createTemporaryDirectory, findFreePort } from '../../support/process';
+import { eventually } from './replica';
+
+const PROJECT = join(__dirname, '../../..');
+const NOT_COPIED = /^(\.git|\.data|coverage|node_modules|dist\..+)$/;
+/** Includes a build on a busy machine. */
+const START_TIMEOUT_MS = 240_000;
+
+/** An npm command, with its own port and data directory for the service. */
+class NpmProcess {
+  output = '';
+  private readonly exit: Promise<number>;
+  private isRunning = true;
+
+  constructor(
+    private readonly child: ChildProcess,
+    readonly url: string,
+  ) {
+    [child.stdout, child.stderr].forEach((stream) =>
+      stream?.on('data', (data: Buffer) => (this.output += String(data))),
+    );
+    this.exit = once(child, 'close').then(([code]: number[]) => {
+      this.isRunning = false;
+      return code ?? NaN;
+    });
+  }
+
+  async waitUntilReady(): Promise<void> {
+    await eventually(START_TIMEOUT_MS, async () => {
+      if (!this.isRunning) {
+        throw new Error(this.output);
+      }
+      return fetch(`${this.url}/readyz`).then(
+        ({ ok }) => ok,
+        () => false,
+      );
+    });
+  }
+
+  /** Waits until the command has ended. */
+  async end(): Promise<{ code: number; output: string }> {
+    return { code: await this.exit, output: this.output };
+  }
+
+  /** Kills npm and what it started: npm's shell does not forward signals. */
+  async kill(): Promise<void> {
+    if (this.isRunning && this.child.pid !== undefined) {
+      process.kill(-this.child.pid, 'SIGKILL');
+    }
+    await this.exit;
+  }
+}
+
+/** A built copy of the project, which a test may change. */
+export class Clone {
+  private readonly processes: NpmProcess[] = [];
+
+  private constructor(
+    private readonly temporary: { readonly path: string; readonly remove: () => Promise<void> },
+    readonly directory: string,
+  ) {}
+
+  static async create(): Promise<Clone> {
+    const temporary = await createTemporaryDirectory();
+    const directory = join(temporary.path, 'petstore');
+    await cp(PROJECT, directory, {
+      recursive: true,
+      filter: (path) => dirname(path) !== PROJECT || !NOT_COPIED.test(basename(path)),
+    });
+    await symlink(join(PROJECT, 'node_modules'), join(directory, 'node_modules'));
+    return new Clone(temporary, directory);
+  }
+
+  async npm(...args: string[]): Promise<NpmProcess> {
+    const port = await findFreePort();
+    const child = spawn('npm', args, {
+      cwd: this.directory,
+      env: { ...createNpmEnvironment(), PORT: port, DATA_DIR: join(this.temporary.path, `data-${port}`) },
+      detached: true,
+      stdio: ['ignore', 'pipe', 'pipe'],
+    });
+    const started = new NpmProcess(child, `http://127.0.0.1:${port}`);
+    this.processes.push(started);
+    return started;
+  }
+
+  /** Runs `npm start`, and waits until the service is ready. */
+  async start(): Promise<NpmProcess> {
+    const server = await this.npm('start');
+    await server.waitUntilReady();
+    return server;
+  }
+
+  async remove(): Promise<void> {
+    await Promise.all(this.processes.map((each) => each.kill()));
+    await this.temporary.remove();
+  }
+}
