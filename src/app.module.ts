@@ -1,10 +1,10 @@
 import { type DynamicModule, Module } from '@nestjs/common';
-import { APP_FILTER, APP_GUARD, APP_PIPE, DiscoveryModule } from '@nestjs/core';
+import { APP_FILTER, APP_GUARD, APP_INTERCEPTOR, APP_PIPE, DiscoveryModule } from '@nestjs/core';
 import { ApiKeyGuard, AuthModule, ScopeGuard } from './auth';
 import type { Settings } from './config/settings';
 import { ERROR_CATALOG } from './error-catalog';
 import { HealthModule } from './health';
-import { IdempotencyModule } from './idempotency';
+import { IdempotencyInterceptor, IdempotencyModule } from './idempotency';
 import { ObservabilityModule } from './observability';
 import { OrdersModule } from './orders';
 import { PetsModule } from './pets';
@@ -14,6 +14,7 @@ import { ErrorCatalog } from './shared/http/errors/error-catalog';
 import { ErrorHelp } from './shared/http/errors/error-help';
 import { ErrorFilter } from './shared/http/errors/error.filter';
 import { RequestValidationPipe } from './shared/http/validation/request-validation.pipe';
+import { RequestBodyInterceptor } from './shared/http/server/request-body.interceptor';
 import { RouteTable } from './shared/http/server/route-table';
 import { UnmatchedController } from './shared/http/errors/unmatched.controller';
 import { SharedModule } from './shared/shared.module';
@@ -42,12 +43,15 @@ const API_MODULES = [
     RouteTable,
     { provide: ErrorCatalog, useValue: ERROR_CATALOG },
     ErrorHelp,
+    ErrorFilter,
     // In this order: authentication, rate limits, scope.
     { provide: APP_GUARD, useClass: ApiKeyGuard },
     { provide: APP_GUARD, useClass: RateLimitGuard },
     { provide: APP_GUARD, useClass: ScopeGuard },
+    { provide: APP_INTERCEPTOR, useClass: RequestBodyInterceptor },
+    { provide: APP_INTERCEPTOR, useClass: IdempotencyInterceptor },
     { provide: APP_PIPE, useClass: RequestValidationPipe },
-    { provide: APP_FILTER, useClass: ErrorFilter },
+    { provide: APP_FILTER, useExisting: ErrorFilter },
   ],
 })
 export class AppModule {

@@ -1,6 +1,6 @@
-import { type INestApplication, VersioningType } from '@nestjs/common';
+import { BadRequestException, type INestApplication, VersioningType } from '@nestjs/common';
 import { NestFactory } from '@nestjs/core';
-import type { NestFastifyApplication } from '@nestjs/platform-fastify';
+import type { FastifyAdapter, NestFastifyApplication } from '@nestjs/platform-fastify';
 import type { FastifyInstance } from 'fastify';
 import { AppModule } from './app.module';
 import type { Settings } from './config/settings';
@@ -8,13 +8,14 @@ import { createOpenApiDocument, serveDocumentation } from './documentation';
 import { createLog, type Log, Metrics, MetricsEndpoint, NestLogger, RequestObserver } from './observability';
 import { readIpRateLimitHeaders, RateLimiter, addDefaultRateLimitHeaders } from './rate-limiting';
 import { type Clock, SystemClock } from './shared/domain/clock';
-import { respondToPreflights } from './shared/http/access/cors';
+import { respondToPreflight } from './shared/http/access/cors';
 import { warnOfIgnoredForwardedFor } from './shared/http/access/ignored-forwarded-for';
 import { Drain } from './shared/http/server/drain';
 import { ErrorCatalog } from './shared/http/errors/error-catalog';
 import { ErrorHelp } from './shared/http/errors/error-help';
+import { ErrorFilter } from './shared/http/errors/error.filter';
 import { createHttpAdapter } from './shared/http/server/http-adapter';
-import { addDefaultHeaders } from './shared/http/access/security-headers';
+import { getDefaultHeaders } from './shared/http/access/security-headers';
 import { respondToProtocolErrors } from './shared/http/server/protocol-errors';
 import { rejectUnsupportedMethods, RouteTable } from './shared/http/server/route-table';
 
@@ -30,7 +31,6 @@ export async function createApp(
 ): Promise<NestFastifyApplication> {
   const module = AppModule.forRoot(settings, clock);
   const app = await NestFactory.create<NestFastifyApplication>(module, createHttpAdapter(settings), {
-    bodyParser: false,
     logger: new NestLogger(log),
     abortOnError: false,
   });
@@ -39,7 +39,8 @@ export async function createApp(
 
 /** Registers the hooks around the modules, in the order in which a request passes them. Requires `createHttpAdapter`. */
 export function configureApp<App extends INestApplication>(app: App, settings: Settings, log: Log): App {
-  const fastify = app.getHttpAdapter().getInstance() as FastifyInstance;
+  const adapter = app.getHttpAdapter() as FastifyAdapter;
+  const fastify = adapter.getInstance<FastifyInstance>();
   const [catalog, help, limiter, routes] = [
     app.get(ErrorCatalog),
     app.get(ErrorHelp),
@@ -52,12 +53,20 @@ export function configureApp<App extends INestApplication>(app: App, settings: S
   });
 
   app.enableVersioning({ type: VersioningType.URI });
+  // The only hook that runs before the middleware of modules.
+  adapter.setOnRequestHook((request, reply, done) => {
+    if (!observer.observe(request, reply)) {
+      return;
+    }
+    reply.headers(getDefaultHeaders(request.url)).header('x-request-id', request.id);
+    if (!respondToPreflight(request, reply, routes)) {
+      done();
+    }
+  });
   routes.registerHooks(fastify);
+  respondToFastifyErrors(adapter, app.get(ErrorFilter));
   app.get(Drain).registerHooks(fastify);
-  observer.registerHooks(fastify);
   warnOfIgnoredForwardedFor(fastify, settings);
-  addDefaultHeaders(fastify);
-  respondToPreflights(fastify, routes);
   rejectUnsupportedMethods(fastify, routes, catalog, help);
   addDefaultRateLimitHeaders(fastify, limiter);
   respondToProtocolErrors(fastify.server, routes, {
@@ -73,4 +82,17 @@ export function configureApp<App extends INestApplication>(app: App, settings: S
     serveDocumentation(fastify, () => createOpenApiDocument(app, settings), settings.environment === 'development');
   }
   return app;
+}
+
+/**
+ * Passes errors that occur outside of Nest's handlers (in hooks, parsers, streams and Fastify's own routes) to the error filter. Nest sets
+ * its error handler only after the modules are initialized, and Fastify may have completed the routes by then.
+ */
+function respondToFastifyErrors(adapter: FastifyAdapter, filter: ErrorFilter): void {
+  adapter.getInstance<FastifyInstance>().addHook('onRoute', (route) => {
+    route.errorHandler ??= (error, _request, reply) => {
+      const isInvalid = error.validation !== undefined;
+      filter.respond(isInvalid ? new BadRequestException(error.message) : adapter.mapException(error), reply);
+    };
+  });
 }

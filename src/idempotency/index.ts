@@ -1,3 +1,4 @@
 export { IdempotencyModule } from './idempotency.module';
 export { IDEMPOTENT_METADATA, Idempotent } from './http/idempotent.decorator';
 export { IDEMPOTENCY_ERROR_ENTRIES } from './http/idempotency-error-entries';
+export { IdempotencyInterceptor } from './http/idempotency.interceptor';

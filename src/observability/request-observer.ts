@@ -1,5 +1,5 @@
 import type { Socket } from 'node:net';
-import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { Principal } from '../shared/domain/principal';
 import type { Log } from './logger';
 import type { Metrics } from './metrics';
@@ -35,27 +35,23 @@ export class RequestObserver {
     private readonly metrics: Metrics,
   ) {}
 
-  /** Registers the hook that sees every request, and drops those whose client has disconnected. */
-  registerHooks(fastify: FastifyInstance): void {
-    fastify.addHook('onRequest', (request, reply, done) => {
-      // While a replica is busy, the client may disconnect before its request starts (see request-pacing.ts).
-      if (request.raw.socket.destroyed) {
-        this.recordEnd(request, reply, 0);
-        reply.hijack();
-        return;
-      }
-      this.watch(request, reply);
-      done();
-    });
-  }
-
-  /** Records a request when it ends. */
-  private watch(request: FastifyRequest, reply: FastifyReply): void {
+  /**
+   * Records a request when it ends.
+   * @returns false for a request whose client has disconnected, which must be dropped
+   */
+  observe(request: FastifyRequest, reply: FastifyReply): boolean {
+    // While a replica is busy, the client may disconnect before its request starts (see request-pacing.ts).
+    if (request.raw.socket.destroyed) {
+      this.recordEnd(request, reply, 0);
+      reply.hijack();
+      return false;
+    }
     const startedAt = performance.now();
     // Unlike Fastify's hooks, this event also occurs if the client disconnects before the response.
     reply.raw.on('close', () => {
       this.recordEnd(request, reply, performance.now() - startedAt);
     });
+    return true;
   }
 
   /** Records input that the HTTP layer rejected: a separate request, or the rest of the current one. */

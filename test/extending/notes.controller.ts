@@ -41,7 +41,7 @@ class CreateNoteDto {
   readonly lines?: LineDto[];
 }
 
-export class ListNotesQueryDto {
+class ListNotesQueryDto {
   @IsNumberString()
   readonly year: string = '2026';
 }

@@ -1,4 +1,4 @@
-import { Body, Controller, Get, Param, Post, Query, Res } from '@nestjs/common';
+import { Body, Controller, Get, Header, Param, Post, Query, Res } from '@nestjs/common';
 import { ApiCreatedResponse, ApiOkResponse, ApiOperation, ApiParam, getSchemaPath } from '@nestjs/swagger';
 import type { FastifyReply } from 'fastify';
 import { Settings } from '../../config/settings';
@@ -8,7 +8,6 @@ import { ApiErrors } from '../../shared/openapi/api-errors';
 import { ApiGroup } from '../../shared/openapi/api-group.decorator';
 import { LINK_NEXT_HEADER, LOCATION_HEADER } from '../../shared/openapi/api-headers';
 import { createInt64Schema } from '../../shared/openapi/int64-schema';
-import { JsonText } from '../../shared/json/json';
 import { decodePageCursor, serializeFilters, setNextLink } from '../../shared/http/pagination/pagination';
 import { RequireScope } from '../../shared/http/access/require-scope.decorator';
 import { ParseInt64Pipe } from '../../shared/http/validation/parse-int64.pipe';
@@ -28,6 +27,8 @@ export class PetsController {
   ) {}
 
   @Get()
+  // The database returns the page as JSON text.
+  @Header('content-type', 'application/json; charset=utf-8')
   @ApiOperation({
     summary: 'List animals',
     description:
@@ -41,7 +42,7 @@ export class PetsController {
     schema: { title: 'Pets', type: 'array', maxItems: MAX_PAGE_LIMIT, items: { $ref: getSchemaPath(PetDto) } },
   })
   @ApiErrors('invalid_parameter', 'invalid_cursor')
-  async listPets(@Query() query: ListPetsQueryDto, @Res({ passthrough: true }) reply: FastifyReply): Promise<JsonText> {
+  async listPets(@Query() query: ListPetsQueryDto, @Res({ passthrough: true }) reply: FastifyReply): Promise<string> {
     const { status } = query;
     const filters = serializeFilters({ status });
     const after = decodePageCursor(query, filters);
@@ -49,7 +50,7 @@ export class PetsController {
     if (next !== undefined) {
       setNextLink(reply, `${this.settings.baseUrl}/pets`, query, filters, next);
     }
-    return new JsonText(json);
+    return json;
   }
 
   @Post()

@@ -1,5 +1,5 @@
 import fc from 'fast-check';
-import { JsonDepthError, MAX_JSON_DEPTH, parseJson, stringifyJson } from './json';
+import { JsonLimitError, MAX_JSON_DEPTH, MAX_JSON_FIELDS, parseJson, stringifyJson } from './json';
 
 /** Generates JSON numbers as text: with few or many digits, with and without a fraction or an exponent. */
 const digits = fc.stringMatching(/^\d{1,25}$/);
@@ -76,14 +76,22 @@ describe('JSON', () => {
     const objects = (levels: number) => `{"a":`.repeat(levels - 1) + `{"text":"2e"}` + '}'.repeat(levels - 1);
     for (const nested of [arrays, objects]) {
       expect(() => parseJson(nested(MAX_JSON_DEPTH))).not.toThrow();
-      expect(() => parseJson(nested(MAX_JSON_DEPTH + 1))).toThrow(JsonDepthError);
+      expect(() => parseJson(nested(MAX_JSON_DEPTH + 1))).toThrow(JsonLimitError);
     }
-    expect(() => parseJson(arrays(7_000))).toThrow(JsonDepthError);
+    expect(() => parseJson(arrays(7_000))).toThrow(JsonLimitError);
   });
 
   it('does not count brackets in strings or adjacent arrays as levels', () => {
     const text = JSON.stringify({ name: `\\"${'[{'.repeat(100)}"`, list: Array<unknown>(100).fill([{}]) });
     expect(parseJson(text)).toEqual(JSON.parse(text));
+  });
+
+  it.each(['', '"2e":0,'])('can have 1000 fields in an object, with either parser (%j)', (firstField) => {
+    const object = (count: number) =>
+      `{${firstField}${Array.from({ length: count }, (_, n) => `"${n}":{"a":":"}`).join()}}`;
+    const own = MAX_JSON_FIELDS - (firstField === '' ? 0 : 1);
+    expect(() => parseJson(`[${object(own)},${object(own)}]`)).not.toThrow();
+    expect(() => parseJson(`[${object(1)},${object(own + 1)}]`)).toThrow(JsonLimitError);
   });
 
   it('preserves a bigint when written and parsed again', () => {

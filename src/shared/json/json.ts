@@ -6,25 +6,26 @@ const MAY_LOSE_DIGITS = /[\d.]{16}|\d[eE]/;
 
 /** The maximum nesting of arrays and objects. Both parsers must agree on it, and one of them is recursive. */
 export const MAX_JSON_DEPTH = 64;
+/** The maximum number of fields of one object. The time of class-transformer grows with the square of their number. */
+export const MAX_JSON_FIELDS = 1_000;
 
 const QUOTE = 0x22;
 const BACKSLASH = 0x5c;
+const COLON = 0x3a;
 const OPENING_BRACKET = 0x5b;
 const CLOSING_BRACKET = 0x5d;
 const OPENING_BRACE = 0x7b;
 const CLOSING_BRACE = 0x7d;
 
-/** The JSON nests arrays and objects deeper than `MAX_JSON_DEPTH`. */
-export class JsonDepthError extends Error {}
+/** The JSON exceeds a limit. The message follows its name, such as "The body". */
+export class JsonLimitError extends Error {}
 
 /**
  * Parses JSON with exact integers: a safe integer becomes a number, any other integer a bigint.
- * @throws SyntaxError, JsonDepthError
+ * @throws SyntaxError, JsonLimitError
  */
 export function parseJson(text: string): unknown {
-  if (isTooDeep(text)) {
-    throw new JsonDepthError();
-  }
+  checkLimits(text);
   const value: unknown = JSON.parse(text);
   if (!MAY_LOSE_DIGITS.test(text)) {
     return value;
@@ -33,9 +34,10 @@ export function parseJson(text: string): unknown {
   return parse(text, undefined, { parseNumber: parseJsonNumber, onDuplicateKey: ({ newValue }) => newValue });
 }
 
-/** Checks the brackets and braces of the text, except those in strings. */
-function isTooDeep(text: string): boolean {
-  let open = 0;
+/** Checks the brackets, braces and colons of the text, except those in strings. */
+function checkLimits(text: string): void {
+  /** The number of fields of each array or object that is open. */
+  const open: number[] = [];
   let isInString = false;
   for (let index = 0; index < text.length; index++) {
     const character = text.charCodeAt(index);
@@ -48,23 +50,22 @@ function isTooDeep(text: string): boolean {
     } else if (character === QUOTE) {
       isInString = true;
     } else if (character === OPENING_BRACKET || character === OPENING_BRACE) {
-      open++;
-      if (open > MAX_JSON_DEPTH) {
-        return true;
+      if (open.push(0) > MAX_JSON_DEPTH) {
+        throw new JsonLimitError(`must not nest arrays and objects more than ${MAX_JSON_DEPTH} levels deep`);
       }
     } else if (character === CLOSING_BRACKET || character === CLOSING_BRACE) {
-      open--;
+      open.pop();
+    } else if (character === COLON) {
+      const fields = (open.pop() ?? 0) + 1;
+      if (fields > MAX_JSON_FIELDS) {
+        throw new JsonLimitError(`must not contain an object with more than ${MAX_JSON_FIELDS} fields`);
+      }
+      open.push(fields);
     }
   }
-  return false;
-}
-
-/** Text that is already JSON. */
-export class JsonText {
-  constructor(readonly text: string) {}
 }
 
 /** Serializes to JSON with a bigint as its digits. */
 export function stringifyJson(value: unknown, space?: number): string {
-  return value instanceof JsonText ? value.text : (stringify(value, undefined, space) ?? 'null');
+  return stringify(value, undefined, space) ?? 'null';
 }

@@ -1,5 +1,5 @@
 import { HttpStatus } from '@nestjs/common';
-import type { FastifyInstance } from 'fastify';
+import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { RouteTable } from '../server/route-table';
 
 const EXPOSED_HEADERS = [
@@ -27,24 +27,26 @@ export const CORS_HEADERS = {
 };
 
 /**
- * Responds to CORS preflights, which have no key. An OPTIONS request that is not a preflight by the Fetch standard goes to
- * the guards.
+ * Responds to a CORS preflight, which has no key. An OPTIONS request that is not a preflight by the Fetch standard goes to the guards.
+ * @returns whether the request was a preflight
  */
-export function respondToPreflights(fastify: FastifyInstance, routes: RouteTable): void {
-  fastify.addHook('onRequest', ({ method, headers }, reply, done) => {
-    if (method !== 'OPTIONS' || !headers.origin || !headers['access-control-request-method']) {
-      done();
-      return;
-    }
-    const requested = headers['access-control-request-headers'];
-    void reply
-      .status(HttpStatus.NO_CONTENT)
-      .headers({
-        'access-control-allow-methods': routes.getMethods().join(', '),
-        'access-control-max-age': DAY_SECONDS,
-        vary: 'Access-Control-Request-Headers',
-        ...(requested !== undefined && { 'access-control-allow-headers': requested }),
-      })
-      .send();
-  });
+export function respondToPreflight(
+  { method, headers }: FastifyRequest,
+  reply: FastifyReply,
+  routes: RouteTable,
+): boolean {
+  if (method !== 'OPTIONS' || !headers.origin || !headers['access-control-request-method']) {
+    return false;
+  }
+  const requested = headers['access-control-request-headers'];
+  void reply
+    .status(HttpStatus.NO_CONTENT)
+    .headers({
+      'access-control-allow-methods': routes.getMethods().join(', '),
+      'access-control-max-age': DAY_SECONDS,
+      vary: 'Access-Control-Request-Headers',
+      ...(requested !== undefined && { 'access-control-allow-headers': requested }),
+    })
+    .send();
+  return true;
 }

@@ -1,4 +1,3 @@
-import type { FastifyInstance } from 'fastify';
 import { CORS_HEADERS } from './cors';
 import { isUnderV1 } from '../server/url-check';
 
@@ -26,15 +25,8 @@ const ACCOUNT_HEADERS = {
   vary: 'Authorization',
 };
 
-/** Sets the request ID and the security and caching headers of every response; a route may override them. */
-export function addDefaultHeaders(fastify: FastifyInstance): void {
-  fastify.addHook('onRequest', (request, reply, done) => {
-    reply.headers(getInitialHeaders(request.url)).header('x-request-id', request.id);
-    done();
-  });
-}
-
-function getInitialHeaders(url: string): Readonly<Record<string, string>> {
+/** Returns the security and caching headers of every response to a URL; a route may override them. */
+export function getDefaultHeaders(url: string): Readonly<Record<string, string>> {
   if (isUnderV1(url)) {
     return ACCOUNT_HEADERS;
   }

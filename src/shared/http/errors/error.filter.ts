@@ -1,3 +1,4 @@
+import { ServerResponse } from 'node:http';
 import { type ArgumentsHost, Catch, type ExceptionFilter, HttpException, HttpStatus, Logger } from '@nestjs/common';
 import type { FastifyReply } from 'fastify';
 import type { ErrorCodes } from '../../domain/error-codes';
@@ -15,15 +16,6 @@ const UNKNOWN_URL_MESSAGE = 'No operation has this URL. All operations are under
 
 /** The `Retry-After` of a 503, in seconds. */
 const UNAVAILABLE_RETRY_SECONDS = 1;
-
-/** The client-facing form of errors that the HTTP layer itself raises. */
-const HTTP_LAYER_ERRORS: Readonly<Record<number, [ErrorCodes['shared'], string]>> = {
-  400: ['malformed_request', 'The request is not well-formed HTTP.'],
-  413: ['body_too_large', 'The body is too large.'],
-  414: ['uri_too_long', 'The URL is too long.'],
-  415: ['unsupported_media_type', 'The body must be application/json in UTF-8.'],
-  503: ['service_unavailable', 'The service is shutting down. Retry after the number of seconds in Retry-After.'],
-};
 
 /** The codes of Nest's exceptions by status. Any other status is kept, with the code `bad_request` or `internal_error`. */
 const GENERIC_CODES: Readonly<Record<number, ErrorCodes['shared']>> = {
@@ -49,6 +41,9 @@ const GENERIC_CODES: Readonly<Record<number, ErrorCodes['shared']>> = {
   504: 'gateway_timeout',
 };
 
+/** The headers of a response that is not sent because a later step failed. */
+const DISCARDED_HEADERS = ['location', 'content-disposition', 'content-encoding', 'content-length', 'etag'];
+
 const logger = new Logger('ErrorFilter');
 const serviceUnavailableLogger = new ServiceUnavailableLogger();
 
@@ -64,7 +59,17 @@ export class ErrorFilter implements ExceptionFilter {
   ) {}
 
   catch(thrown: unknown, host: ArgumentsHost): void {
-    const reply = host.switchToHttp().getResponse<FastifyReply>();
+    const http = host.switchToHttp();
+    const reply = http.getResponse<FastifyReply | ServerResponse>();
+    if (reply instanceof ServerResponse) {
+      // An error in middleware, which has no reply: Fastify passes it to `respond`, with the headers of every response.
+      http.getNext<(error: unknown) => void>()(thrown ?? new Error('Middleware threw nothing.'));
+    } else {
+      this.respond(thrown, reply);
+    }
+  }
+
+  respond(thrown: unknown, reply: FastifyReply): void {
     const { id, is404, raw } = reply.request;
     // If no route matches, Nest's router throws an exception with its own message.
     const error = is404 ? (getUrlError(raw) ?? new PetStoreError('route_not_found', UNKNOWN_URL_MESSAGE)) : thrown;
@@ -75,9 +80,10 @@ export class ErrorFilter implements ExceptionFilter {
     if (body.status === 401 && !reply.hasHeader('www-authenticate')) {
       reply.header('www-authenticate', BEARER_CHALLENGE);
     }
+    for (const name of DISCARDED_HEADERS) {
+      void reply.removeHeader(name);
+    }
     void reply
-      // The resource was not created if a later step failed.
-      .removeHeader('location')
       .status(body.status)
       .headers(this.help.createHeaders(body.code, reply.getHeader('link') as string | undefined))
       .header('content-type', 'application/json; charset=utf-8')
@@ -96,11 +102,6 @@ export function toErrorDto(thrown: unknown, requestId: string, catalog: ErrorCat
   if (thrown instanceof HttpException && thrown.getStatus() !== HttpStatus.INTERNAL_SERVER_ERROR.valueOf()) {
     return convertHttpException(thrown, catalog);
   }
-  const { statusCode = 500 } = (thrown ?? {}) as { readonly statusCode?: number };
-  const known = HTTP_LAYER_ERRORS[statusCode];
-  if (known !== undefined) {
-    return catalog.toDto(new PetStoreError(...known));
-  }
   // The stack only: an error object may hold a query with its parameters.
   const stack = thrown instanceof Error ? thrown.stack : String(thrown);
   logger.error({ event: 'request_failed', id: requestId, stack }, 'A request failed.');
@@ -114,9 +115,12 @@ function convertHttpException(exception: HttpException, catalog: ErrorCatalog): 
   return new ErrorDto(code, status < 500 ? getMessage(exception) : catalog.get(code).message, status);
 }
 
-/** Nest's ValidationPipe throws a list of messages. */
+/** Nest's ValidationPipe throws a list of messages; an exception with a body of its own may have its text in `error`. */
 function getMessage(exception: HttpException): string {
   const response = exception.getResponse();
-  const { message } = (typeof response === 'object' ? response : {}) as { readonly message?: unknown };
-  return Array.isArray(message) ? `${message.join('; ')}.` : exception.message;
+  const { message, error } = (typeof response === 'object' ? response : {}) as Readonly<Record<string, unknown>>;
+  if (Array.isArray(message)) {
+    return `${message.join('; ')}.`;
+  }
+  return message === undefined && typeof error === 'string' ? error : exception.message;
 }

@@ -1,4 +1,4 @@
-import { All, Controller, Req, Res } from '@nestjs/common';
+import { All, type CanActivate, Controller, type ExecutionContext, Injectable, UseGuards } from '@nestjs/common';
 import { ApiExcludeController } from '@nestjs/swagger';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { PetStoreError } from '../../domain/pet-store-error';
@@ -6,27 +6,38 @@ import { RequireScope } from '../access/require-scope.decorator';
 import { createMethodNotAllowedError, RouteTable } from '../server/route-table';
 import { getUrlError } from '../server/url-check';
 
-/**
- * Handles every request under `/v1` that no other route matches, so that the guards also run before 404 and 405. It belongs to the
- * root module, so its routes are registered last.
- */
-@ApiExcludeController()
-@Controller({ version: '1' })
-export class UnmatchedController {
+/** Rejects every request with 404 or 405. It is a guard, because the body is read after the guards. */
+@Injectable()
+class UnmatchedGuard implements CanActivate {
   constructor(private readonly routes: RouteTable) {}
 
-  @All(['/', '*'])
-  @RequireScope('read')
-  reject(@Req() request: FastifyRequest, @Res({ passthrough: true }) reply: FastifyReply): never {
+  canActivate(context: ExecutionContext): never {
+    const http = context.switchToHttp();
+    const request = http.getRequest<FastifyRequest>();
     const error = getUrlError(request.raw);
     if (error !== undefined) {
       throw error;
     }
-    const allowed = this.routes.findMethods(request.url);
+    const allowed = this.routes.findAllowedMethods(request);
     if (allowed.length > 0) {
-      reply.header('allow', allowed.join(', '));
+      http.getResponse<FastifyReply>().header('allow', allowed.join(', '));
       throw createMethodNotAllowedError(request.method, allowed);
     }
     throw new PetStoreError('route_not_found');
+  }
+}
+
+/**
+ * Has every URL under `/v1` that no other route matches, so that the global guards also run before 404 and 405. It belongs to the root
+ * module, so its routes are registered last.
+ */
+@ApiExcludeController()
+@Controller({ version: '1' })
+@UseGuards(UnmatchedGuard)
+export class UnmatchedController {
+  @All(['/', '*'])
+  @RequireScope('read')
+  reject(): void {
+    // The guard has thrown an error.
   }
 }

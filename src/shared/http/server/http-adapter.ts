@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import type { IncomingMessage, Server } from 'node:http';
+import { type IncomingMessage, METHODS, type Server } from 'node:http';
 import { FastifyAdapter } from '@nestjs/platform-fastify';
 import type { FastifyInstance } from 'fastify';
 import type { Settings } from '../../../config/settings';
@@ -25,10 +25,6 @@ export function createHttpAdapter({ trustProxy }: Pick<Settings, 'trustProxy'>):
     http: { requireHostHeader: false, headersTimeout: HEADERS_TIMEOUT_MS, connectionsCheckingInterval: 1_000 },
     requestTimeout: REQUEST_TIMEOUT_MS,
     routerOptions: { maxParamLength: MAX_URL_LENGTH },
-    // No route has a Fastify schema, so the schema compilers need not be loaded.
-    schemaController: { compilersFactory: { buildValidator: rejectSchema, buildSerializer: rejectSchema } },
-    // No Express-style middleware is used.
-    skipMiddie: true,
     return503OnClosing: false,
     // See respondToProtocolErrors.
     clientErrorHandler: () => undefined,
@@ -38,15 +34,14 @@ export function createHttpAdapter({ trustProxy }: Pick<Settings, 'trustProxy'>):
     fastify.decorateRequest(property, undefined);
   }
   fastify.setReplySerializer((payload) => stringifyJson(payload));
+  // Nest registers its own parsers once: now, so that the next line can remove them.
+  adapter.registerParserMiddleware();
   deferBodyParsing(fastify);
+  acceptAllMethods(fastify);
   limitPipelining(fastify.server, new RequestPacing(fastify.server));
   ignoreExpectations(fastify.server);
   allowHalfOpenConnections(fastify.server);
   return adapter;
-}
-
-function rejectSchema(): never {
-  throw new Error('Routes declare no schemas to Fastify.');
 }
 
 /** With n gateways in front of the service, the n nearest IP addresses are theirs; hop 0 is the direct peer. */
@@ -57,6 +52,13 @@ function createTrustProxyOption(trustProxy: Settings['trustProxy']) {
 function generateRequestId({ headers }: Pick<IncomingMessage, 'headers'>): string {
   const clientRequestId = headers['x-request-id'];
   return typeof clientRequestId === 'string' && SAFE_REQUEST_ID.test(clientRequestId) ? clientRequestId : randomUUID();
+}
+
+/** Lets requests of every method that Node.js parses reach the guards, also of those that Fastify does not know. */
+function acceptAllMethods(fastify: FastifyInstance): void {
+  METHODS.filter((method) => !fastify.supportedMethods.includes(method)).forEach((method) => {
+    fastify.addHttpMethod(method, { hasBody: true });
+  });
 }
 
 /** RFC 9110 section 10.1.1 allows ignoring an unknown expectation; Node would respond with 417 without a body. */

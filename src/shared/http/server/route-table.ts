@@ -1,4 +1,4 @@
-import type { FastifyInstance, RouteOptions } from 'fastify';
+import type { FastifyInstance, FastifyRequest, RouteOptions } from 'fastify';
 import { PetStoreError } from '../../domain/pet-store-error';
 import type { ErrorCatalog } from '../errors/error-catalog';
 import type { ErrorHelp } from '../errors/error-help';
@@ -21,10 +21,14 @@ export class RouteTable {
     });
   }
 
-  /** The methods of the routes that match the path of a URL, for the `Allow` header. */
-  findMethods(url: string): string[] {
+  /**
+   * The methods of the routes that match the path of a request, for the `Allow` header; none if its own method is one of them, because then
+   * another part of the request does not match.
+   */
+  findAllowedMethods({ url, method }: FastifyRequest): string[] {
     const [path = ''] = url.split('?', 1);
-    return getDistinctMethods(this.routes.filter((route) => route.path.test(path)));
+    const methods = getDistinctMethods(this.routes.filter((route) => route.path.test(path)));
+    return methods.includes(method) ? [] : methods;
   }
 
   /** The methods of all routes. */
@@ -50,7 +54,7 @@ export function rejectUnsupportedMethods(
   help: ErrorHelp,
 ): void {
   fastify.addHook('onRequest', (request, reply, done) => {
-    const allowed = request.is404 ? routes.findMethods(request.url) : [];
+    const allowed = request.is404 ? routes.findAllowedMethods(request) : [];
     if (allowed.length === 0) {
       done();
       return;

@@ -1,0 +1,52 @@
+import {
+  type CallHandler,
+  type ExecutionContext,
+  Injectable,
+  type NestInterceptor,
+  type RawBodyRequest,
+} from '@nestjs/common';
+import type { FastifyRequest } from 'fastify';
+import type { Observable } from 'rxjs';
+import { PetStoreError } from '../../domain/pet-store-error';
+import { JsonLimitError, parseJson } from '../../json/json';
+import { UnreadBody } from './request-body';
+
+/**
+ * Reads and parses the JSON body of a request. Runs after the guards, so that callers without a key or over their limit learn nothing
+ * about it, and before everything that needs the body.
+ */
+@Injectable()
+export class RequestBodyInterceptor implements NestInterceptor {
+  intercept(context: ExecutionContext, next: CallHandler): Observable<unknown> | Promise<Observable<unknown>> {
+    const request = context.switchToHttp().getRequest<RawBodyRequest<FastifyRequest>>();
+    return request.body instanceof UnreadBody ? readBody(request, request.body, next) : next.handle();
+  }
+}
+
+async function readBody(
+  request: RawBodyRequest<FastifyRequest>,
+  body: UnreadBody,
+  next: CallHandler,
+): Promise<Observable<unknown>> {
+  request.rawBody = await body.read();
+  request.body = parseBody(request.rawBody);
+  return next.handle();
+}
+
+/** @returns undefined for an empty body */
+function parseBody(bytes: Buffer): unknown {
+  let text: string;
+  try {
+    text = new TextDecoder('utf-8', { fatal: true }).decode(bytes);
+  } catch {
+    throw new PetStoreError('invalid_json', 'The body is not valid UTF-8.');
+  }
+  if (text.trim() === '') {
+    return undefined;
+  }
+  try {
+    return parseJson(text);
+  } catch (error) {
+    throw new PetStoreError('invalid_json', error instanceof JsonLimitError ? `The body ${error.message}.` : undefined);
+  }
+}
