@@ -44,22 +44,31 @@ export function addExamples(operation: OperationObject, schemas: Readonly<Record
   }
 }
 
-/** @returns undefined if a required field of the schema has no example */
-function findExample(schema: SchemaObject | ReferenceObject, schemas: Readonly<Record<string, unknown>>): unknown {
+/** @returns undefined if a required field of the schema has no example, or if the schema contains itself */
+function findExample(
+  schema: SchemaObject | ReferenceObject,
+  schemas: Readonly<Record<string, unknown>>,
+  containers: readonly string[] = [],
+): unknown {
   if ('$ref' in schema) {
-    return findExample(schemas[schema.$ref.split('/').at(-1) ?? ''] as SchemaObject, schemas);
+    const referenced = schemas[schema.$ref.split('/').at(-1) ?? ''] as SchemaObject | undefined;
+    return referenced === undefined || containers.includes(schema.$ref)
+      ? undefined
+      : findExample(referenced, schemas, [...containers, schema.$ref]);
   }
   if (schema.example !== undefined) {
     return schema.example;
   }
   if (schema.items !== undefined) {
-    const item = findExample(schema.items, schemas);
+    const item = findExample(schema.items, schemas, containers);
     return item === undefined ? undefined : [item];
   }
   if (schema.properties === undefined) {
     return undefined;
   }
-  const fields = Object.entries(schema.properties).map(([name, field]) => [name, findExample(field, schemas)] as const);
+  const fields = Object.entries(schema.properties).map(
+    ([name, field]) => [name, findExample(field, schemas, containers)] as const,
+  );
   const isComplete = fields.every(([name, value]) => value !== undefined || !schema.required?.includes(name));
   return isComplete ? Object.fromEntries(fields.filter(([, value]) => value !== undefined)) : undefined;
 }

@@ -1,6 +1,5 @@
 import type { INestApplication, Type } from '@nestjs/common';
-import { GUARDS_METADATA } from '@nestjs/common/constants';
-import { ApplicationConfig, DiscoveryService, MetadataScanner, Reflector } from '@nestjs/core';
+import { ApplicationConfig, Reflector } from '@nestjs/core';
 import {
   DocumentBuilder,
   type OpenAPIObject,
@@ -36,6 +35,7 @@ import { ErrorCatalog } from '../shared/http/errors/error-catalog';
 import { ErrorDto } from '../shared/http/errors/error.dto';
 import { DEPRECATION_METADATA, type Deprecation } from '../versioning';
 import { addExamples, shareComponents } from './components';
+import { createOperationIds, discoverHandlers, type Handler, takeHandler } from './handlers';
 
 const VERSION_PREFIX = '/v1';
 const KEY_DESCRIPTION = 'An API key issued by the operator: `pets_live_…` in production, `pets_test_…` elsewhere.';
@@ -79,12 +79,6 @@ function createDescription(docs: string | undefined): string {
   ].join('\n\n');
 }
 
-/** A controller method, named after its operation. */
-interface Handler {
-  readonly handler: () => unknown;
-  readonly controller: Type;
-}
-
 /** Creates the OpenAPI document of version 1 from the controllers and the guarantees of every operation. */
 export function createOpenApiDocument(app: INestApplication, settings: Settings): OpenAPIObject {
   const docs = getDocsUrl(settings);
@@ -101,9 +95,10 @@ export function createOpenApiDocument(app: INestApplication, settings: Settings)
     builder.setExternalDoc('Guides: first call, errors, rate limits, versions', docs);
   }
   listServers(settings).forEach(([url, description]) => builder.addServer(url, description));
+  const { controllers, handlers } = discoverHandlers(app);
   const document = SwaggerModule.createDocument(app, builder.build(), {
     extraModels: [ErrorDto],
-    operationIdFactory: (_controller, method) => method,
+    operationIdFactory: createOperationIds(),
   });
   document.servers = document.servers?.map((server) => ({ ...server, 'x-internal': false }));
   const catalog = app.get(ErrorCatalog);
@@ -116,45 +111,21 @@ export function createOpenApiDocument(app: INestApplication, settings: Settings)
   );
   const { code } = (schemas.Error as SchemaObject).properties as Record<'code', SchemaObject>;
   code.examples = [...catalog.codes];
-  const { groups, handlers } = readControllers(app);
-  document.tags = groups;
+  const reflector = app.get(Reflector);
+  document.tags = controllers.flatMap(
+    (controller) => reflector.get<ApiGroupMetadata | undefined>(API_GROUP_METADATA, controller as Type) ?? [],
+  );
   const operations = listOperations(document);
   for (const operation of operations) {
-    const { operationId = '' } = operation;
-    const handler = handlers.get(operationId);
-    if (handler === undefined) {
-      throw new Error(`No handler is named ${operationId}: an operation must have the name of its handler.`);
+    const handler = takeHandler(operation, handlers);
+    if (handler !== undefined) {
+      addDeclarations(operation, app, handler, settings);
     }
-    addDeclarations(operation, app, handler, settings);
     nameTitledSchemas(operation, schemas);
     addExamples(operation, schemas);
   }
   shareComponents(document, operations);
   return document;
-}
-
-/** Returns the groups that the controllers declare, in module order, and the handlers by operation ID. */
-function readControllers(app: INestApplication) {
-  const [scanner, reflector] = [app.get(MetadataScanner), app.get(Reflector)];
-  const controllers = app.get(DiscoveryService).getControllers();
-  const prototypes = controllers.map(
-    ({ instance }) => Object.getPrototypeOf(instance) as Record<string, Handler['handler'] | undefined>,
-  );
-  const handlers = new Map<string, Handler>();
-  for (const prototype of prototypes) {
-    for (const name of scanner.getAllMethodNames(prototype)) {
-      const handler = prototype[name];
-      if (handler !== undefined) {
-        handlers.set(name, { handler, controller: prototype.constructor as unknown as Type });
-      }
-    }
-  }
-  return {
-    groups: prototypes.flatMap(
-      ({ constructor }) => reflector.get<ApiGroupMetadata | undefined>(API_GROUP_METADATA, constructor) ?? [],
-    ),
-    handlers,
-  };
 }
 
 function listServers({ environment, publicBaseUrl, stagingBaseUrl, baseUrl }: Settings): [string, string][] {
@@ -168,31 +139,29 @@ function listServers({ environment, publicBaseUrl, stagingBaseUrl, baseUrl }: Se
 }
 
 function listOperations(document: OpenAPIObject): OperationObject[] {
-  return Object.values(document.paths).flatMap(({ get, post, put, patch, delete: remove }) =>
-    [get, post, put, patch, remove].filter((operation) => operation !== undefined),
-  );
+  return Object.values(document.paths).flatMap((item) => Object.values(item as Record<string, OperationObject>));
 }
 
 /** Adds the declarations of the service's own decorators, and the errors and headers of every operation. */
 function addDeclarations(
   operation: OperationObject,
   app: INestApplication,
-  { handler, controller }: Handler,
+  { handler, controllers }: Handler,
   { docsEnabled }: Settings,
 ): void {
   const reflector = app.get(Reflector);
-  const deprecation = reflector.get<Deprecation | undefined>(DEPRECATION_METADATA, handler);
-  const isIdempotent = reflector.get<boolean | undefined>(IDEMPOTENT_METADATA, handler);
+  const deprecation = reflector.get<Deprecation | undefined>(DEPRECATION_METADATA, handler as Type);
+  const isIdempotent = reflector.get<boolean | undefined>(IDEMPOTENT_METADATA, handler as Type);
   if (deprecation !== undefined) {
     Object.assign(operation, { deprecated: true, 'x-deprecated-sunset': deprecation.sunset });
   }
-  const guards = [
-    ...app.get(ApplicationConfig).getGlobalGuards(),
-    ...[controller, handler].flatMap((target) => reflector.get<object[] | undefined>(GUARDS_METADATA, target) ?? []),
-  ].map((guard) => (typeof guard === 'function' ? guard : guard.constructor) as Type);
-  const omitted = reflector.get<ErrorCode[] | undefined>(OMITTED_ERROR_CODES_METADATA, handler) ?? [];
-  const declared = [handler, controller, ...guards].flatMap(
-    (target) => reflector.get<ErrorCode[] | undefined>(ERROR_CODES_METADATA, target) ?? [],
+  const targets = [handler, ...controllers];
+  const enhancers = [...app.get(ApplicationConfig).getGlobalGuards(), ...targets.flatMap(listEnhancers)].map(
+    (enhancer) => (typeof enhancer === 'function' ? enhancer : enhancer.constructor),
+  );
+  const omitted = reflector.get<ErrorCode[] | undefined>(OMITTED_ERROR_CODES_METADATA, handler as Type) ?? [];
+  const declared = [...targets, ...enhancers].flatMap(
+    (target) => reflector.get<ErrorCode[] | undefined>(ERROR_CODES_METADATA, target as Type) ?? [],
   );
   const errors = createErrorResponses(app.get(ErrorCatalog), [
     ...declared.filter((code) => !omitted.includes(code)),
@@ -228,6 +197,14 @@ function addDeclarations(
   );
 }
 
+/** Lists the guards, interceptors and pipes that decorators add to a handler or controller. */
+function listEnhancers(target: object): object[] {
+  return Reflect.getMetadataKeys(target)
+    .filter((key) => !String(key).startsWith('design:'))
+    .flatMap((key) => Reflect.getMetadata(key, target) as unknown)
+    .filter((value) => typeof value === 'function' || (typeof value === 'object' && value !== null));
+}
+
 /** Errors that occur before the interceptor runs, in the HTTP layer or in a guard, have no deprecation headers. */
 function getDeprecationHeaders(status: string) {
   if (status.startsWith('2')) {
@@ -240,8 +217,8 @@ function getDeprecationHeaders(status: string) {
 function nameTitledSchemas(operation: OperationObject, schemas: Record<string, unknown>): void {
   for (const response of Object.values(operation.responses) as ResponseObject[]) {
     for (const content of Object.values(response.content ?? {})) {
-      const schema = content.schema as SchemaObject;
-      if (schema.title !== undefined) {
+      const schema = content.schema as SchemaObject | undefined;
+      if (schema?.title !== undefined) {
         schemas[schema.title] = schema;
         content.schema = { $ref: `#/components/schemas/${schema.title}` };
       }
