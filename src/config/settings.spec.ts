@@ -120,6 +120,8 @@ describe('Settings', () => {
     [{ PORT: '3_000' }, 'PORT must be a whole number from 1 to 65535.'],
     [{ TRUST_PROXY: 'true' }, 'TRUST_PROXY must be the number of gateways'],
     [{ TRUST_PROXY: '10.0.0.0/33' }, 'TRUST_PROXY must be the number of gateways'],
+    [{ TRUST_PROXY: '0.0.0.0/0' }, 'TRUST_PROXY must be the number of gateways'],
+    [{ TRUST_PROXY: 'fe80::1%eth0' }, 'TRUST_PROXY must be the number of gateways'],
     [{ AUTH_FAILURES_PER_MINUTE: '0' }, 'AUTH_FAILURES_PER_MINUTE must be a whole number from 1 to 1000000.'],
     [{ BAN_DURATIONS_SECONDS: '1,,2' }, 'BAN_DURATIONS_SECONDS must be one to ten whole numbers'],
     [{ APP_ENV: 'production' }, 'DATABASE_URL is required when APP_ENV is production.'],

@@ -284,7 +284,8 @@ function parseTrustProxy(text: string): false | number | string[] | undefined {
 }
 
 function isCidr(text: string): boolean {
-  const [ip = '', prefix = '0', ...rest] = text.split('/');
+  const [ip = '', prefix = '1', ...rest] = text.split('/');
   const bits = { 0: -1, 4: 32, 6: 128 }[isIP(ip)] ?? -1;
-  return rest.length === 0 && /^\d{1,3}$/.test(prefix) && Number(prefix) <= bits;
+  // A zone is unknown to other hosts, and a range of all addresses would let clients choose their address.
+  return rest.length === 0 && !ip.includes('%') && /^0*[1-9]\d{0,2}$/.test(prefix) && Number(prefix) <= bits;
 }

@@ -168,13 +168,44 @@ describe('Too many failed authentications from one client IP address', () => {
     expect(parseRateLimit(second).remaining).toBe(parseRateLimit(first).remaining - 1);
   });
 
-  it.each(['192.0.2.9:4711', '[2001:db8::9]:4711', '192.0.2.009', '0xc0000209', '192.0.2', 'unknown', '_hidden', 'a'])(
-    'count by the peer if X-Forwarded-For is %s, which is not an IP address',
-    async (junk) => {
-      const before = parseRateLimit(await sendFrom('none'));
-      expect(parseRateLimit(await sendFrom(junk)).remaining).toBe(before.remaining - 1);
-    },
-  );
+  const JUNK = [
+    '192.0.2.009',
+    '0xc0000209',
+    '192.0.2',
+    'unknown',
+    '_hidden',
+    'a',
+    '[',
+    '[]:80',
+    '192.0.2.1:80:80',
+    ':80',
+  ];
+
+  it.each(JUNK)('count by the peer if X-Forwarded-For is %s, which is not an IP address', async (junk) => {
+    const before = parseRateLimit(await sendFrom('none'));
+    expect(parseRateLimit(await sendFrom(junk)).remaining).toBe(before.remaining - 1);
+  });
+
+  it.each([
+    [
+      '192.0.2.20',
+      ['192.0.2.20:51001', '192.0.2.20:51002', '"192.0.2.20:443"', ' 192.0.2.20 ,, ', '::ffff:192.0.2.20'],
+    ],
+    ['2001:db8:20::1', ['[2001:db8:20::1]', '[2001:db8:20::1]:443', '"[2001:DB8:20:0::1]:80"', '2001:db8:20::1%eth0']],
+  ])('count by %s, however the gateway writes it: with a port, in brackets, in quotes', async (address, notations) => {
+    const { remaining } = parseRateLimit(await sendFrom(address));
+    for (const [index, notation] of notations.entries()) {
+      expect([notation, parseRateLimit(await sendFrom(notation)).remaining]).toEqual([notation, remaining - 1 - index]);
+    }
+  });
+
+  it('count by the last entry, even if it is in a second header, or behind thousands of others', async () => {
+    const { remaining } = parseRateLimit(await sendFrom('192.0.2.30'));
+    const send = async (header: string | string[]) =>
+      parseRateLimit(await service.get('/v1/pets', { headers: { 'x-forwarded-for': header } })).remaining;
+    expect(await send(['198.51.100.1', '192.0.2.30:80'])).toBe(remaining - 1);
+    expect(await send(`${'1.2.3.4,'.repeat(1_500)}192.0.2.30`)).toBe(remaining - 2);
+  });
 
   it('count by /64 network for IPv6, and together for IPv4 and its IPv4-mapped form', async () => {
     expect(parseRateLimit(await sendFrom('2001:db8::1')).remaining).toBe(59);
@@ -182,5 +213,33 @@ describe('Too many failed authentications from one client IP address', () => {
     expect(parseRateLimit(await sendFrom('2001:db8:0:1::1')).remaining).toBe(59);
     expect(parseRateLimit(await sendFrom('192.0.2.5')).remaining).toBe(59);
     expect(parseRateLimit(await sendFrom('::ffff:192.0.2.5')).remaining).toBe(58);
+  });
+});
+
+describe('The client IP address behind several gateways', () => {
+  let service: TestService;
+  const remainingOf = async (forwardedFor: string) =>
+    parseRateLimit(await service.get('/v1/pets', { headers: { 'x-forwarded-for': forwardedFor } })).remaining;
+
+  afterEach(() => service.close());
+
+  it.each(['2', '127.0.0.0/8,10.0.0.0/8,2001:db8:a::/48'])(
+    'is the entry to the right of one that is no IP address (TRUST_PROXY=%s)',
+    async (trustProxy) => {
+      service = await TestService.start({ TRUST_PROXY: trustProxy });
+      expect(await remainingOf('192.0.2.1:4711, 10.0.0.1:80')).toBe(59);
+      expect(await remainingOf('192.0.2.2:4711, [2001:db8:a::1]:443')).toBe(59);
+      expect(await remainingOf('192.0.2.1, 10.0.0.2')).toBe(58);
+      // Clients behind different gateways do not share one window.
+      expect(await remainingOf('192.0.2.1, unknown, 10.0.0.1')).toBe(59);
+      expect(await remainingOf('unknown, 10.0.0.2')).toBe(59);
+      expect(await remainingOf('_hidden, 10.0.0.1:80')).toBe(58);
+    },
+  );
+
+  it('is that of the connection without TRUST_PROXY, whatever X-Forwarded-For contains', async () => {
+    service = await TestService.start();
+    expect(await remainingOf('192.0.2.1')).toBe(59);
+    expect(await remainingOf('192.0.2.2:80')).toBe(58);
   });
 });

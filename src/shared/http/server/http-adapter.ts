@@ -4,6 +4,7 @@ import { FastifyAdapter } from '@nestjs/platform-fastify';
 import type { FastifyInstance } from 'fastify';
 import type { Settings } from '../../../config/settings';
 import { stringifyJson } from '../../json/json';
+import { normalizeForwardedFor } from '../access/client-ip';
 import { deferBodyParsing } from './request-body';
 import { limitPipelining } from './pipelining';
 import { RequestPacing } from './request-pacing';
@@ -36,6 +37,9 @@ export function createHttpAdapter({ trustProxy }: Pick<Settings, 'trustProxy'>):
   fastify.setReplySerializer((payload) => stringifyJson(payload));
   // Nest registers its own parsers once: now, so that the next line can remove them.
   adapter.registerParserMiddleware();
+  if (trustProxy !== false) {
+    normalizeForwardedFor(fastify);
+  }
   deferBodyParsing(fastify);
   acceptAllMethods(fastify);
   limitPipelining(fastify.server, new RequestPacing(fastify.server));
