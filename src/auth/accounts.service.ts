@@ -35,7 +35,7 @@ export class AccountsService {
       await this.accounts.save(changed);
       const old = getAllowance(account);
       const details = {
-        ...{ oldPlan: account.plan, oldPerMinute: old.perMinute, oldPerDay: old.perDay },
+        ...{ oldPlan: account.plan, oldPerMinute: old?.perMinute ?? null, oldPerDay: old?.perDay ?? null },
         ...{ plan, ...getAllowance(changed) },
       };
       await this.audit.record({ action: 'plan_set', accountId: id, keyId: null, details });

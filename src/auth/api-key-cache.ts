@@ -5,7 +5,8 @@ import { ExpiringMap } from '../shared/domain/expiring-map';
 import { PetStoreError } from '../shared/domain/pet-store-error';
 import { type Principal, SCOPES } from '../shared/domain/principal';
 import { hashSecret } from './api-key-secret';
-import { getAllowance, PLANS } from './domain/account';
+import { reportUnknownValue } from '../shared/unknown-values';
+import { getAllowance } from './domain/account';
 import {
   type AccountChanges,
   ApiKeyRepository,
@@ -33,14 +34,16 @@ const CACHE_CAPACITY = 100_000;
 
 /** A key that a lookup found. */
 export interface FoundKey {
-  readonly principal: Principal;
+  /** undefined if this version does not know the plan of the account, and therefore its limits. */
+  readonly principal: Principal | undefined;
   readonly isRevoked: boolean;
-  /** When the key expires, in ms since the epoch; Infinity for never. */
+  /** When the key expires, in ms since the epoch: Infinity for never, and NaN, which counts as expired, if it cannot be read. */
   readonly keyExpiresAt: number;
 }
 
 /** Times are whole milliseconds of the monotonic clock, because V8 needs 16 bytes more for a number with a fraction. */
-interface CachedKey extends Omit<FoundKey, 'isRevoked'> {
+interface CachedKey extends Pick<FoundKey, 'keyExpiresAt'> {
+  readonly principal: Principal;
   /** CACHE_TTL_MS after the lookup. */
   readonly expiresAt: number;
   /** When a use was last recorded. */
@@ -90,7 +93,7 @@ export class ApiKeyCache implements OnApplicationShutdown {
       return undefined;
     }
     const cached = this.keys.get(token, now);
-    if (cached === undefined || (cached.keyExpiresAt !== Infinity && cached.keyExpiresAt <= this.clock.now())) {
+    if (cached === undefined || isExpired(cached, this.clock.now())) {
       return undefined;
     }
     if (now - cached.useRecordedAt >= USE_RECORDING_INTERVAL_MS) {
@@ -128,7 +131,7 @@ export class ApiKeyCache implements OnApplicationShutdown {
   }
 
   private store(token: string, key: FoundKey | undefined, lookedUpAt: number): void {
-    if (key === undefined || key.isRevoked || key.keyExpiresAt <= this.clock.now()) {
+    if (key?.principal === undefined || key.isRevoked || isExpired(key, this.clock.now())) {
       this.keys.delete(token);
       return;
     }
@@ -174,7 +177,9 @@ export class ApiKeyCache implements OnApplicationShutdown {
         this.applyChanges(await this.repository.findChangesSince(this.position));
         this.currentAsOf = startedAt;
         this.hasFailed = false;
-        void this.refresh();
+        this.refresh().catch((error: unknown) => {
+          this.logger.error(error);
+        });
       } catch (error) {
         // Database outages are reported elsewhere.
         if (!(error instanceof PetStoreError) && !this.hasFailed) {
@@ -204,22 +209,42 @@ export class ApiKeyCache implements OnApplicationShutdown {
   }
 }
 
-function toFoundKey({ key, account }: KeyWithAccount): FoundKey {
-  const principal = {
-    keyId: key.id,
-    keyFirstCharacters: key.firstCharacters,
-    accountId: key.accountId,
-    plan: findEqual(PLANS, account.plan),
-    scope: findEqual(SCOPES, key.scope),
-    allowance: getAllowance(account),
-    unbanCount: key.unbanCount,
-  };
-  return { principal, isRevoked: key.revokedAt !== null, keyExpiresAt: key.expiresAt?.getTime() ?? Infinity };
+/** Whether the key has expired, also if its expiry cannot be read. */
+export function isExpired({ keyExpiresAt }: Pick<FoundKey, 'keyExpiresAt'>, now: number): boolean {
+  return !(keyExpiresAt > now);
 }
 
-/** Returns the one string that all keys share, instead of the copy that the driver created for this key. */
-function findEqual<T extends string>(values: readonly T[], value: T): T {
-  return values.find((each) => each === value) ?? value;
+function toFoundKey({ key, account }: KeyWithAccount): FoundKey {
+  return {
+    principal: toPrincipal(key, account),
+    isRevoked: key.revokedAt !== null,
+    keyExpiresAt: key.expiresAt?.getTime() ?? Infinity,
+  };
+}
+
+function toPrincipal(
+  key: KeyWithAccount['key'],
+  { plan, ...limits }: KeyWithAccount['account'],
+): Principal | undefined {
+  const { id: keyId, firstCharacters: keyFirstCharacters, accountId, unbanCount } = key;
+  const allowance = getAllowance({ plan, ...limits });
+  if (allowance === undefined) {
+    reportUnknownValue(
+      { plan, accountId },
+      `the limits of the plan ${JSON.stringify(plan)} of account ${accountId}`,
+      'its requests get 503',
+    );
+    return undefined;
+  }
+  const scope = SCOPES.find((each) => each === key.scope);
+  if (scope === undefined) {
+    reportUnknownValue(
+      { scope: key.scope, keyId, accountId },
+      `the scope ${JSON.stringify(key.scope)} of key ${keyId} of account ${accountId}`,
+      'its requests get 403',
+    );
+  }
+  return { keyId, keyFirstCharacters, accountId, plan, scope, allowance, unbanCount };
 }
 
 /** Copies a token out of its `Authorization` header, which V8 would otherwise keep in memory for as long as the token. */

@@ -152,6 +152,30 @@ describe('A valid key', () => {
     expect(database.lookupCount).toBe(1);
   });
 
+  it('is found even if the lookup of another key of the same event-loop tick fails', async () => {
+    const fault = new Error('a fault');
+    const [broken, unknown] = [generateSecret('development'), generateSecret('development')];
+    const read = database.findByHashes.bind(database);
+    jest.spyOn(database, 'findByHashes').mockImplementation((hashes) => {
+      return hashes.some((hash) => hash.equals(hashSecret(broken))) ? Promise.reject(fault) : read(hashes);
+    });
+    const results = await Promise.allSettled(
+      [broken, database.secret, unknown].map((token) => authenticator.authenticate(token)),
+    );
+    expect(results).toMatchObject([
+      { reason: fault },
+      { value: { plan: 'free' } },
+      { reason: { code: 'invalid_api_key' } },
+    ]);
+  });
+
+  it('is rejected if its expiry cannot be read', async () => {
+    database.expiresAt = new Date(NaN);
+    expect(await use()).toBe('expired_api_key');
+    await useFor(1_000);
+    expect(await use()).toBe('expired_api_key');
+  });
+
   it('is recorded as used once a minute while it is in use', async () => {
     const recorded = jest.spyOn(lastUsed, 'record');
     await useFor(1_000);

@@ -1,11 +1,12 @@
 import { Injectable } from '@nestjs/common';
 import { Settings } from '../config/settings';
 import { Clock } from '../shared/domain/clock';
+import { PetStoreError, UnknownValueError } from '../shared/domain/pet-store-error';
 import type { Principal } from '../shared/domain/principal';
 import { isWellFormedSecret } from './api-key-secret';
 import { AuthenticationError } from './domain/auth-errors';
 import { LastUsedTracker } from './last-used-tracker';
-import { ApiKeyCache, type FoundKey } from './api-key-cache';
+import { ApiKeyCache, type FoundKey, isExpired } from './api-key-cache';
 
 interface PendingLookup {
   readonly resolve: (principal: Principal) => void;
@@ -40,7 +41,11 @@ export class Authenticator {
     }
     return new Promise((resolve, reject) => {
       if (this.pendingLookups.size === 0) {
-        setImmediate(() => void this.lookUpPending());
+        setImmediate(() => {
+          const { pendingLookups } = this;
+          this.pendingLookups = new Map();
+          void this.lookUp(pendingLookups);
+        });
       }
       const lookups = this.pendingLookups.get(token);
       if (lookups === undefined) {
@@ -55,37 +60,47 @@ export class Authenticator {
    * Looks up all tokens of an event-loop tick together. Later tokens do not join: a lookup may miss changes made since it
    * began.
    */
-  private async lookUpPending(): Promise<void> {
-    const { pendingLookups } = this;
-    this.pendingLookups = new Map();
+  private async lookUp(lookups: ReadonlyMap<string, readonly PendingLookup[]>): Promise<void> {
     try {
-      const found = await this.cache.lookUp([...pendingLookups.keys()]);
-      pendingLookups.forEach((lookups, token) => {
-        try {
-          const principal = this.requireValid(found.get(token));
-          lookups.forEach(({ resolve }) => {
-            resolve(principal);
-          });
-        } catch (error) {
-          lookups.forEach(({ reject }) => {
-            reject(error);
-          });
-        }
+      const found = await this.cache.lookUp([...lookups.keys()]);
+      lookups.forEach((waiting, token) => {
+        this.settle(waiting, found.get(token));
       });
     } catch (error) {
-      for (const { reject } of [...pendingLookups.values()].flat()) {
+      if (lookups.size > 1 && !(error instanceof PetStoreError)) {
+        // A token that causes an error must not fail the requests with others.
+        await Promise.all([...lookups].map((lookup) => this.lookUp(new Map([lookup]))));
+        return;
+      }
+      for (const { reject } of [...lookups.values()].flat()) {
         reject(error);
       }
     }
   }
 
-  /** @throws AuthenticationError */
+  private settle(waiting: readonly PendingLookup[], key: FoundKey | undefined): void {
+    try {
+      const principal = this.requireValid(key);
+      waiting.forEach(({ resolve }) => {
+        resolve(principal);
+      });
+    } catch (error) {
+      waiting.forEach(({ reject }) => {
+        reject(error);
+      });
+    }
+  }
+
+  /** @throws AuthenticationError; UnknownValueError */
   private requireValid(key: FoundKey | undefined): Principal {
     if (key === undefined || key.isRevoked) {
       throw new AuthenticationError('invalid_api_key');
     }
-    if (key.keyExpiresAt <= this.clock.now()) {
+    if (isExpired(key, this.clock.now())) {
       throw new AuthenticationError('expired_api_key');
+    }
+    if (key.principal === undefined) {
+      throw new UnknownValueError();
     }
     this.lastUsed.record(key.principal.keyId);
     return key.principal;

@@ -114,7 +114,7 @@ export class KeysService {
     });
   }
 
-  private async issue(accountId: bigint, scope: Scope, expiresAt: Date | null): Promise<IssuedKey> {
+  private async issue(accountId: bigint, scope: string, expiresAt: Date | null): Promise<IssuedKey> {
     const secret = generateSecret(this.settings.environment);
     const stored = { hash: hashSecret(secret), firstCharacters: getFirstCharacters(secret) };
     const key = await this.keys.add(createApiKey(accountId, stored, scope, expiresAt, this.clock.now()));

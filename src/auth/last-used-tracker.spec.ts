@@ -111,4 +111,13 @@ describe('The last use of a key', () => {
     await tracker.write();
     expect(errors).toEqual([failure]);
   });
+
+  it('is written even if an earlier batch cannot be written', async () => {
+    failure = new Error('a fault');
+    recordForKeys(201n);
+    const writing = tracker.write();
+    failure = undefined;
+    await writing;
+    expect(getBatchSizes()).toEqual([100, 100, 1]);
+  });
 });

@@ -38,17 +38,19 @@ export class LastUsedTracker implements OnApplicationBootstrap, OnApplicationShu
    * @param pauseMs how long to wait after each batch
    */
   async write(pauseMs = 0): Promise<void> {
-    try {
-      for (let rest = this.lastUsedTimes.size; rest > 0 && this.lastUsedTimes.size > 0; rest -= BATCH_SIZE) {
+    for (let rest = this.lastUsedTimes.size; rest > 0 && this.lastUsedTimes.size > 0; rest -= BATCH_SIZE) {
+      try {
         await this.keys.recordLastUsed(this.takeBatch());
-        if (pauseMs > 0) {
-          await new Promise((resolve) => setTimeout(resolve, pauseMs).unref());
+      } catch (error) {
+        if (error instanceof PetStoreError) {
+          // Database outages are reported elsewhere.
+          return;
         }
-      }
-    } catch (error) {
-      // Database outages are reported elsewhere.
-      if (!(error instanceof PetStoreError)) {
+        // The other batches can still be written.
         this.logger.error(error);
+      }
+      if (pauseMs > 0) {
+        await new Promise((resolve) => setTimeout(resolve, pauseMs).unref());
       }
     }
   }

@@ -1,5 +1,5 @@
 import type { Command } from 'commander';
-import { getAllowance, type Plan, PLANS } from '../auth';
+import { type Plan, PLANS } from '../auth';
 import { type JsonOption, parseRequestLimit, parseId, RequiredOption } from './arguments';
 import { readSharedUsage } from './rate-limit-usage';
 import type { Printer } from './printer';
@@ -39,8 +39,8 @@ export function addAccountCommands(program: Command, printer: Printer): void {
         const account = await services.accounts.get(id);
         const keys = await services.keys.list(id);
         // No key has ID 0, so no ban applies: this reads the windows of the account only.
-        const accountSubject = { accountId: id, keyId: 0n, allowance: getAllowance(account), unbanCount: 0 };
-        const usages = await readSharedUsage(services, printer, { json }, 'The rate limit usage', [accountSubject]);
+        const noKey = { id: 0n, unbanCount: 0 };
+        const usages = await readSharedUsage(services, printer, { json }, 'The rate limit usage', account, [noKey]);
         return { ...createAccountWithKeysView(account, keys, services.clock.now()), ...createWindowsView(usages?.[0]) };
       }),
     );

@@ -1,5 +1,5 @@
 import { Argument, type Command, Option } from 'commander';
-import { getAllowance, DEFAULT_GRACE_MS } from '../auth';
+import { DEFAULT_GRACE_MS } from '../auth';
 import { type Scope, SCOPES } from '../shared/domain/principal';
 import { type JsonOption, parseDuration, parseId, parseTime } from './arguments';
 import { readSharedUsage } from './rate-limit-usage';
@@ -39,9 +39,8 @@ export function addKeyCommands(program: Command, printer: Printer): void {
       const id = requireAccountId(argument, options, command);
       return printer.printMany(options.json, async (services) => {
         const keys = await services.keys.list(id);
-        const allowance = getAllowance(await services.accounts.get(id));
-        const subjects = keys.map((key) => ({ accountId: id, keyId: key.id, allowance, unbanCount: key.unbanCount }));
-        const usages = await readSharedUsage(services, printer, options, 'The ban state of the keys', subjects);
+        const account = await services.accounts.get(id);
+        const usages = await readSharedUsage(services, printer, options, 'The ban state of the keys', account, keys);
         return keys.map((key, index) => createKeyView(services, options.json, key, usages?.[index]));
       });
     });

@@ -14,7 +14,8 @@ import type { Services } from './services';
 
 export function createAccountView(account: Account): View {
   const { id, name, plan, createdAt } = account;
-  return { id, name, plan, ...getAllowance(account), createdAt: createdAt.toISOString() };
+  const { perMinute, perDay } = getAllowance(account) ?? account;
+  return { id, name, plan, perMinute, perDay, createdAt: createdAt.toISOString() };
 }
 
 export function createAccountWithKeysView(account: Account, keys: readonly ApiKey[], now: number): View {

@@ -231,7 +231,9 @@ listen postgres
     expect(stderr).toBe('');
     // Reading the state does not change it.
     expect(await readJson(`accounts show ${accountId}`, env)).toEqual(shown);
-    expect(await readJson(`keys list ${accountId}`, env)).toEqual(keys);
+    expect(await readJson(`keys list ${accountId}`, env)).toMatchObject(
+      keys.map(({ bannedUntil }) => ({ bannedUntil })),
+    );
     await store.get(KeysService).unban(id);
     expect(await readJson(`keys list ${accountId}`, env)).toMatchObject([
       { state: 'active', bannedUntil: null },
@@ -272,6 +274,34 @@ listen postgres
     await redis.stop();
     await expectUnbanTakesEffect();
     await redis.start();
+  });
+
+  it('a plan that only a newer version knows costs only its account, also if many requests arrive together', async () => {
+    const [key, other] = [await createKey(), await createKey()];
+    await store.query('ALTER TABLE accounts DROP CONSTRAINT accounts_plan_check');
+    await warmUp(key);
+    await warmUp(other);
+    const use = useUntil(other, ({ status }) => status === 503);
+    await store.query(`UPDATE accounts SET plan = 'starter' WHERE id = $1`, [`${other.key.accountId}`]);
+    await use;
+    const [client, otherClient] = [new Client(key.secret), new Client(other.secret)];
+    const statuses = { served: new Set<number>(), unserved: new Set<number>() };
+    await runConcurrently(500, 50, async (index) => {
+      const port = replicas[index % 2]?.port ?? 0;
+      const [served, unserved] = await Promise.all([client.call(port), otherClient.call(port)]);
+      statuses.served.add(served.status);
+      statuses.unserved.add(unserved.status);
+      expect(unserved.headers['retry-after']).toBe('1');
+    });
+    client.close();
+    otherClient.close();
+    expect([[...statuses.served], [...statuses.unserved]]).toEqual([[200], [503]]);
+    for (const { program } of replicas) {
+      expect(program.stdout.match(/"unknown_value"|Cannot destructure|TypeError/g)).toEqual(['"unknown_value"']);
+    }
+    await store.query(`UPDATE accounts SET plan = 'business' WHERE id = $1`, [`${other.key.accountId}`]);
+    // None of the 500 requests was counted.
+    await useUntil(other, ({ headers }) => Number(headers['x-ratelimit-remaining']) > 500, 503);
   });
 
   it('last-used tracking does not delay requests', async () => {

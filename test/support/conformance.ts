@@ -74,9 +74,7 @@ export class Conformance {
     }
     const documented = operation.responses[response.status] as ResponseObject | undefined;
     if (documented === undefined) {
-      return [
-        `the status is not documented; name the error in @ApiErrors() ${response.status === 403 ? 'or the scope in @RequireScope() ' : ''}on the handler`,
-      ];
+      return ['the status is not documented; name the error in @ApiErrors() on the handler'];
     }
     return [
       ...(response.status < 300 ? this.findRequestProblems(operation, query, body) : []),

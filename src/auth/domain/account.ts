@@ -17,7 +17,8 @@ export class Account {
   constructor(
     readonly id: bigint,
     readonly name: string,
-    readonly plan: Plan,
+    /** May be a plan of a newer version, which this version does not know. */
+    readonly plan: string,
     /** The limits of an enterprise account; null on every other plan. */
     readonly perMinute: number | null,
     readonly perDay: number | null,
@@ -27,17 +28,21 @@ export class Account {
 
 export type NewAccount = Omit<Account, 'id'>;
 
-/** Returns the request limits of an account. */
-export function getAllowance({ plan, perMinute, perDay }: Pick<Account, 'plan' | 'perMinute' | 'perDay'>): Allowance {
-  if (plan !== 'enterprise') {
-    return PLAN_ALLOWANCES[plan];
+/** Returns the request limits of an account; undefined if this version does not know its plan, or it lacks its own limits. */
+export function getAllowance({
+  plan,
+  perMinute,
+  perDay,
+}: Pick<Account, 'plan' | 'perMinute' | 'perDay'>): Allowance | undefined {
+  const known = PLANS.find((each) => each === plan);
+  if (known !== 'enterprise') {
+    return known && PLAN_ALLOWANCES[known];
   }
-  if (perMinute === null || perDay === null) {
-    throw new InvalidAccountError(
-      'The enterprise plan requires both limits: requests per minute and requests per day.',
-    );
-  }
-  return { perMinute, perDay };
+  return isRequestLimit(perMinute) && isRequestLimit(perDay) ? { perMinute, perDay } : undefined;
+}
+
+function isRequestLimit(value: number | null): value is number {
+  return Number.isSafeInteger(value) && Number(value) >= 1;
 }
 
 /** The account is invalid; the message says why. */
@@ -69,6 +74,10 @@ function validatePlan(plan: Plan, allowance: Partial<Allowance>): Pick<Account, 
     );
   }
   const planAndLimits = { plan, perMinute, perDay };
-  getAllowance(planAndLimits);
+  if (getAllowance(planAndLimits) === undefined) {
+    throw new InvalidAccountError(
+      'The enterprise plan requires both limits: requests per minute and requests per day.',
+    );
+  }
   return planAndLimits;
 }

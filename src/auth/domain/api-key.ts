@@ -14,7 +14,8 @@ export class ApiKey {
     readonly hash: Buffer,
     /** The first 4 random characters of the key, after its prefix, by which people recognize it. */
     readonly firstCharacters: string,
-    readonly scope: Scope,
+    /** May be a scope of a newer version, which this version does not know. */
+    readonly scope: string,
     readonly createdAt: Date,
     readonly expiresAt: Date | null,
     readonly revokedAt: Date | null,
@@ -44,7 +45,7 @@ export class KeyStateError extends Error {}
 export function createApiKey(
   accountId: bigint,
   secret: Pick<ApiKey, 'hash' | 'firstCharacters'>,
-  scope: Scope,
+  scope: string,
   expiresAt: Date | null,
   now: number,
 ): NewApiKey {

@@ -8,7 +8,9 @@ export interface AuditedChange {
 }
 
 /** A recorded change: when it was made, and by whom. */
-export interface AuditEntry extends AuditedChange {
+export interface AuditEntry extends Omit<AuditedChange, 'action'> {
+  /** May be an action of a newer version, which this version does not know. */
+  readonly action: string;
   readonly id: bigint;
   readonly at: Date;
   readonly operator: string;

@@ -4,7 +4,7 @@ export const AUTH_ERROR_MESSAGES = {
   missing_api_key: 'An API key is required. Send it in the header Authorization: Bearer <API_KEY>.',
   invalid_api_key: 'The API key is not valid. Check that it is complete and not revoked.',
   expired_api_key: 'The API key has expired. Use a newer key.',
-  insufficient_scope: 'The API key is read-only. Use a key that can write.',
+  insufficient_scope: 'The scope of the API key does not allow this. Use a key with another scope.',
 } as const;
 
 declare module '../../shared/domain/error-codes' {

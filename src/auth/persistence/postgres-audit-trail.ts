@@ -10,7 +10,7 @@ interface Row {
   readonly id: string;
   readonly at: Date;
   readonly operator: string;
-  readonly action: AuditedChange['action'];
+  readonly action: string;
   readonly accountId: string;
   readonly keyId: string | null;
   readonly details: string;

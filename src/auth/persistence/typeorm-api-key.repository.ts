@@ -1,12 +1,10 @@
 import { Injectable } from '@nestjs/common';
 import type { Repository } from 'typeorm';
 import { ServiceUnavailableError } from '../../shared/domain/pet-store-error';
-import type { Scope } from '../../shared/domain/principal';
 import { getInsertedId } from '../../shared/persistence/bigint-column';
 import { Statements } from '../../shared/persistence/statements';
 import { TypeOrmUnitOfWork } from '../../shared/persistence/typeorm-unit-of-work';
 import { convertUnavailableError } from '../../shared/persistence/unavailable-error';
-import type { Plan } from '../domain/account';
 import { ApiKey, type NewApiKey } from '../domain/api-key';
 import {
   type AccountChanges,
@@ -37,11 +35,11 @@ type KeyRow = [
   accountId: string,
   hash: Buffer,
   firstCharacters: string,
-  scope: Scope,
+  scope: string,
   expiresAt: Date | null,
   revokedAt: Date | null,
   unbanCount: number,
-  plan: Plan,
+  plan: string,
   perMinute: number | null,
   perDay: number | null,
   source: string,

@@ -1,9 +1,11 @@
 import { Injectable } from '@nestjs/common';
 import { MoreThan, type Repository } from 'typeorm';
+import { UnknownValueError } from '../../shared/domain/pet-store-error';
 import { getInsertedId } from '../../shared/persistence/bigint-column';
 import { TypeOrmUnitOfWork } from '../../shared/persistence/typeorm-unit-of-work';
 import { convertUnavailableError } from '../../shared/persistence/unavailable-error';
-import { type NewOrder, Order } from '../domain/order';
+import { hasKnownStatus } from '../../shared/unknown-values';
+import { type NewOrder, Order, ORDER_STATUSES } from '../domain/order';
 import { type OrderPage, type OrderQuery, OrderRepository } from '../domain/order.repository';
 
 @Injectable()
@@ -22,7 +24,13 @@ export class TypeOrmOrderRepository extends OrderRepository {
   }
 
   find(accountId: bigint, id: bigint): Promise<Order | null> {
-    return convertUnavailableError(() => this.orders.findOneBy({ accountId, id }));
+    return convertUnavailableError(async () => {
+      const order = await this.orders.findOneBy({ accountId, id });
+      if (order !== null && !this.isKnown(order)) {
+        throw new UnknownValueError();
+      }
+      return order;
+    });
   }
 
   list({ accountId, status, petId, after, limit }: OrderQuery): Promise<OrderPage> {
@@ -39,9 +47,11 @@ export class TypeOrmOrderRepository extends OrderRepository {
         take: limit + 1,
       });
       const orders = found.slice(0, limit);
-      return { orders, next: found.length > limit ? orders.at(-1)?.id : undefined };
+      return { orders: orders.filter(this.isKnown), next: found.length > limit ? orders.at(-1)?.id : undefined };
     });
   }
+
+  private readonly isKnown = (order: Order) => hasKnownStatus(ORDER_STATUSES, 'order', order);
 
   private get orders(): Repository<Order> {
     return this.unitOfWork.manager.getRepository(Order);

@@ -1,11 +1,13 @@
 import { Injectable } from '@nestjs/common';
 import type { Repository } from 'typeorm';
+import { UnknownValueError } from '../../shared/domain/pet-store-error';
 import { Batcher } from '../../shared/persistence/batcher';
 import { formatRecords, getSqlNames } from '../../shared/persistence/sql';
 import { Statements } from '../../shared/persistence/statements';
 import { TypeOrmUnitOfWork } from '../../shared/persistence/typeorm-unit-of-work';
 import { convertUnavailableError } from '../../shared/persistence/unavailable-error';
-import { type NewPet, Pet, type PetStatus } from '../domain/pet';
+import { hasKnownStatus } from '../../shared/unknown-values';
+import { type NewPet, Pet, PET_STATUSES, type PetStatus } from '../domain/pet';
 import { PetRepository, type ReservationResult } from '../domain/pet.repository';
 import { PetSchema } from './pet.schema';
 
@@ -58,12 +60,15 @@ export class TypeOrmPetRepository extends PetRepository {
   async find(id: bigint): Promise<Pet | null> {
     const isInTransaction = this.unitOfWork.transaction !== undefined;
     const row = isInTransaction ? (await this.select([id]))[0] : await this.lookups.add(id);
-    return row === undefined ? null : new Pet(id, row[1], BigInt(row[2]), row[3]);
+    return row === undefined ? null : requireKnownStatus(new Pet(id, row[1], BigInt(row[2]), row[3]));
   }
 
   findForUpdate(id: bigint): Promise<Pet | null> {
     // Unlike FOR UPDATE, this does not block inserts of rows that refer to the animal.
-    return convertUnavailableError(() => this.pets.findOne({ where: { id }, lock: { mode: 'for_no_key_update' } }));
+    return convertUnavailableError(async () => {
+      const pet = await this.pets.findOne({ where: { id }, lock: { mode: 'for_no_key_update' } });
+      return pet && requireKnownStatus(pet);
+    });
   }
 
   reserve(id: bigint): Promise<ReservationResult> {
@@ -92,4 +97,12 @@ export class TypeOrmPetRepository extends PetRepository {
   private get pets(): Repository<Pet> {
     return this.unitOfWork.manager.getRepository(Pet);
   }
+}
+
+/** @throws UnknownValueError */
+function requireKnownStatus(pet: Pet): Pet {
+  if (!hasKnownStatus(PET_STATUSES, 'animal', pet)) {
+    throw new UnknownValueError();
+  }
+  return pet;
 }

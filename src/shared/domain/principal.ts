@@ -12,7 +12,8 @@ export interface Principal {
   readonly keyFirstCharacters: string;
   readonly accountId: bigint;
   readonly plan: string;
-  readonly scope: Scope;
+  /** undefined if this version does not know the scope of the key, which then grants nothing. */
+  readonly scope: Scope | undefined;
   readonly allowance: Allowance;
   /** How many times a ban of the key was lifted. */
   readonly unbanCount: number;

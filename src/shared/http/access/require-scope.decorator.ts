@@ -1,20 +1,15 @@
-import { applyDecorators, type ExecutionContext, SetMetadata } from '@nestjs/common';
+import { type CustomDecorator, type ExecutionContext, SetMetadata } from '@nestjs/common';
 import type { Reflector } from '@nestjs/core';
 import type { FastifyRequest } from 'fastify';
 import type { Scope } from '../../domain/principal';
-import { ApiErrors } from '../../openapi/api-errors';
 
 const REQUIRED_SCOPE_METADATA = 'petstore:required-scope';
 
 /**
  * Declares the scope that an API key needs for an operation. Without it, every method except GET and HEAD needs `write`.
  */
-export function RequireScope(scope: Scope): MethodDecorator {
-  return applyDecorators(
-    SetMetadata(REQUIRED_SCOPE_METADATA, scope),
-    // Every key can read.
-    ...(scope === 'read' ? [] : [ApiErrors('insufficient_scope')]),
-  );
+export function RequireScope(scope: Scope): CustomDecorator {
+  return SetMetadata(REQUIRED_SCOPE_METADATA, scope);
 }
 
 export function getRequiredScope(reflector: Reflector, context: ExecutionContext): Scope {

@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { type Server, STATUS_CODES } from 'node:http';
 import type { Socket } from 'node:net';
+import { Logger } from '@nestjs/common';
 import { PetStoreError } from '../../domain/pet-store-error';
 import type { ErrorDto } from '../errors/error.dto';
 import { END_OF_HEADERS, stopReading } from './pipelining';
@@ -19,6 +20,8 @@ type ParserError = Error & {
 /** Error codes of connections whose client has disconnected, whether or not it sent anything. */
 const CLIENT_DISCONNECTED = new Set<string | undefined>(['ECONNRESET', 'EPIPE', 'HPE_INVALID_EOF_STATE']);
 
+const logger = new Logger('ProtocolErrors');
+
 export interface ProtocolErrorOptions {
   readonly toDto: (error: PetStoreError) => ErrorDto;
   /** The headers of every response with this error. */
@@ -30,14 +33,22 @@ export interface ProtocolErrorOptions {
 
 /** Responds to input that never becomes a request (not HTTP, too slow, or CONNECT), and ends the connection. */
 export function respondToProtocolErrors(server: Server, routes: RouteTable, options: ProtocolErrorOptions): void {
+  const end = (
+    socket: Socket,
+    ...args: [ParserError | undefined, PetStoreError, Readonly<Record<string, string>>?]
+  ) => {
+    endWithError(socket, options, ...args).catch((error: unknown) => {
+      // An error for one connection must not end the process.
+      logger.error(error);
+      socket.destroy();
+    });
+  };
   server.on('clientError', (parserError: ParserError, socket: Socket) => {
-    void endWithError(socket, parserError, createProtocolError(parserError), options);
+    end(socket, parserError, createProtocolError(parserError));
   });
   server.on('connect', ({ method = '', socket }) => {
     const allowed = routes.getMethods();
-    void endWithError(socket, undefined, createMethodNotAllowedError(method, allowed), options, {
-      allow: allowed.join(', '),
-    });
+    end(socket, undefined, createMethodNotAllowedError(method, allowed), { allow: allowed.join(', ') });
   });
 }
 
@@ -47,9 +58,9 @@ export function respondToProtocolErrors(server: Server, routes: RouteTable, opti
  */
 async function endWithError(
   socket: Socket,
+  { toDto, getErrorHeaders, getRateLimitHeaders, onResponse }: ProtocolErrorOptions,
   parserError: ParserError | undefined,
   error: PetStoreError,
-  { toDto, getErrorHeaders, getRateLimitHeaders, onResponse }: ProtocolErrorOptions,
   additionalHeaders: Readonly<Record<string, string>> = {},
 ): Promise<void> {
   const connection = stopReading(socket);
