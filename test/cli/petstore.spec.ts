@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { userInfo } from 'node:os';
-import { runCommand, readJson } from '../support/command-line';
 import { Client } from 'pg';
+import { runCommand, readJson } from '../support/command-line';
 import { VERSION } from '../../src/config/version';
 import { ADMIN_DATABASE_URL } from '../support/worker-database';
 
@@ -76,6 +76,19 @@ describe('The petstore command', () => {
     const { code, stderr } = await runCommand(`keys create ${id} --expires 2026-01-31`);
     expect([code, stderr]).toEqual([2, 'error: The expiry must be in the future; 2026-01-31T00:00:00.000Z is not.\n']);
     expect(await readJson(`keys list ${id}`)).toEqual([]);
+  });
+
+  it('lists and revokes keys whose dates somebody set to infinity in the database', async () => {
+    const { id: accountId } = await readJson<{ id: number }>('accounts create --name Acme --plan free');
+    const { id } = await readJson<{ id: number }>(`keys create ${accountId}`);
+    const client = new Client(ADMIN_DATABASE_URL);
+    await client.connect();
+    await client.query(`UPDATE api_keys SET expires_at = 'infinity', last_used_at = '-infinity' WHERE id = $1`, [id]);
+    await client.end();
+    expect(await readJson(`keys list ${accountId}`)).toMatchObject([{ id, state: 'active' }]);
+    expect((await runCommand(`keys list ${accountId}`)).stdout).toContain(' active ');
+    expect(await readJson(`keys rotate ${id} --grace 0`)).toMatchObject({ oldKeyId: id });
+    expect(await readJson(`keys revoke ${id}`)).toMatchObject({ id, state: 'revoked' });
   });
 
   it('also accepts the account of a key as --account, but not twice', async () => {

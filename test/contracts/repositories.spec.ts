@@ -3,6 +3,7 @@ import { AccountsService, type ApiKey, AuditTrail, KeysService } from '../../src
 import { createAccount, withPlan } from '../../src/auth/domain/account';
 import { AccountRepository } from '../../src/auth/domain/account.repository';
 import { ApiKeyRepository } from '../../src/auth/domain/api-key.repository';
+import { getKeyState } from '../../src/auth/domain/api-key';
 import { FIND_CHANGES_SINCE } from '../../src/auth/persistence/typeorm-api-key.repository';
 import { getOperatingSystemUser } from '../../src/auth/operating-system-user';
 import { PetRepository } from '../../src/pets/domain/pet.repository';
@@ -10,6 +11,7 @@ import { PetListing } from '../../src/pets/pet-listing';
 import { ServiceUnavailableError } from '../../src/shared/domain/pet-store-error';
 import { parseJson } from '../../src/shared/json/json';
 import { UnitOfWork } from '../../src/shared/domain/unit-of-work';
+import { TypeOrmUnitOfWork } from '../../src/shared/persistence/typeorm-unit-of-work';
 import { TestService } from '../support/service';
 
 const MAX = 2n ** 63n - 1n;
@@ -122,6 +124,65 @@ describe('The repositories', () => {
     await keys.save({ ...ended, firstCharacters: 'stay' });
     expect(await keys.listByAccount(account.id)).toEqual([ended, key]);
     expect(await service.app.get(UnitOfWork).run(() => keys.findForUpdate(old.id))).toEqual(ended);
+  });
+
+  describe('never read a date as missing that is not', () => {
+    let keys: ApiKeyRepository;
+    let key: ApiKey;
+
+    beforeEach(async () => {
+      keys = service.app.get(ApiKeyRepository);
+      const { id } = await service.app.get(AccountsService).create('Acme', 'free');
+      ({ key } = await service.app.get(KeysService).create(id));
+    });
+
+    const update = (assignment: string) =>
+      service.app.get(DataSource).query(`UPDATE api_keys SET ${assignment} WHERE id = ${key.id}`);
+    /** Whether requests with the key are authenticated, and the state that operators see. */
+    const readState = async () => {
+      const [found] = (await keys.findByHashes([key.hash])).keys;
+      const [listed] = await keys.listByAccount(key.accountId);
+      const now = Date.now();
+      const { expiresAt, revokedAt } = found?.key ?? {};
+      return [
+        revokedAt === null && (expiresAt === null || Number(expiresAt) > now),
+        listed && getKeyState(listed, now),
+      ];
+    };
+
+    it.each([
+      ['infinity as the expiry: the key never expires', `expires_at = 'infinity'`, true, 'active'],
+      ['-infinity as the expiry: the key is expired', `expires_at = '-infinity'`, false, 'expired'],
+      ['infinity as the revocation: the key is revoked', `revoked_at = 'infinity'`, false, 'revoked'],
+      ['-infinity as the revocation: the key is revoked', `revoked_at = '-infinity'`, false, 'revoked'],
+    ])('(%s)', async (_, assignment, isValid, state) => {
+      await update(assignment);
+      expect(await readState()).toEqual([isValid, { name: state }]);
+      await service.app.get(KeysService).revoke(key.id);
+      expect(await readState()).toEqual([false, { name: 'revoked' }]);
+    });
+
+    it.each(['SQL, DMY', 'German', 'Postgres, MDY'])('(in DateStyle %s)', async (style) => {
+      await update(`revoked_at = '2026-01-31', expires_at = '2026-02-01'`);
+      await service.app.get(UnitOfWork).run(async () => {
+        await service.app.get(TypeOrmUnitOfWork).manager.query(`SET LOCAL DateStyle TO ${style}`);
+        const [found] = (await keys.findByHashes([key.hash])).keys;
+        expect(found?.key).toMatchObject({
+          revokedAt: new Date('2026-01-31T00:00:00Z'),
+          expiresAt: new Date('2026-02-01T00:00:00Z'),
+        });
+        await expect(keys.listByAccount(key.accountId)).rejects.toThrow('a date that cannot be read');
+      });
+    });
+
+    it('(infinity in the audit trail)', async () => {
+      await service.queryAsAdmin(
+        `INSERT INTO audit_entries (at, operator, act, account_id, details) VALUES ('infinity', 'a', 'erased', 1, '{}')`,
+      );
+      expect(await service.app.get(AuditTrail).listLatest(1)).toMatchObject([
+        { at: new Date('9999-12-31T23:59:59.999Z'), action: 'erased' },
+      ]);
+    });
   });
 
   it.each([

@@ -1,3 +1,4 @@
+import { MAX_TIME } from '../../shared/domain/date-time';
 import type { Scope } from '../../shared/domain/principal';
 
 const DAY_MS = 86_400_000;
@@ -59,13 +60,16 @@ export function getKeyState({ expiresAt, revokedAt, replacedBy }: ApiKey, now: n
   if (revokedAt !== null) {
     return { name: 'revoked' };
   }
-  if (expiresAt === null) {
-    return { name: 'active' };
-  }
-  if (expiresAt.getTime() <= now) {
+  if (expiresAt !== null && expiresAt.getTime() <= now) {
     return { name: 'expired' };
   }
-  return { name: replacedBy === null ? 'expiring' : 'rotating', until: expiresAt };
+  if (expiresAt !== null && replacedBy !== null) {
+    return { name: 'rotating', until: expiresAt };
+  }
+  // The latest time also stands for `infinity`.
+  return expiresAt === null || expiresAt.getTime() >= MAX_TIME
+    ? { name: 'active' }
+    : { name: 'expiring', until: expiresAt };
 }
 
 /** Whether requests with the key are authenticated. */

@@ -16,9 +16,12 @@ import {
 } from '../domain/api-key.repository';
 
 /** Identifies the running server and the database. It changes with a restart, a failover and a restored backup. */
-const SOURCE_SQL = `(SELECT concat_ws(' ', pg_postmaster_start_time(), 'auth_changes'::regclass::oid))`;
+const SOURCE_SQL = `(SELECT concat_ws(' ', extract(epoch FROM pg_postmaster_start_time()), 'auth_changes'::regclass::oid))`;
 
-/** Urgent, because requests with an uncached key wait for this lookup. */
+/**
+ * Urgent, because requests with an uncached key wait for this lookup. Returns times as ms since the epoch: their text depends on settings
+ * of the session, and a key whose revocation cannot be read would be valid.
+ */
 const FIND_BY_HASHES = {
   name: 'api_keys_by_hashes',
   isUrgent: true,
@@ -27,7 +30,10 @@ const FIND_BY_HASHES = {
     ...['plan', 'per_minute', 'per_day', 'source'],
   ],
   text: `
-    SELECT key.id, account_id, hash, first_characters, scope, expires_at, revoked_at, unbans, plan, per_minute, per_day, ${SOURCE_SQL} AS source
+    SELECT
+      key.id, account_id, hash, first_characters, scope,
+      extract(epoch FROM expires_at) * 1000 AS expires_at, extract(epoch FROM revoked_at) * 1000 AS revoked_at, unbans,
+      plan, per_minute, per_day, ${SOURCE_SQL} AS source
     FROM api_keys AS key JOIN accounts AS account ON account.id = account_id WHERE hash = ANY ($1::bytea[])`,
 } as const;
 type KeyRow = [
@@ -36,8 +42,8 @@ type KeyRow = [
   hash: Buffer,
   firstCharacters: string,
   scope: string,
-  expiresAt: Date | null,
-  revokedAt: Date | null,
+  expiresAt: string | null,
+  revokedAt: string | null,
   unbanCount: number,
   plan: string,
   perMinute: number | null,
@@ -107,8 +113,8 @@ export class TypeOrmApiKeyRepository extends ApiKeyRepository {
         hash,
         firstCharacters,
         scope,
-        expiresAt,
-        revokedAt,
+        expiresAt: expiresAt === 'Infinity' ? null : toDate(expiresAt),
+        revokedAt: toDate(revokedAt),
         unbanCount,
       };
       return { key, account: { plan, perMinute, perDay } };
@@ -161,4 +167,9 @@ export class TypeOrmApiKeyRepository extends ApiKeyRepository {
   private get keys(): Repository<ApiKey> {
     return this.unitOfWork.manager.getRepository(ApiKey);
   }
+}
+
+/** @param time in ms since the epoch; for what is no time of a Date, the result is an invalid Date */
+function toDate(time: string | null): Date | null {
+  return time === null ? null : new Date(Math.floor(Number(time)));
 }

@@ -1,7 +1,8 @@
 const DATE_TIME_PATTERN =
   /^(\d{4})-(\d{2})-(\d{2})T([01]\d|2[0-3]):[0-5]\d:[0-5]\d(\.\d{1,9})?(Z|[+-]([01]\d|2[0-3]):[0-5]\d)$/;
-const MIN_TIME = Date.UTC(1970, 0, 1);
-const MAX_TIME = Date.UTC(10_000, 0, 1) - 1;
+/** The earliest and the latest time that can be stored, in ms since the epoch. */
+export const MIN_TIME = Date.UTC(1970, 0, 1);
+export const MAX_TIME = Date.UTC(10_000, 0, 1) - 1;
 
 /**
  * Parses an RFC 3339 date-time with an upper-case T and Z and at most 9 fractional digits, such as 2027-01-31T18:00:00Z, to the

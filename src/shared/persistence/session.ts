@@ -2,6 +2,7 @@ import { Client, type ClientBase, type Pool, type PoolConfig, types } from 'pg';
 import type { DataSource } from 'typeorm';
 import type { PostgresDriver } from 'typeorm/driver/postgres/PostgresDriver';
 import type { Settings } from '../../config/settings';
+import { MAX_TIME, MIN_TIME } from '../domain/date-time';
 import { getErrorCode } from '../domain/error-message';
 import { DATABASE_SETTINGS } from './database-settings';
 
@@ -183,7 +184,10 @@ async function openSession(
   }
 }
 
-/** Like the parsers of `pg`, but a date that cannot be read is an error: `pg` reads it as null, which means that there is no date. */
+/**
+ * Like the parsers of `pg`, except for dates. One that cannot be read is an error: `pg` reads it as null, which means that there is no date.
+ * `infinity` and `-infinity`, which are numbers for `pg`, become the latest and the earliest time that the service accepts.
+ */
 function getTypeParser(oid: number, format?: 'text' | 'binary'): (value: string) => unknown {
   const parse = types.getTypeParser(oid, format === 'binary' ? 'text' : format) as (value: string) => unknown;
   if (!DATE_OIDS.has(oid)) {
@@ -191,7 +195,10 @@ function getTypeParser(oid: number, format?: 'text' | 'binary'): (value: string)
   }
   return (value) => {
     const date = parse(value);
-    if (date === null) {
+    if (typeof date === 'number') {
+      return new Date(date > 0 ? MAX_TIME : MIN_TIME);
+    }
+    if (date === null || Number.isNaN(Number(date))) {
       throw new Error(`PostgreSQL returned a date that cannot be read: ${value}`);
     }
     return date;

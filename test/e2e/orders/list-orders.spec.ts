@@ -58,6 +58,11 @@ describe('GET /v1/store/orders', () => {
     expect((await customer.list('?limit=50&petId=7')).headers.link).toBeUndefined();
   });
 
+  it('shows a date that somebody set to infinity in the database as the latest date', async () => {
+    await service.app.get(DataSource).query(`UPDATE orders SET ship_date = 'infinity' WHERE id = $1`, [OWN[0]]);
+    expect((await customer.list('?limit=1')).body).toMatchObject([{ shipDate: '9999-12-31T23:59:59.999Z' }]);
+  });
+
   it.each([
     ...['limit=0', 'limit=101', 'limit=1.0', 'limit=', 'limit=5&limit=5'],
     ...[
