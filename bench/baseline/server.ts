@@ -3,7 +3,7 @@ import { Redis } from 'ioredis';
 import { Pool } from 'pg';
 import { hashSecret, isWellFormedSecret } from '../../src/auth/api-key-secret';
 import { decodeCursor, encodeCursor } from '../../src/shared/http/pagination/cursor';
-import { COUNT_REQUESTS } from '../../src/rate-limiting/redis/scripts';
+import { CONSUME } from '../../src/rate-limiting/redis/scripts';
 
 /**
  * A hand-written server for the same work on the same tables: Fastify, `pg` with prepared statements, one Redis script per request. Keys
@@ -13,7 +13,7 @@ const { PORT = '', DATABASE_URL = '', REDIS_URL = '' } = process.env;
 const pool = new Pool({ connectionString: DATABASE_URL, max: 10, idleTimeoutMillis: 0 });
 const redis = new Redis(REDIS_URL, { enableAutoPipelining: true });
 
-const BAN_RULES = '{"windowMs":600000,"memoryMs":86400000,"durationsMs":[900000]}';
+const BAN_RULES = '{"graceMs":1000,"windowMs":600000,"memoryMs":86400000,"durationsMs":[900000]}';
 
 interface Principal {
   readonly keyId: string;
@@ -55,8 +55,8 @@ server.addHook('onRequest', async (request, reply) => {
   }
   const { accountId, keyId, perMinute, perDay, unbans } = principal;
   const [now, passes, , , minuteEndsAt, minuteUsed, dayEndsAt, dayUsed] = (await count(
-    [`bench:{${accountId}}:windows`, `bench:{${accountId}}:key:${keyId}`],
-    ['', BAN_RULES, JSON.stringify([1, perMinute, perDay, unbans])],
+    [`bench:{${accountId}}:windows`, `bench:{${accountId}}:ban:${keyId}`],
+    ['', BAN_RULES, JSON.stringify([1, perMinute, perDay, unbans, 0])],
   )) as [number, number, number, number, number, number, number, number];
   const isMinute = perMinute - minuteUsed < perDay - dayUsed;
   const resetSeconds = Math.ceil((isMinute ? minuteEndsAt : dayEndsAt) / 1_000);
@@ -188,7 +188,7 @@ async function authenticate(token: string): Promise<Principal | undefined> {
 }
 
 function count(keys: string[], values: (string | number)[]): Promise<unknown> {
-  return redis.evalsha(COUNT_REQUESTS.sha1, keys.length, ...keys, ...values);
+  return redis.evalsha(CONSUME.sha1, keys.length, ...keys, ...values);
 }
 
 function json([id, name, categoryId, status]: Row): string {
@@ -199,7 +199,7 @@ function fail(reply: Reply, status: number, code: string): Reply {
   return reply.status(status).send({ code, message: 'The request was rejected.', status });
 }
 
-void redis.script('LOAD', COUNT_REQUESTS.source).then(async () => {
+void redis.script('LOAD', CONSUME.source).then(async () => {
   await server.listen({ port: Number(PORT), host: '127.0.0.1' });
   process.stdout.write('Listening\n');
 });

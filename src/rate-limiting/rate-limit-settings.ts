@@ -8,6 +8,8 @@ export const RATE_LIMIT_SETTINGS = declareSettings({
   authFailuresPerMinute: ['AUTH_FAILURES_PER_MINUTE', integer(1, 1_000_000), 60],
   /** The period over which rejected requests of a key are counted, in seconds. */
   banWindowSeconds: ['BAN_WINDOW_SECONDS', integer(1, WEEK_SECONDS), 600],
+  /** The period after the first rejection in an exhausted window in which rejections do not count towards a ban, in seconds. */
+  banGraceSeconds: ['BAN_GRACE_SECONDS', integer(0, 3_600), 1],
   /** The durations of consecutive bans, in seconds; the last one repeats. */
   banDurationsSeconds: [
     'BAN_DURATIONS_SECONDS',

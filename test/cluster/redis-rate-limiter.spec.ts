@@ -1,8 +1,9 @@
 import { type AddressInfo, createServer } from 'node:net';
 import { Logger } from '@nestjs/common';
 import { Redis } from 'ioredis';
+import type { Principal } from '../../src/shared/domain/principal';
 import { createRedisClient } from '../../src/rate-limiting/redis/redis-client';
-import { RedisUsageStore, type CountRequestsResult } from '../../src/rate-limiting/redis/redis-usage-store';
+import { RedisUsageStore } from '../../src/rate-limiting/redis/redis-usage-store';
 import { RedisRateLimiter } from '../../src/rate-limiting/redis/redis-rate-limiter';
 import { describeRateLimiter, LIMITS } from '../contracts/rate-limiter.contract';
 import { findFreePort } from '../support/process';
@@ -73,7 +74,7 @@ describe('The limiter in Redis', () => {
     const clock = new TestClock();
     const replicas = [await createLimiter(clock, LIMITS, 'shared:'), await createLimiter(clock, LIMITS, 'shared:')];
     const decisions = await Promise.all(
-      Array.from({ length: 200 }, (_, index) => Promise.resolve(replicas[index % 2]?.countRequest(principal))),
+      Array.from({ length: 200 }, (_, index) => Promise.resolve(replicas[index % 2]?.consume(principal))),
     );
     const passed = decisions.filter((decision) => decision?.rejection === undefined);
     expect(passed.map((decision) => decision?.remaining).sort((a = 0, b = 0) => b - a)).toEqual(
@@ -83,18 +84,13 @@ describe('The limiter in Redis', () => {
 
   it('sets an expiry on every key, and keeps the keys of one account in one cluster slot', async () => {
     const limiter = await createLimiter(new TestClock(), LIMITS, 'keys:');
-    for (let time = 0; time < 70; time++) {
-      await limiter.countRequest(principal);
-    }
+    await Promise.all(Array.from({ length: 61 }, async () => limiter.consume(principal)));
     await limiter.countAuthFailure('2001:db8::1');
     const keys = (await admin.keys('keys:*')).sort();
     expect(keys).toEqual(
-      [
-        ...['keys:{probe}:probe', 'keys:{probe}:probe:hash'],
-        ...['keys:{2001:db8:0:0::/64}:address', 'keys:{7}:key:8', 'keys:{7}:windows'],
-      ].sort(),
+      [...['keys:{2001:db8:0:0::/64}:address', 'keys:{7}:ban:8', 'keys:{7}:windows', 'keys:{probe}:check']].sort(),
     );
-    for (const key of keys.filter((name) => !name.includes(':probe'))) {
+    for (const key of keys.filter((name) => !name.endsWith(':check'))) {
       expect(await admin.pttl(key)).toBeGreaterThan(50_000);
     }
   });
@@ -106,17 +102,18 @@ describe('The limiter in Redis', () => {
     const countCalls = async () =>
       Number(/cmdstat_evalsha:calls=(\d+)/.exec(await admin.info('commandstats'))?.[1] ?? 0);
     for (let time = 0; time < 10; time++) {
-      await limiter.countRequest(small);
+      await limiter.consume(small);
+      clock.advance(time === 4 ? 1_001 : 0);
       await limiter.countAuthFailure('192.0.2.1');
     }
     const before = await countCalls();
     for (let time = 0; time < 10_000; time++) {
-      expect((await limiter.countRequest(small)).rejection).toBe('key_temporarily_banned');
+      expect((await limiter.consume(small)).rejection).toBe('key_temporarily_banned');
       expect((await limiter.countAuthFailure('192.0.2.1')).rejection).toBe('too_many_auth_failures');
     }
     expect(await countCalls()).toBe(before);
     clock.advance(1_001);
-    await limiter.countRequest(small);
+    await limiter.consume(small);
     expect(await countCalls()).toBe(before + 1);
   });
 });
@@ -136,14 +133,15 @@ describe('Requests of many keys that arrive in one event-loop tick', () => {
     const countCalls = async () =>
       Number(/cmdstat_evalsha:calls=(\d+)/.exec(await admin.info('commandstats'))?.[1] ?? 0);
     for (let round = 0; round < 6; round++) {
+      clock.advance(600);
       const before = await countCalls();
-      const decisions = await Promise.all(principals.map(async (principal) => batched.countRequest(principal)));
+      const decisions = await Promise.all(principals.map(async (principal) => batched.consume(principal)));
       if (round === 0) {
         expect((await countCalls()) - before).toBe(Math.ceil(principals.length / 16));
       }
       const expected = [];
       for (const principal of principals) {
-        expected.push(await unbatched.countRequest(principal));
+        expected.push(await unbatched.consume(principal));
       }
       expect(decisions).toEqual(expected);
     }
@@ -151,8 +149,8 @@ describe('Requests of many keys that arrive in one event-loop tick', () => {
 
   it('are sent to Redis in one call per tick', async () => {
     const limiter = await createLimiter(new TestClock());
-    const calls = jest.spyOn(RedisUsageStore.prototype, 'countRequests');
-    const decisions = Promise.all(principals.map(async (principal) => limiter.countRequest(principal)));
+    const calls = jest.spyOn(RedisUsageStore.prototype, 'consume');
+    const decisions = Promise.all(principals.map(async (principal) => limiter.consume(principal)));
     for (let tick = 1; tick <= 4; tick++) {
       await new Promise(setImmediate);
       expect(calls).toHaveBeenCalledTimes(tick);
@@ -167,7 +165,7 @@ describe('Requests of many keys that arrive in one event-loop tick', () => {
     const operator = new Redis(cluster.url);
     const limiter = await createLimiter(new TestClock(), LIMITS, 'slots:', [cluster.url]);
     for (let round = 0; round < 2; round++) {
-      await Promise.all(principals.slice(3).map(async (principal) => limiter.countRequest(principal)));
+      await Promise.all(principals.slice(3).map(async (principal) => limiter.consume(principal)));
     }
     expect(limiter.monitor.isDegraded).toBe(false);
     expect(await operator.hmget('slots:{10}:windows', 'minuteUsed', 'dayUsed')).toEqual(['2', '2']);
@@ -176,54 +174,141 @@ describe('Requests of many keys that arrive in one event-loop tick', () => {
   });
 });
 
-describe('A report of requests that a replica admitted locally', () => {
-  const clock = new TestClock();
-  const day = 86_400_000;
-  const midnight = Math.floor(clock.now() / day) * day + day;
-  const subject = createPrincipal(7n, 8n, 60, 1_000);
-  const report = {
-    ...{ accountId: 7n, sequence: 1, from: 0, to: 5, acknowledge: () => undefined },
-    ...{ minuteEndsAt: clock.now() + 30_000, minuteCount: 4, dayEndsAt: midnight, dayCount: 5 },
+describe('Replicas whose Redis loses data', () => {
+  const consumeAll = async (replicas: readonly RedisRateLimiter[], principal: Principal, times: number) => {
+    const passed = replicas.map(() => 0);
+    for (let time = 0; time < times; time++) {
+      const index = time % replicas.length;
+      const decision = await replicas[index]?.consume(principal);
+      passed[index] = (passed[index] ?? 0) + (decision?.rejection === undefined ? 1 : 0);
+    }
+    return passed;
   };
-  let usageStore: RedisUsageStore;
+  const sum = (numbers: readonly number[]) => numbers.reduce((total, each) => total + each, 0);
 
-  beforeEach(async () => {
-    usageStore = new RedisUsageStore(createRedisClient([server.url]), `report-${++count}:`, LIMITS, () => clock.now());
-    await usageStore.connect();
-  });
-  afterEach(() => {
-    usageStore.close();
-  });
-  const readUsed = async () => {
-    const [{ windows }] = (await usageStore.countRequests([{ subject, requests: 0 }])) as [CountRequestsResult];
-    return [windows.minute.used, windows.day.used];
-  };
-
-  it('is counted once, however often it is sent and whatever is sent after it', async () => {
-    await usageStore.countRequests([{ subject, requests: 2 }]);
-    await usageStore.mergeUsage(report);
-    await usageStore.mergeUsage(report);
-    expect(await readUsed()).toEqual([6, 7]);
-    // The response to the first report was lost, so the next one includes it.
-    await usageStore.mergeUsage({ ...report, to: 8, minuteCount: 7, dayCount: 8 });
-    await usageStore.mergeUsage(report);
-    expect(await readUsed()).toEqual([9, 10]);
+  it.each([
+    ['restarts empty', () => admin.flushall()],
+    ['evicts a key', () => admin.del(`test-${count}:{5}:windows`)],
+  ])('let the rest of the allowance pass if it %s, and each admits at most the allowance', async (_, lose) => {
+    const prefix = `test-${++count}:`;
+    const clock = new TestClock();
+    const replicas = await Promise.all([1, 2, 3].map(() => createLimiter(clock, LIMITS, prefix)));
+    const principal = createPrincipal(5n, 5n, 1_000, 100);
+    const before = await consumeAll(replicas, principal, 40);
+    await lose();
+    const after = await consumeAll(replicas, principal, 150);
+    expect(sum(before)).toBe(40);
+    expect(sum(after)).toBeGreaterThanOrEqual(60);
+    expect(Math.max(...before.map((passed, index) => passed + (after[index] ?? 0)))).toBeLessThanOrEqual(100);
+    expect(await admin.hget(`${prefix}{5}:windows`, 'dayUsed')).toBe(`${sum(after)}`);
+    // The next day is exact again.
+    clock.advance(86_400_000);
+    expect(sum(await consumeAll(replicas, principal, 150))).toBe(100);
   });
 
-  it('restores windows that Redis has lost, until they end', async () => {
-    await usageStore.mergeUsage(report);
-    const [{ windows }] = (await usageStore.countRequests([{ subject, requests: 1 }])) as [CountRequestsResult];
-    expect(windows).toMatchObject({
-      minute: { used: 5, endsAt: report.minuteEndsAt },
-      day: { used: 6, endsAt: midnight },
-    });
+  it('charge nothing for the rejected requests of a minute that Redis has lost', async () => {
+    const clock = new TestClock();
+    const prefix = `test-${++count}:`;
+    const limiter = await createLimiter(clock, LIMITS, prefix);
+    const principal = createPrincipal(5n, 5n, 10, 1_000);
+    await consumeAll([limiter], principal, 10);
+    clock.advance(50_000);
+    await admin.flushall();
+    expect(await consumeAll([limiter], principal, 8)).toEqual([0]);
+    clock.advance(10_000);
+    expect(await consumeAll([limiter], principal, 20)).toEqual([10]);
   });
 
-  it('for a day that has ended does not change the usage of the new day', async () => {
-    await usageStore.countRequests([{ subject, requests: 2 }]);
-    await usageStore.mergeUsage({ ...report, minuteEndsAt: clock.now() - 1, dayEndsAt: midnight - day });
-    expect(await readUsed()).toEqual([2, 2]);
-    expect(await admin.pttl(`report-${count}:{7}:windows`)).toBeGreaterThan(midnight - clock.now() - 60_000);
+  it('count each of 4,000 requests once while the scripts are flushed again and again', async () => {
+    const prefix = `test-${++count}:`;
+    const clock = new TestClock();
+    const replicas = await Promise.all([1, 2].map(() => createLimiter(clock, LIMITS, prefix)));
+    const principal = createPrincipal(6n, 6n, 1_000_000, 1_000_000);
+    let passed = 0;
+    for (let round = 0; round < 40; round++) {
+      const decisions = Array.from({ length: 100 }, async (_, index) => {
+        // They are sent in several ticks, so that some calls find the scripts flushed.
+        for (let tick = 0; tick < index % 10; tick++) {
+          await new Promise(setImmediate);
+        }
+        return replicas[index % 2]?.consume(principal);
+      });
+      await admin.script('FLUSH');
+      passed += (await Promise.all(decisions)).filter((decision) => decision?.rejection === undefined).length;
+    }
+    expect(passed).toBe(4_000);
+    expect(await admin.hmget(`${prefix}{6}:windows`, 'minuteUsed', 'dayUsed')).toEqual(['4000', '4000']);
+    expect(replicas.map(({ monitor }) => monitor.breakerOpenings)).toEqual([0, 0]);
+  });
+});
+
+describe('Bad data in Redis', () => {
+  it.each<[string, (key: string) => Promise<unknown>]>([
+    ['a string', (key) => admin.set(key, 'garbage')],
+    ['a list', (key) => admin.multi().del(key).lpush(key, '1').exec()],
+    ...['abc', '-1', 'nan', 'inf', '1e308', '1.5', ''].map((value): [string, (key: string) => Promise<unknown>] => [
+      `a hash with the values "${value}"`,
+      (key) =>
+        admin.hset(
+          key,
+          ...['minuteEndsAt', 'minuteUsed', 'dayEndsAt', 'dayUsed', 'endsAt', 'used', 'rejections', 'rejectionsUntil']
+            .concat(['bans', 'bannedUntil', 'unbans', 'exhaustedUntil', 'firstRejectedAt'])
+            .flatMap((field) => [field, value]),
+        ),
+    ]),
+  ])('of one account (%s) costs neither the account its limits, nor others theirs', async (_, corrupt) => {
+    const prefix = `test-${++count}:`;
+    const clock = new TestClock();
+    const replicas = await Promise.all([1, 2].map(() => createLimiter(clock, LIMITS, prefix)));
+    const principals = [1n, 2n, 3n].map((id) => createPrincipal(id, id, 60, 1_000));
+    const passed = new Map<string, number>();
+    const authFailures: number[] = [];
+    for (let round = 0; round < 100; round++) {
+      if (round === 10 || round === 20) {
+        await Promise.all([`{2}:windows`, `{2}:ban:2`, `{192.0.2.1}:address`].map((key) => corrupt(prefix + key)));
+      }
+      await Promise.all(
+        replicas.flatMap((limiter, replica) =>
+          principals.map(async (principal) => {
+            const { rejection } = await limiter.consume(principal);
+            const name = `${principal.accountId} ${replica}`;
+            passed.set(name, (passed.get(name) ?? 0) + (rejection === undefined ? 1 : 0));
+          }),
+        ),
+      );
+      authFailures.push((await replicas[0]?.countAuthFailure('192.0.2.1'))?.remaining ?? NaN);
+    }
+    const sumOf = (id: number) => (passed.get(`${id} 0`) ?? 0) + (passed.get(`${id} 1`) ?? 0);
+    expect([sumOf(1), sumOf(3)]).toEqual([60, 60]);
+    expect(sumOf(2)).toBeGreaterThanOrEqual(60);
+    expect(Math.max(passed.get('2 0') ?? 0, passed.get('2 1') ?? 0)).toBeLessThanOrEqual(60);
+    expect(authFailures.at(-1)).toBe(0);
+    expect(await admin.type(`${prefix}{2}:windows`)).toBe('hash');
+    expect(await admin.hget(`${prefix}{2}:windows`, 'minuteUsed')).toBe('60');
+    expect(await admin.pttl(`${prefix}{2}:windows`)).toBeGreaterThan(0);
+    expect(replicas.map(({ monitor }) => [monitor.breakerOpenings, monitor.bansImposed])).toEqual([
+      [0, 0],
+      [0, 0],
+    ]);
+  });
+});
+
+describe('A principal without valid rate limits', () => {
+  it.each([
+    ['undefined', undefined],
+    ['NaN', { perMinute: NaN, perDay: NaN }],
+  ])('(%s) gets an error, and the requests of others in the same call are counted', async (_, allowance) => {
+    const prefix = `test-${++count}:`;
+    const limiter = await createLimiter(new TestClock(), LIMITS, prefix);
+    const invalid = { ...createPrincipal(1n, 1n, 1, 1), allowance } as Principal;
+    const valid = createPrincipal(2n, 2n, 5, 100);
+    const results = await Promise.allSettled(
+      [valid, invalid, valid, invalid].map(async (principal) => limiter.consume(principal)),
+    );
+    expect(results.map(({ status }) => status)).toEqual(['fulfilled', 'rejected', 'fulfilled', 'rejected']);
+    await expect(limiter.readUsage(invalid)).rejects.toThrow();
+    expect(await admin.hget(`${prefix}{2}:windows`, 'dayUsed')).toBe('2');
+    expect(limiter.monitor.breakerOpenings).toBe(0);
   });
 });
 
@@ -300,7 +385,7 @@ describe('The limiter in Redis Cluster', () => {
     const decisions = await Promise.all(
       principals.flatMap((principal) =>
         Array.from({ length: 50 }, async (_, index) => {
-          const decision = await replicas[index % 2]?.countRequest(principal);
+          const decision = await replicas[index % 2]?.consume(principal);
           return decision?.rejection === undefined ? principal.accountId : undefined;
         }),
       ),
@@ -343,7 +428,7 @@ describe('The limiter in Redis Cluster', () => {
       for (const accountId of [1n, 2n, 3n, 4n, 5n]) {
         const decisions = await Promise.all(
           Array.from({ length: 20 }, async (_, index) =>
-            [early, late][index % 2]?.countRequest(createPrincipal(accountId, accountId, 10, 100)),
+            [early, late][index % 2]?.consume(createPrincipal(accountId, accountId, 10, 100)),
           ),
         );
         expect(decisions.filter((decision) => decision?.rejection === undefined)).toHaveLength(10);
@@ -352,6 +437,45 @@ describe('The limiter in Redis Cluster', () => {
       await alone?.remove();
     },
   );
+
+  it('counts a request once if the connection breaks before the response arrives', async () => {
+    const proxy = await Proxy.start(0);
+    const options = ['--cluster-enabled', 'yes', '--cluster-announce-ip', '127.0.0.1', '--cluster-port'];
+    const [busPort, otherBusPort] = await Promise.all([findFreePort(), findFreePort()]);
+    const node = await Server.startRedis(...options, busPort, '--cluster-announce-port', `${proxy.port}`);
+    // With a single node, the client would not repeat calls anyway.
+    const other = await Server.startRedis(...options, otherBusPort);
+    await proxy.switchTo(node.port);
+    const [operator, otherOperator] = [new Redis(node.url), new Redis(other.url)];
+    await operator.call('CLUSTER', 'ADDSLOTSRANGE', '0', '16382');
+    await otherOperator.call('CLUSTER', 'ADDSLOTS', '16383');
+    await operator.call('CLUSTER', 'MEET', '127.0.0.1', other.port, otherBusPort);
+    await eventually(20_000, async () => {
+      const states = await Promise.all([operator, otherOperator].map((each) => each.cluster('INFO')));
+      return states.every((state) => /cluster_state:ok[^]*cluster_slots_ok:16384/.test(state));
+    });
+    const clock = new TestClock();
+    const limiter = await createLimiter(clock, LIMITS, '', [`redis+cluster://127.0.0.1:${proxy.port}`], 100);
+    const principal = createPrincipal(1n, 1n, 60, 1_000);
+    const countUsed = async () => Number(await operator.hget('{1}:windows', 'dayUsed'));
+    await limiter.consume(principal);
+    await proxy.delay(300);
+    await limiter.consume(principal);
+    await eventually(5_000, async () => (await countUsed()) === 2);
+    await proxy.closeConnections('RST');
+    await proxy.delay(0);
+    // Reading counts nothing, and takes longer than the client would take to repeat the call.
+    let readings = 0;
+    await eventually(10_000, async () => {
+      await limiter.readUsage(principal);
+      return ++readings >= 50 && !limiter.monitor.isDegraded;
+    });
+    expect(await countUsed()).toBe(2);
+    operator.disconnect();
+    otherOperator.disconnect();
+    proxy.close();
+    await Promise.all([node.remove(), other.remove()]);
+  });
 
   it('opens one breaker when a node is down: limits on other nodes stay exact, and each replica admits at most the allowance of an account on it', async () => {
     const clock = new TestClock();
@@ -366,7 +490,7 @@ describe('The limiter in Redis Cluster', () => {
     const countPassed = async (accountId: bigint, perMinute: number) => {
       const decisions = await Promise.all(
         Array.from({ length: 3 * perMinute }, async (_, index) =>
-          replicas[index % 2]?.countRequest(createPrincipal(accountId, accountId, perMinute, 1_000)),
+          replicas[index % 2]?.consume(createPrincipal(accountId, accountId, perMinute, 1_000)),
         ),
       );
       return decisions.filter((decision) => decision?.rejection === undefined).length;

@@ -1,11 +1,9 @@
 import type { RateLimitSettings } from '../../src/rate-limiting/rate-limit-settings';
-import type { PendingUsage } from '../../src/rate-limiting/memory/account-usage';
 import type {
+  ConsumeResult,
   CountAuthFailureResult,
-  RateLimitSubject,
-  RedisUsageStore,
-  CountRequestsResult,
   KeyRequests,
+  RedisUsageStore,
 } from '../../src/rate-limiting/redis/redis-usage-store';
 
 const MINUTE_MS = 60_000;
@@ -28,7 +26,6 @@ interface Windows {
 export class FakeRedis {
   private clockAhead = 0;
   private windows = new Map<bigint, Windows>();
-  private merged = new Map<string, number>();
 
   now(): number {
     return Math.floor(Date.UTC(2026, 10, 21, 23, 58) + performance.now() + this.clockAhead);
@@ -40,7 +37,6 @@ export class FakeRedis {
 
   loseData(): void {
     this.windows.clear();
-    this.merged.clear();
   }
 
   /** The start of the current day. */
@@ -52,41 +48,25 @@ export class FakeRedis {
     return this.open(account).dayUsed;
   }
 
-  count({ accountId, allowance: { perMinute, perDay } }: RateLimitSubject, requests: number): CountRequestsResult {
+  consume({ subject: { accountId, allowance }, requests, minuteEndsAt }: KeyRequests): ConsumeResult {
+    const { perMinute, perDay } = allowance;
     const windows = this.open(accountId);
-    const admissions = Math.max(0, Math.min(requests, perMinute - windows.minuteUsed, perDay - windows.dayUsed));
-    windows.minuteUsed += admissions;
-    windows.dayUsed += admissions;
-    if (admissions > 0) {
+    if (minuteEndsAt > this.now()) {
+      windows.minuteEndsAt = Math.min(windows.minuteEndsAt, minuteEndsAt);
+    }
+    const admitted = Math.max(0, Math.min(requests, perMinute - windows.minuteUsed, perDay - windows.dayUsed));
+    windows.minuteUsed += admitted;
+    windows.dayUsed += admitted;
+    if (admitted > 0) {
       this.windows.set(accountId, windows);
     }
     return {
-      ...{ now: this.now(), admissions, rejections: requests - admissions, bannedUntil: 0, imposesBan: false },
+      ...{ now: this.now(), admitted, rejected: requests - admitted, bannedUntil: 0, imposesBan: false },
       windows: {
         minute: { limit: perMinute, used: windows.minuteUsed, endsAt: windows.minuteEndsAt },
         day: { limit: perDay, used: windows.dayUsed, endsAt: windows.dayEndsAt },
       },
     };
-  }
-
-  merge(
-    replica: number,
-    { accountId, sequence, from, to, minuteEndsAt, minuteCount, dayEndsAt, dayCount }: PendingUsage,
-  ): number {
-    const name = `${replica} ${accountId} ${sequence}`;
-    const unmerged = to - Math.max(from, this.merged.get(name) ?? 0);
-    if (unmerged > 0) {
-      const isOpen = (this.windows.get(accountId)?.minuteEndsAt ?? 0) > this.now();
-      const windows = this.open(accountId);
-      if (minuteEndsAt > this.now()) {
-        windows.minuteUsed += Math.min(minuteCount, unmerged);
-        windows.minuteEndsAt = isOpen ? windows.minuteEndsAt : Math.min(minuteEndsAt, windows.minuteEndsAt);
-      }
-      windows.dayUsed += dayEndsAt > this.now() ? Math.min(dayCount, unmerged) : 0;
-      this.windows.set(accountId, windows);
-      this.merged.set(name, to);
-    }
-    return this.now();
   }
 
   private open(account: bigint): Windows {
@@ -112,7 +92,6 @@ export class FakeRedisUsageStore implements Pick<RedisUsageStore, keyof RedisUsa
 
   constructor(
     private readonly redis: FakeRedis,
-    private readonly replica: number,
     private readonly settings: RateLimitSettings,
   ) {}
 
@@ -136,12 +115,8 @@ export class FakeRedisUsageStore implements Pick<RedisUsageStore, keyof RedisUsa
     return this.send(() => this.redis.now());
   }
 
-  countRequests(batch: readonly KeyRequests[]): Promise<CountRequestsResult[]> {
-    return this.send(() => batch.map(({ subject, requests }) => this.redis.count(subject, requests)));
-  }
-
-  mergeUsage(pending: PendingUsage): Promise<number> {
-    return this.send(() => this.redis.merge(this.replica, pending));
+  consume(batch: readonly KeyRequests[]): Promise<ConsumeResult[]> {
+    return this.send(() => batch.map((each) => this.redis.consume(each)));
   }
 
   countAuthFailure(): Promise<CountAuthFailureResult> {

@@ -12,7 +12,7 @@ describe('The in-memory limiter', () => {
   it('uses bounded memory for a million distinct accounts, keys and IP addresses', () => {
     const limiter = new MemoryRateLimiter(new TestClock(), LIMITS, 1_000);
     for (let id = 0; id < 1_000_000; id++) {
-      limiter.countRequest(principal(BigInt(id)));
+      limiter.consume(principal(BigInt(id)));
       limiter.countAuthFailure(`${id}`);
     }
     expect(limiter.size).toBeLessThanOrEqual(3_000);
@@ -22,13 +22,13 @@ describe('The in-memory limiter', () => {
     const clock = new TestClock();
     const limiter = new MemoryRateLimiter(clock, LIMITS);
     for (let id = 0n; id < 10_000n; id++) {
-      limiter.countRequest(principal(id));
-      limiter.countRequest(principal(id));
+      limiter.consume(principal(id));
+      limiter.consume(principal(id));
       limiter.countAuthFailure(id.toString());
     }
     clock.advance(3 * 86_400_000);
-    limiter.countRequest(principal(1n));
-    limiter.countRequest(principal(1n));
+    limiter.consume(principal(1n));
+    limiter.consume(principal(1n));
     limiter.countAuthFailure('x');
     expect(limiter.size).toBe(3);
   });
@@ -40,7 +40,7 @@ describe('The in-memory limiter', () => {
         const limiter = new MemoryRateLimiter(clock, LIMITS);
         for (const move of moves) {
           clock.set(clock.now() + move);
-          const decisions = Array.from({ length: 3 }, () => limiter.countRequest(createPrincipal(1n, 1n, 2, 1_000)));
+          const decisions = Array.from({ length: 3 }, () => limiter.consume(createPrincipal(1n, 1n, 2, 1_000)));
           expect(decisions.filter(({ rejection }) => rejection === undefined).length).toBeLessThanOrEqual(2);
           for (const { rejection, resetAt } of decisions) {
             if (rejection === 'rate_limit_exceeded') {
@@ -56,9 +56,11 @@ describe('The in-memory limiter', () => {
     const clock = new TestClock();
     const limiter = new MemoryRateLimiter(clock, LIMITS);
     const decideBoth = () => [
-      Array.from({ length: 3 }, () => limiter.countRequest(createPrincipal(1n, 1n, 1, 1_000))).at(-1),
+      Array.from({ length: 2 }, () => limiter.consume(createPrincipal(1n, 1n, 1, 1_000))).at(-1),
       Array.from({ length: 6 }, () => limiter.countAuthFailure('192.0.2.1')).at(-1),
     ];
+    Array.from({ length: 2 }, () => limiter.consume(createPrincipal(1n, 1n, 1, 1_000)));
+    clock.advance(1_001);
     const banned = { rejection: 'key_temporarily_banned', resetAt: clock.now() + 900_000 };
     expect(decideBoth()).toMatchObject([
       banned,
@@ -69,8 +71,8 @@ describe('The in-memory limiter', () => {
     clock.advance(60_000);
     expect(limiter.countAuthFailure('192.0.2.1').rejection).toBeUndefined();
     clock.set(clock.now() + 7_200_000);
-    expect(limiter.countRequest(createPrincipal(1n, 1n, 1, 1_000)).rejection).toBe('key_temporarily_banned');
+    expect(limiter.consume(createPrincipal(1n, 1n, 1, 1_000)).rejection).toBe('key_temporarily_banned');
     clock.advance(840_000);
-    expect(limiter.countRequest(createPrincipal(1n, 1n, 1, 1_000)).rejection).toBeUndefined();
+    expect(limiter.consume(createPrincipal(1n, 1n, 1, 1_000)).rejection).toBeUndefined();
   });
 });

@@ -7,6 +7,7 @@ import { ModelRateLimiter } from './rate-limiter.model';
 
 export const LIMITS: RateLimitSettings = {
   authFailuresPerMinute: 5,
+  banGraceSeconds: 1,
   banWindowSeconds: 600,
   banDurationsSeconds: [900, 3_600, 86_400],
   banMemorySeconds: 86_400,
@@ -20,7 +21,7 @@ const step = fc.record({
   wait: fc.oneof(
     fc.constant(0),
     fc.integer({ min: 1, max: 30_000 }),
-    fc.constantFrom(59_999, 60_000, 600_000, 3_600_000, 86_400_000),
+    fc.constantFrom(1_000, 1_001, 59_999, 60_000, 600_000, 3_600_000, 86_400_000),
   ),
   call: fc.oneof(
     {
@@ -75,7 +76,7 @@ export function describeRateLimiter(
                 const unbanCount = isStale?.[time] === true ? before : (unbans.get(keyId) ?? 0);
                 const principal = createPrincipal(call.account, keyId, perMinute, perDay, unbanCount);
                 expect(await limiter.readUsage(principal)).toEqual(model.readUsage(principal));
-                expect(await limiter.countRequest(principal)).toEqual(model.countRequest(principal));
+                expect(await limiter.consume(principal)).toEqual(model.consume(principal));
               }
             }
             await dispose(limiter);
@@ -88,20 +89,54 @@ export function describeRateLimiter(
     it('admits exactly the allowance, however many requests arrive concurrently', async () => {
       const limiter = await create(new TestClock(), LIMITS);
       const principal = createPrincipal(1n, 1n, 60, 1_000);
-      const decisions = await Promise.all(Array.from({ length: 100 }, async () => limiter.countRequest(principal)));
+      const decisions = await Promise.all(Array.from({ length: 100 }, async () => limiter.consume(principal)));
       const passed = decisions.filter(({ rejection }) => rejection === undefined);
       expect(passed.map(({ remaining }) => remaining).sort((a, b) => a - b)).toEqual(
         Array.from({ length: 60 }, (_, n) => n),
       );
     });
 
-    it('reports a ban once, when it is imposed', async () => {
+    it.each([
+      ['minute', 60, 1_000, 'rate_limit_exceeded'],
+      ['day', 1_000, 60, 'daily_quota_exceeded'],
+    ])('does not ban a key for 200 requests at once that exhaust the %s', async (_, perMinute, perDay, rejection) => {
       const limiter = await create(new TestClock(), LIMITS);
+      const principal = createPrincipal(1n, 1n, perMinute, perDay);
+      const decisions = await Promise.all(Array.from({ length: 200 }, async () => limiter.consume(principal)));
+      const countBy = (code: string | undefined) => decisions.filter((each) => each.rejection === code).length;
+      expect([countBy(undefined), countBy(rejection)]).toEqual([60, 140]);
+      expect((await limiter.readUsage(principal)).bannedUntil).toBeUndefined();
+    });
+
+    it('counts a rejection towards a ban only more than a second after the first one in the same exhausted window', async () => {
+      const clock = new TestClock();
+      const limiter = await create(clock, LIMITS);
+      const request = async (times: number, perDay = 1_000) => {
+        const principal = createPrincipal(1n, 1n, 2, perDay);
+        const decisions = await Promise.all(Array.from({ length: times }, async () => limiter.consume(principal)));
+        return decisions.map(({ rejection }) => rejection);
+      };
+      await request(3);
+      clock.advance(1_000);
+      expect(await request(5)).toEqual(Array(5).fill('rate_limit_exceeded'));
+      clock.advance(1);
+      expect(await request(2)).toEqual(Array(2).fill('rate_limit_exceeded'));
+      // The next window has a first rejection of its own.
+      clock.advance(60_000);
+      expect((await request(7)).slice(2)).toEqual(Array(5).fill('rate_limit_exceeded'));
+      clock.advance(1_001);
+      expect(await request(1)).toEqual(['key_temporarily_banned']);
+    });
+
+    it('reports a ban once, when it is imposed', async () => {
+      const clock = new TestClock();
+      const limiter = await create(clock, LIMITS);
       const bans: unknown[] = [];
       limiter.monitor.onBan(({ keyId }, bannedUntil) => bans.push([keyId, bannedUntil]));
       const decisions = [];
-      for (let request = 0; request < 6; request++) {
-        decisions.push(await limiter.countRequest(createPrincipal(1n, 2n, 1, 1_000)));
+      for (let request = 0; request < 7; request++) {
+        decisions.push(await limiter.consume(createPrincipal(1n, 2n, 1, 1_000)));
+        clock.advance(request === 1 ? 1_001 : 0);
       }
       const banned = decisions.filter(({ rejection }) => rejection === 'key_temporarily_banned');
       expect(banned).toHaveLength(4);
@@ -112,9 +147,9 @@ export function describeRateLimiter(
     it('reflects a change of plan in the next decision, and keeps the usage', async () => {
       const limiter = await create(new TestClock(), LIMITS);
       const withAllowance = (perMinute: number) => createPrincipal(1n, 1n, perMinute, 1_000);
-      await limiter.countRequest(withAllowance(2));
-      expect(await limiter.countRequest(withAllowance(10))).toMatchObject({ limit: 10, remaining: 8 });
-      expect(await limiter.countRequest(withAllowance(1))).toMatchObject({
+      await limiter.consume(withAllowance(2));
+      expect(await limiter.consume(withAllowance(10))).toMatchObject({ limit: 10, remaining: 8 });
+      expect(await limiter.consume(withAllowance(1))).toMatchObject({
         remaining: 0,
         rejection: 'rate_limit_exceeded',
       });
@@ -125,10 +160,12 @@ export function describeRateLimiter(
       const limiter = await create(clock, LIMITS);
       const requestWith = (unbans: number, times: number) =>
         Promise.all(
-          Array.from({ length: times }, async () => limiter.countRequest(createPrincipal(1n, 1n, 2, 1_000, unbans))),
+          Array.from({ length: times }, async () => limiter.consume(createPrincipal(1n, 1n, 2, 1_000, unbans))),
         );
       const provokeBan = async (unbans: number) => {
-        const last = (await requestWith(unbans, 5)).at(-1);
+        await requestWith(unbans, 3);
+        clock.advance(1_001);
+        const last = (await requestWith(unbans, 3)).at(-1);
         expect(last?.rejection).toBe('key_temporarily_banned');
         clock.advance(60_000);
         return (last?.resetAt ?? 0) + 60_000 - clock.now();

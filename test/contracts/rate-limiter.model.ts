@@ -14,7 +14,14 @@ import type { Principal } from '../../src/shared/domain/principal';
  */
 export class ModelRateLimiter extends RateLimiter {
   private readonly admitted: { account: bigint; at: number; opens: boolean }[] = [];
-  private readonly rejections: { key: bigint; unbans: number; at: number; opens: boolean }[] = [];
+  private readonly rejections: {
+    key: bigint;
+    unbans: number;
+    at: number;
+    window: number;
+    counts: boolean;
+    opens: boolean;
+  }[] = [];
   private readonly bans: { key: bigint; unbans: number; to: number; rank: number }[] = [];
   private readonly failures: { ip: string; at: number; opens: boolean }[] = [];
 
@@ -25,7 +32,7 @@ export class ModelRateLimiter extends RateLimiter {
     super();
   }
 
-  countRequest(principal: Principal): RateLimitDecision {
+  consume(principal: Principal): RateLimitDecision {
     const { accountId, allowance } = principal;
     const now = this.clock.now();
     const unbans = this.countUnbans(principal);
@@ -36,11 +43,11 @@ export class ModelRateLimiter extends RateLimiter {
     const { minute, day } = windows;
     const exhausted = [minute, day].filter(({ used, limit }) => used >= limit);
     if (exhausted.length > 0) {
-      const banEnd = this.reject({ ...principal, unbanCount: unbans }, now);
+      const shown = exhausted.sort((a, b) => a.endsAt - b.endsAt).at(-1) ?? day;
+      const banEnd = this.reject({ ...principal, unbanCount: unbans }, shown.endsAt, now);
       if (banEnd !== undefined) {
         return this.decide(allowance.perMinute, 0, banEnd, 'key_temporarily_banned');
       }
-      const shown = exhausted.sort((a, b) => a.endsAt - b.endsAt).at(-1) ?? day;
       // If both windows end at the same time, the day is reported.
       const isDay = shown === day || (exhausted.includes(day) && day.endsAt === shown.endsAt);
       return this.decide(
@@ -113,15 +120,19 @@ export class ModelRateLimiter extends RateLimiter {
     return this.decide(limit, limit - used - cost, end);
   }
 
-  private reject({ keyId, unbanCount: unbans, allowance }: Principal, now: number): number | undefined {
-    const { banWindowSeconds, banDurationsSeconds, banMemorySeconds } = this.settings;
+  private reject({ keyId, unbanCount: unbans, allowance }: Principal, window: number, now: number): number | undefined {
+    const { banGraceSeconds, banWindowSeconds, banDurationsSeconds, banMemorySeconds } = this.settings;
     const isMine = (event: { key: bigint; unbans: number }) => event.key === keyId && event.unbans === unbans;
+    const first = this.rejections.find((rejection) => isMine(rejection) && rejection.window === window);
+    const counts = first !== undefined && now - first.at > banGraceSeconds * 1_000;
     const lastBan = this.bans.findLast(isMine);
-    const mine = this.rejections.filter((rejection) => isMine(rejection) && rejection.at >= (lastBan?.to ?? 0));
+    const mine = this.rejections.filter(
+      (rejection) => isMine(rejection) && rejection.counts && rejection.at >= (lastBan?.to ?? 0),
+    );
     const opening = mine.findLast(({ opens, at }) => opens && at + banWindowSeconds * 1_000 > now);
-    this.rejections.push({ key: keyId, unbans, at: now, opens: opening === undefined });
+    this.rejections.push({ key: keyId, unbans, at: now, window, counts, opens: counts && opening === undefined });
     const count = opening ? mine.length - mine.indexOf(opening) + 1 : 1;
-    if (count <= allowance.perMinute) {
+    if (!counts || count <= allowance.perMinute) {
       return undefined;
     }
     const rank = lastBan && now < lastBan.to + banMemorySeconds * 1_000 ? lastBan.rank + 1 : 0;

@@ -81,11 +81,13 @@ export const createErrorCases: ErrorCases = (service, key) => {
       sendUntil('rate_limit_exceeded', listWith(await service.createKey('enterprise', { perMinute: 1, perDay: 10 }))),
     daily_quota_exceeded: async () =>
       sendUntil('daily_quota_exceeded', listWith(await service.createKey('enterprise', { perMinute: 10, perDay: 1 }))),
-    key_temporarily_banned: async () =>
-      sendUntil(
-        'key_temporarily_banned',
-        listWith(await service.createKey('enterprise', { perMinute: 1, perDay: 10 })),
-      ),
+    key_temporarily_banned: async () => {
+      const list = listWith(await service.createKey('enterprise', { perMinute: 1, perDay: 10 }));
+      return sendUntil('key_temporarily_banned', () => {
+        service.clock.advance(2_000);
+        return list();
+      });
+    },
     too_many_auth_failures: () =>
       sendUntil('too_many_auth_failures', () =>
         service.get('/v1/pets', { headers: { 'x-forwarded-for': '192.0.2.1' } }),

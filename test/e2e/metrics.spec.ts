@@ -44,14 +44,15 @@ describe('/metrics', () => {
     await start();
     const key = await service.createKey('free');
     await service.get('/v1/pets');
-    for (let request = 0; request < 123; request++) {
+    for (let request = 0; request < 124; request++) {
       await service.get('/v1/pets', { key });
+      service.clock.advance(request === 60 ? 2_000 : 0);
     }
     const found = await readSamples();
     const countDecisions = (plan: string, outcome: string) =>
       found.get(`petstore_rate_limit_decisions_total{plan="${plan}",outcome="${outcome}"}`);
     expect(countDecisions('free', 'admitted')).toBe(60);
-    expect(countDecisions('free', 'rate_limit_exceeded')).toBe(60);
+    expect(countDecisions('free', 'rate_limit_exceeded')).toBe(61);
     expect(countDecisions('free', 'key_temporarily_banned')).toBe(3);
     expect(countDecisions('none', 'unauthenticated')).toBe(1);
     expect(found.get('petstore_bans_total')).toBe(1);

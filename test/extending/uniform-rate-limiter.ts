@@ -15,7 +15,7 @@ export class UniformRateLimiter extends RateLimiter {
     super();
   }
 
-  countRequest({ accountId }: Principal): RateLimitDecision {
+  consume({ accountId }: Principal): RateLimitDecision {
     const used = (this.used.get(accountId) ?? 0) + 1;
     this.used.set(accountId, used);
     return this.createDecision(LIMIT - used);

@@ -75,17 +75,17 @@ export class RateLimiterMonitor {
 /**
  * Decides whether a request is admitted. Each decision is one atomic step, exact across all replicas that share a store.
  *
- * An account has two fixed windows: a minute that opens at its first counted request, and the UTC calendar day. A
- * request is counted in both windows; when either is exhausted, the request is rejected and counted in neither. A key is
- * banned when its rejections within the ban window exceed its per-minute allowance. Each consecutive ban lasts longer, up to the
- * last configured duration. Rejections and bans that were recorded with a lower unban count do not apply to a request; the first
- * rejection with the higher count replaces them, also for requests with the lower count.
+ * An account has two fixed windows: a minute that opens at its first counted request, and the UTC calendar day. A request is counted in
+ * both windows; when either is exhausted, the request is rejected and counted in neither. A key is banned when its rejections within the
+ * ban window exceed its per-minute allowance, without those in the grace period after the first one in the same exhausted window. Each
+ * consecutive ban lasts longer, up to the last configured duration. Rejections and bans that were recorded with a lower unban count do
+ * not apply to a request; the first rejection with the higher count replaces them, also for requests with the lower count.
  */
 export abstract class RateLimiter {
   readonly monitor = new RateLimiterMonitor();
 
   /** Counts a request with a valid key, or rejects it. */
-  abstract countRequest(principal: Principal): RateLimitDecision | Promise<RateLimitDecision>;
+  abstract consume(principal: Principal): RateLimitDecision | Promise<RateLimitDecision>;
 
   /** Reads the usage of an account and a key without changing it. */
   abstract readUsage(principal: Principal): RateLimitUsage | Promise<RateLimitUsage>;

@@ -19,7 +19,7 @@ const REJECTIONS: Readonly<Record<Rejection, RateLimitError>> = {
  * @throws RateLimitError when the request is rejected
  */
 export function applyRateLimitDecision(reply: FastifyReply, decision: RateLimitDecision): void {
-  setRateLimitHeaders(reply, decision);
+  reply.headers(formatRateLimitHeaders(decision));
   const { request } = reply;
   request.rateLimitOutcome = decision.rejection ?? (request.principal === undefined ? 'unauthenticated' : 'admitted');
   if (decision.rejection !== undefined) {
@@ -34,12 +34,7 @@ export function setRateLimitUsageHeaders(reply: FastifyReply, principal: Princip
     bannedUntil === undefined
       ? createAdmittedDecision(windows, readAt)
       : createBannedDecision(principal, bannedUntil, readAt);
-  setRateLimitHeaders(reply, { ...decision, rejection: undefined });
-}
-
-/** Sets the three rate limit headers, and `Retry-After` if the request is rejected. */
-function setRateLimitHeaders(reply: FastifyReply, decision: RateLimitDecision): void {
-  reply.headers(formatRateLimitHeaders(decision));
+  reply.headers(formatRateLimitHeaders({ ...decision, rejection: undefined }));
 }
 
 /**
@@ -60,13 +55,9 @@ export function readIpRateLimitHeaders(limiter: RateLimiter, ip: string): Record
   return formatRateLimitHeaders(limiter.readAuthFailures(ip));
 }
 
-function formatRateLimitHeaders({
-  limit,
-  remaining,
-  resetAt,
-  decidedAt,
-  rejection,
-}: RateLimitDecision): Record<string, string> {
+/** The three rate limit headers, and `Retry-After` if the request is rejected. */
+function formatRateLimitHeaders(decision: RateLimitDecision): Record<string, string> {
+  const { limit, remaining, resetAt, decidedAt, rejection } = decision;
   const resetSeconds = toUnixSeconds(resetAt);
   return {
     'x-ratelimit-limit': `${limit}`,

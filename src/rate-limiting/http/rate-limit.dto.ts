@@ -2,6 +2,7 @@ import { ApiProperty, ApiPropertyOptional, ApiSchema } from '@nestjs/swagger';
 import type { RateLimitUsage, Window } from '../domain/rate-limiter';
 import { toUnixSeconds } from './rate-limit-headers';
 
+const COUNT = { type: 'integer', format: 'int32', maximum: 1_000_000_000 } as const;
 const UNIX_SECONDS = {
   type: 'integer',
   format: 'int64',
@@ -12,24 +13,10 @@ const UNIX_SECONDS = {
 
 @ApiSchema({ name: 'RateLimitWindow', description: 'The usage of one window of the account.' })
 export class RateLimitWindowDto {
-  @ApiProperty({
-    description: 'Request allowance of the plan for the window.',
-    type: 'integer',
-    format: 'int32',
-    minimum: 1,
-    maximum: 1_000_000_000,
-    example: 60,
-  })
+  @ApiProperty({ description: 'Request allowance of the plan for the window.', ...COUNT, minimum: 1, example: 60 })
   readonly limit: number;
 
-  @ApiProperty({
-    description: 'Requests remaining in the window.',
-    type: 'integer',
-    format: 'int32',
-    minimum: 0,
-    maximum: 1_000_000_000,
-    example: 59,
-  })
+  @ApiProperty({ description: 'Requests remaining in the window.', ...COUNT, minimum: 0, example: 59 })
   readonly remaining: number;
 
   @ApiProperty({

@@ -38,7 +38,7 @@ export class RateLimitGuard extends ThrottlerGuard {
   protected override async handleRequest({ context }: ThrottlerRequest): Promise<boolean> {
     const http = context.switchToHttp();
     const principal = requirePrincipal(http.getRequest<FastifyRequest>());
-    applyRateLimitDecision(http.getResponse<FastifyReply>(), await this.limiter.countRequest(principal));
+    applyRateLimitDecision(http.getResponse<FastifyReply>(), await this.limiter.consume(principal));
     return true;
   }
 }

@@ -5,16 +5,9 @@ const PROBE_INTERVAL_MS = 200;
 const SUCCESSES_TO_CLOSE = 5;
 /** A connection is replaced when a probe gets no response for this long. */
 const PROBE_TIMEOUT_MS = 1_000;
-/**
- * Replies are evaluated per period. The breaker opens after `MIN_EVALUATION_MS` of a period if at least half of its
- * replies are late.
- */
-const EVALUATION_PERIOD_MS = 250;
-const MIN_EVALUATION_MS = 100;
-
-/** The outcome of a call: a reply in time, or a promise of a late reply that resolves to undefined if the call fails. */
-export type Outcome<T> =
-  { readonly reply: T } | { readonly reply: undefined; readonly lateReply: Promise<T | undefined> };
+/** The breaker opens when at least half of the replies of a period are late, but not before it has lasted a while. */
+const PERIOD_MS = 250;
+const MIN_PERIOD_MS = 100;
 
 export interface CircuitBreakerOptions {
   readonly replyTimeoutMs: number;
@@ -26,15 +19,12 @@ export interface CircuitBreakerOptions {
 }
 
 /**
- * Keeps requests from waiting for a store that fails or is slow. The breaker opens immediately on an error, and on late
- * replies when they are at least half of all replies for a while, so a single slow call does not open it. It closes after
- * consecutive successful probes. A probe must complete in half the time of a call, because calls queue under load.
+ * Keeps requests from waiting for a store that fails or is slow. The breaker opens immediately on an error, and when many replies are late,
+ * so a single slow call does not open it. It closes after consecutive successful probes. A probe must complete in half the time of a call, because calls queue under load.
  */
 export class CircuitBreaker {
   private state: 'closed' | 'open' | 'stopped' = 'closed';
-  private periodStartedAt = -Infinity;
-  private replies = 0;
-  private lateReplies = 0;
+  private period = { startedAt: -Infinity, replies: 0, late: 0 };
 
   constructor(private readonly options: CircuitBreakerOptions) {}
 
@@ -42,63 +32,52 @@ export class CircuitBreaker {
     return this.state !== 'closed';
   }
 
-  async execute<T>(call: () => Promise<T>): Promise<Outcome<T>> {
+  /**
+   * @returns undefined if the breaker is open, the call fails or its reply is late
+   * @throws what `call` itself throws: an error in the code says nothing about the store
+   */
+  async execute<T>(call: () => Promise<T>): Promise<T | undefined> {
     if (this.isOpen) {
-      return { reply: undefined, lateReply: Promise.resolve(undefined) };
+      return undefined;
     }
     const startedAt = performance.now();
-    const replyPromise = call();
-    try {
-      const reply = await withTimeout(this.options.replyTimeoutMs, replyPromise);
+    const outcome = await withTimeout(this.options.replyTimeoutMs, call()).then(
+      (reply) => ({ reply }),
+      (error: unknown) => ({ error }),
+    );
+    if ('reply' in outcome) {
       this.countReply(startedAt, 0);
-      return { reply };
-    } catch (error) {
-      if (error instanceof TimeoutError) {
-        if (this.countReply(startedAt, 1)) {
-          this.open(error);
-        }
-      } else {
-        this.open(error);
-      }
-      return { reply: undefined, lateReply: this.awaitLateReply(replyPromise) };
+      return outcome.reply;
     }
+    if (!(outcome.error instanceof TimeoutError) || this.countReply(startedAt, 1)) {
+      this.open(outcome.error);
+    }
+    return undefined;
   }
 
   /** Opens the breaker. Calls in flight may still complete in time. */
   open(cause: unknown): void {
-    if (this.isOpen) {
-      return;
+    if (!this.isOpen) {
+      this.state = 'open';
+      this.options.onOpen(cause);
+      void this.recover();
     }
-    this.state = 'open';
-    this.options.onOpen(cause);
-    void this.recover();
   }
 
   stop(): void {
     this.state = 'stopped';
   }
 
-  /** Waits for a late reply; a late error opens the breaker like any other. */
-  private async awaitLateReply<T>(replyPromise: Promise<T>): Promise<T | undefined> {
-    try {
-      return await replyPromise;
-    } catch (error) {
-      this.open(error);
-      return undefined;
-    }
-  }
-
   /** @returns whether too many replies are late */
   private countReply(startedAt: number, late: 0 | 1): boolean {
     const now = performance.now();
     this.options.onReply(now - startedAt);
-    if (now - this.periodStartedAt > EVALUATION_PERIOD_MS) {
-      this.periodStartedAt = now;
-      this.replies = this.lateReplies = 0;
+    if (now - this.period.startedAt > PERIOD_MS) {
+      this.period = { startedAt: now, replies: 0, late: 0 };
     }
-    this.replies++;
-    this.lateReplies += late;
-    return now - this.periodStartedAt >= MIN_EVALUATION_MS && this.lateReplies * 2 >= this.replies;
+    this.period.replies++;
+    this.period.late += late;
+    return now - this.period.startedAt >= MIN_PERIOD_MS && this.period.late * 2 >= this.period.replies;
   }
 
   private async recover(): Promise<void> {
@@ -107,11 +86,11 @@ export class CircuitBreaker {
       if (this.state === 'stopped') {
         return;
       }
-      successes = (await this.isHealthy()) ? successes + 1 : 0;
+      successes = (await this.isHealthy().catch(() => false)) ? successes + 1 : 0;
     }
     if (this.state === 'open') {
       this.state = 'closed';
-      this.periodStartedAt = -Infinity;
+      this.period.startedAt = -Infinity;
       this.options.onClose();
     }
   }

@@ -17,8 +17,10 @@ export async function readRateLimitUsage(
   const store = RedisUsageStore.create(settings);
   const read = async () => {
     await store.connect();
-    const replies = await Promise.all(subjects.map((subject) => store.countRequests([{ subject, requests: 0 }])));
-    return replies.flat().map(toRateLimitUsage);
+    const results = await Promise.all(
+      subjects.map((subject) => store.consume([{ subject, requests: 0, minuteEndsAt: 0 }])),
+    );
+    return results.flat().map(toRateLimitUsage);
   };
   try {
     return await withTimeout(READ_TIMEOUT_MS, read());

@@ -82,7 +82,8 @@ export function createRedisClient(urls: readonly string[], tls: ConnectionOption
     },
     // Calls to an unavailable node fail fast; the breaker decides when to retry.
     maxRedirections: 4,
-    retryDelayOnFailover: 50,
+    // Redis may have executed a call whose connection broke: repeated, it would count twice.
+    retryDelayOnFailover: 0,
     retryDelayOnClusterDown: 50,
     redisOptions: { ...options, ...credentials },
   });

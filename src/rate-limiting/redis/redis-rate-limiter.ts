@@ -12,14 +12,13 @@ import {
   createAuthFailureDecision,
   createBannedDecision,
   createRejectedDecision,
-  type Window,
 } from '../domain/windows';
-import type { PendingUsage } from '../memory/account-usage';
 import { MemoryRateLimiter } from '../memory/memory-rate-limiter';
 import { getClientNetwork } from '../client-network';
 import { CircuitBreaker } from './circuit-breaker';
 import {
-  type CountRequestsResult,
+  type ConsumeResult,
+  type KeyRequests,
   MAX_BATCH_SIZE,
   PROBE_TAG,
   type RedisUsageStore,
@@ -35,41 +34,45 @@ const CONNECT_TIMEOUT_MS = 1_000;
 /** How long a ban or the exhausted window of a client network is cached: changes must take effect within a second. */
 const CACHE_TTL_MS = 1_000;
 const CACHE_CAPACITY = 100_000;
-/** How many accounts are reported to Redis at a time. */
-const REPORT_BATCH_SIZE = 500;
 
 type SharedStore = Pick<RedisUsageStore, keyof RedisUsageStore>;
 
-type Resolve = (decision: RateLimitDecision) => void;
-
 /** The requests with a key that are counted in one event-loop tick. */
-interface RequestGroup {
-  readonly principal: Principal;
-  readonly resolvers: readonly Resolve[];
+class RequestGroup {
+  requests = 0;
+  resolve: (result: ConsumeResult | undefined) => void = () => undefined;
+  /** Undefined if Redis did not decide these requests in time. */
+  readonly result = new Promise<ConsumeResult | undefined>((resolve) => {
+    this.resolve = resolve;
+  });
+  /** Returns the decision about one of the requests, by the result. */
+  decide: ((index: number) => RateLimitDecision) | undefined;
+
+  constructor(readonly principal: Principal) {}
 }
 
-interface CachedBan {
+interface CachedRejection {
+  readonly decision: RateLimitDecision;
   readonly unbanCount: number;
-  readonly bannedUntil: number;
   /** By the monotonic clock. */
   readonly expiresAt: number;
 }
 
 /**
  * Enforces rate limits across all replicas that share a Redis. If Redis does not decide a request in time, the replica decides it in memory
- * from the last known usage, and reports the admitted requests to Redis later. No replica ever admits more than the allowance in a window,
- * and the limits are exact across replicas once Redis responds again. Each cluster node has its own breaker, so a failed node does not
- * affect accounts on other nodes. Bans and exhausted windows of client networks are cached for a second, so that a flood of rejected
- * requests puts almost no load on Redis.
+ * from the last known usage. No replica ever admits more than the allowance in a window. What a replica admits on its own is not reported
+ * to Redis, so a fault can give an account additional requests, but never takes any. Each cluster node has its own breaker, so a failed
+ * node does not affect accounts on other nodes. Bans and exhausted windows of client networks are cached for a second, so that a flood of
+ * rejected requests puts almost no load on Redis.
  */
 export class RedisRateLimiter extends RateLimiter implements OnModuleInit, OnApplicationShutdown {
   private readonly logger = new Logger(RedisRateLimiter.name);
   private readonly redisClock: RedisClock;
   private readonly memory: MemoryRateLimiter;
-  private readonly cachedBans = new ExpiringMap<bigint, CachedBan>(CACHE_CAPACITY);
-  private readonly exhaustedWindows = new ExpiringMap<string, { window: Window; expiresAt: number }>(CACHE_CAPACITY);
+  /** Bans by key ID, and exhausted windows by client network. */
+  private readonly rejections = new ExpiringMap<bigint | string, CachedRejection>(CACHE_CAPACITY);
   private readonly breakers = new Map<string, CircuitBreaker>();
-  private queued = new Map<Principal, Resolve[]>();
+  private queue = new Map<Principal, RequestGroup>();
 
   constructor(
     private readonly store: SharedStore,
@@ -105,31 +108,15 @@ export class RedisRateLimiter extends RateLimiter implements OnModuleInit, OnApp
     this.store.close();
   }
 
-  countRequest(principal: Principal): RateLimitDecision | Promise<RateLimitDecision> {
-    const ban = this.cachedBans.get(principal.keyId, this.redisClock.monotonic());
-    if (ban !== undefined && ban.unbanCount < principal.unbanCount) {
-      this.cachedBans.delete(principal.keyId);
-    } else if (ban !== undefined) {
-      return createBannedDecision(principal, ban.bannedUntil, this.redisClock.now());
-    }
-    return new Promise((resolve) => {
-      const resolvers = this.queued.get(principal);
-      if (resolvers !== undefined) {
-        resolvers.push(resolve);
-        return;
-      }
-      if (this.queued.size === 0) {
-        this.scheduleCount();
-      }
-      this.queued.set(principal, [resolve]);
-    });
+  consume(principal: Principal): RateLimitDecision | Promise<RateLimitDecision> {
+    return this.findCachedRejection(principal.keyId, principal.unbanCount) ?? this.consumeShared(principal);
   }
 
   async readUsage(principal: Principal): Promise<RateLimitUsage> {
-    const { reply } = await this.getBreaker(`${principal.accountId}`).execute(() =>
-      this.fetchCounts([{ principal, resolvers: [] }]),
-    );
-    const result = reply?.[0];
+    checkSubject(principal);
+    const request = this.createRequests(principal, 0);
+    const results = await this.getBreaker(`${principal.accountId}`).execute(() => this.store.consume([request]));
+    const result = results?.[0];
     if (result === undefined) {
       return this.memory.readUsage(principal);
     }
@@ -139,23 +126,22 @@ export class RedisRateLimiter extends RateLimiter implements OnModuleInit, OnApp
 
   async countAuthFailure(ip: string): Promise<RateLimitDecision> {
     const network = getClientNetwork(ip);
-    const exhausted = this.exhaustedWindows.get(network, this.redisClock.monotonic());
-    if (exhausted !== undefined) {
-      return createAuthFailureDecision(exhausted.window, true, this.redisClock.now());
+    const cached = this.findCachedRejection(network);
+    if (cached !== undefined) {
+      return cached;
     }
-    const { reply: count } = await this.getBreaker(network).execute(() => this.store.countAuthFailure(network));
-    if (count === undefined) {
+    const result = await this.getBreaker(network).execute(() => this.store.countAuthFailure(network));
+    if (result === undefined) {
       return this.memory.countAuthFailure(ip);
     }
-    this.redisClock.synchronize(count.now);
-    const { window, isAdmitted } = count;
-    this.memory.storeAuthFailures(ip, window);
+    const { now, window, isAdmitted } = result;
+    this.redisClock.synchronize(now);
+    this.memory.storeAuthFailures(network, window);
+    const decision = createAuthFailureDecision(window, !isAdmitted, now);
     if (!isAdmitted) {
-      const monotonicNow = this.redisClock.monotonic();
-      const expiresAt = monotonicNow + Math.min(window.endsAt - count.now, CACHE_TTL_MS);
-      this.exhaustedWindows.set(network, { window, expiresAt }, monotonicNow);
+      this.cacheRejection(network, decision);
     }
-    return createAuthFailureDecision(window, !isAdmitted, count.now);
+    return decision;
   }
 
   /**
@@ -163,132 +149,102 @@ export class RedisRateLimiter extends RateLimiter implements OnModuleInit, OnApp
    * is full.
    */
   readAuthFailures(ip: string): RateLimitDecision {
-    const exhausted = this.exhaustedWindows.get(getClientNetwork(ip), this.redisClock.monotonic());
-    return exhausted === undefined
-      ? this.memory.readAuthFailures(ip)
-      : createAuthFailureDecision(exhausted.window, false, this.redisClock.now());
+    return this.memory.readAuthFailures(ip);
   }
 
-  private scheduleCount(): void {
-    setImmediate(() => {
-      this.countQueued();
-    });
+  private async consumeShared(principal: Principal): Promise<RateLimitDecision> {
+    checkSubject(principal);
+    let group = this.queue.get(principal);
+    if (group === undefined) {
+      group = new RequestGroup(principal);
+      if (this.queue.size === 0) {
+        setImmediate(this.consumeQueue);
+      }
+      this.queue.set(principal, group);
+    }
+    const index = group.requests++;
+    const result = await group.result;
+    if (result === undefined) {
+      return this.memory.consume(principal);
+    }
+    group.decide ??= this.adopt(principal, result);
+    return group.decide(index);
   }
 
   /** Counts the requests with up to 16 keys, so that each tick sends Redis one packet. Further keys wait for the next tick. */
-  private countQueued(): void {
-    const { queued } = this;
-    this.queued = new Map();
-    const groupsByBreaker = new Map<CircuitBreaker, RequestGroup[]>();
-    let keys = 0;
-    queued.forEach((resolvers, principal) => {
-      keys++;
-      if (keys > MAX_BATCH_SIZE) {
-        this.queued.set(principal, resolvers);
-        return;
-      }
-      const breaker = this.getBreaker(`${principal.accountId}`);
-      const groups = groupsByBreaker.get(breaker) ?? [];
-      groups.push({ principal, resolvers });
-      groupsByBreaker.set(breaker, groups);
-    });
-    if (this.queued.size > 0) {
-      this.scheduleCount();
+  private readonly consumeQueue = (): void => {
+    const groups = [...this.queue.values()];
+    this.queue = new Map(groups.splice(MAX_BATCH_SIZE).map((group) => [group.principal, group]));
+    if (this.queue.size > 0) {
+      setImmediate(this.consumeQueue);
     }
     const { maxBatchSize } = this.store;
-    groupsByBreaker.forEach((groups, breaker) => {
-      for (let start = 0; start < groups.length; start += maxBatchSize) {
-        void this.countBatch(breaker, groups.slice(start, start + maxBatchSize));
-      }
-    });
-  }
-
-  /** Makes one call to Redis for requests that are counted in one event-loop tick. */
-  private async countBatch(breaker: CircuitBreaker, groups: readonly RequestGroup[]): Promise<void> {
-    const outcome = await breaker.execute(() => this.fetchCounts(groups));
-    const { reply } = outcome;
-    if (reply === undefined) {
-      const getLateCount = async (index: number) => (await outcome.lateReply)?.[index];
-      await Promise.all(groups.map((group, index) => this.countInMemory(group, getLateCount(index))));
-      return;
+    for (let start = 0; start < groups.length; start += maxBatchSize) {
+      void this.consumeBatch(groups.slice(start, start + maxBatchSize));
     }
-    reply.forEach((count, index) => {
-      const group = groups[index];
-      if (group !== undefined) {
-        this.decideGroup(group, count);
-      }
-    });
-  }
+  };
 
-  private decideGroup({ principal, resolvers }: RequestGroup, count: CountRequestsResult): void {
-    this.redisClock.synchronize(count.now);
-    this.cacheBan(principal, count);
-    const { now, admissions, rejections, bannedUntil, windows } = count;
-    const confirmed = admissions + rejections > 0 ? this.memory.syncWindows(principal.accountId, count) : 0;
-    resolvers.forEach((resolve, index) => {
-      if (index < confirmed) {
-        resolve(createAdmittedDecision(subtractRequests(windows, admissions - index - 1), now));
-      } else if (index < admissions) {
-        resolve(createRejectedDecision(this.memory.getWindows(principal), now));
-      } else {
-        resolve(
-          index < admissions + rejections
-            ? createRejectedDecision(windows, now)
-            : createBannedDecision(principal, bannedUntil, now),
-        );
-      }
-    });
-  }
-
-  /** Reports the pending usage of the accounts to Redis, then counts the requests. */
-  private async fetchCounts(groups: readonly RequestGroup[]): Promise<CountRequestsResult[]> {
-    const pending = groups.flatMap(({ principal }) => this.memory.getPendingUsage(principal.accountId) ?? []);
-    // Both use one connection and the reports are sent first, so that the counts include them.
-    const reports = pending.map((each) => this.store.mergeUsage(each));
-    const [counts] = await Promise.all([
-      this.store.countRequests(
-        groups.map(({ principal, resolvers }) => ({ subject: principal, requests: resolvers.length })),
-      ),
-      ...reports,
-    ]);
-    pending.forEach(({ acknowledge }) => {
-      acknowledge();
-    });
-    return counts;
-  }
-
-  private async countInMemory(
-    { principal, resolvers }: RequestGroup,
-    lateCount: Promise<CountRequestsResult | undefined>,
-  ): Promise<void> {
-    const decisions = resolvers.map(() => this.memory.countRequest(principal));
-    const admissions = decisions.filter(({ rejection }) => rejection === undefined).length;
-    const settle = this.memory.deferReport(principal.accountId, admissions);
-    resolvers.forEach((resolve, index) => {
-      const decision = decisions[index];
-      if (decision !== undefined) {
-        resolve(decision);
-      }
-    });
-    const count = await lateCount;
-    settle(count);
-    if (count !== undefined) {
-      this.cacheBan(principal, count);
+  /** Makes one call to Redis. It never rejects, and whatever happens, every request is decided by itself. */
+  private async consumeBatch(groups: readonly RequestGroup[]): Promise<void> {
+    let results: readonly ConsumeResult[] | undefined;
+    try {
+      // If a call can have several keys, there is only one node.
+      const breaker = this.getBreaker(`${groups[0]?.principal.accountId}`);
+      const batch = groups.map(({ principal, requests }) => this.createRequests(principal, requests));
+      results = await breaker.execute(() => this.store.consume(batch));
+    } catch (error) {
+      const stack = error instanceof Error ? error.stack : undefined;
+      this.logger.error({ event: 'rate_limit_failed', stack }, 'Requests are counted locally because of an error.');
     }
-    await this.report(this.memory.getPendingUsage(principal.accountId));
+    groups.forEach((group, index) => {
+      group.resolve(results?.[index]);
+    });
   }
 
-  private cacheBan(principal: Principal, { now, bannedUntil, imposesBan }: CountRequestsResult): void {
-    if (bannedUntil === 0) {
-      return;
+  private createRequests(principal: Principal, requests: number): KeyRequests {
+    return { subject: principal, requests, minuteEndsAt: this.memory.getMinuteEndsAt(principal.accountId) };
+  }
+
+  /** Adopts a result of Redis. @returns the decision about each of the requests, by its index */
+  private adopt(principal: Principal, result: ConsumeResult): (index: number) => RateLimitDecision {
+    const { now, admitted, rejected, bannedUntil } = result;
+    this.redisClock.synchronize(now);
+    const banned = createBannedDecision(principal, bannedUntil, now);
+    if (bannedUntil > 0) {
+      this.cacheRejection(principal.keyId, banned, principal.unbanCount);
+      this.memory.storeBan(principal, bannedUntil - now);
     }
-    const monotonicNow = this.redisClock.monotonic();
-    const expiresAt = monotonicNow + Math.min(bannedUntil - now, CACHE_TTL_MS);
-    this.cachedBans.set(principal.keyId, { unbanCount: principal.unbanCount, bannedUntil, expiresAt }, monotonicNow);
-    this.memory.storeBan(principal, bannedUntil - now);
-    if (imposesBan) {
+    if (result.imposesBan) {
       this.monitor.recordBan(principal, bannedUntil);
     }
+    if (admitted + rejected === 0) {
+      return () => banned;
+    }
+    const { passed, windows } = this.memory.sync(principal.accountId, admitted, result.windows);
+    return (index) => {
+      if (index < passed) {
+        return createAdmittedDecision(subtractRequests(windows, passed - index - 1), now);
+      }
+      return index < admitted + rejected ? createRejectedDecision(windows, now) : banned;
+    };
+  }
+
+  private findCachedRejection(subject: bigint | string, unbanCount = 0): RateLimitDecision | undefined {
+    const cached = this.rejections.get(subject, this.redisClock.monotonic());
+    if (cached === undefined) {
+      return undefined;
+    }
+    if (cached.unbanCount < unbanCount) {
+      this.rejections.delete(subject);
+      return undefined;
+    }
+    return { ...cached.decision, decidedAt: this.redisClock.now() };
+  }
+
+  private cacheRejection(subject: bigint | string, decision: RateLimitDecision, unbanCount = 0): void {
+    const monotonicNow = this.redisClock.monotonic();
+    const expiresAt = monotonicNow + Math.min(decision.resetAt - decision.decidedAt, CACHE_TTL_MS);
+    this.rejections.set(subject, { decision, unbanCount, expiresAt }, monotonicNow);
   }
 
   /** Returns the breaker of the node with this hash tag. */
@@ -303,7 +259,6 @@ export class RedisRateLimiter extends RateLimiter implements OnModuleInit, OnApp
   }
 
   private createBreaker(node: string, tag: string): CircuitBreaker {
-    const details = node === '' ? {} : { node };
     return new CircuitBreaker({
       replyTimeoutMs: this.replyTimeoutMs,
       probe: async () => {
@@ -321,48 +276,35 @@ export class RedisRateLimiter extends RateLimiter implements OnModuleInit, OnApp
         this.monitor.recordReply(ms);
       },
       onOpen: (cause) => {
-        this.updateDegraded();
         const reason = getErrorMessage(cause);
-        this.logger.warn(
-          { event: 'breaker_opened', reason, ...details },
-          `Redis is unavailable (${reason}): this replica counts requests locally until Redis recovers.`,
-        );
+        const message = `Redis is unavailable (${reason}): this replica counts requests locally until Redis recovers.`;
+        this.reportChange(node, { event: 'breaker_opened', reason }, message);
       },
       onClose: () => {
-        this.updateDegraded();
-        this.logger.warn(
-          { event: 'breaker_closed', ...details },
-          'Redis is available again: rate limits are shared with the other replicas.',
-        );
-        void this.reportPending();
+        const message = 'Redis is available again: rate limits are shared with the other replicas.';
+        this.reportChange(node, { event: 'breaker_closed' }, message);
       },
     });
   }
 
-  private updateDegraded(): void {
+  /** Logs that the breaker of a node has opened or closed. */
+  private reportChange(node: string, details: object, message: string): void {
     const isDegraded = [...this.breakers.values()].some(({ isOpen }) => isOpen);
     if (isDegraded && !this.monitor.isDegraded) {
       this.monitor.breakerOpenings++;
     }
     this.monitor.isDegraded = isDegraded;
+    this.logger.warn({ ...details, ...(node !== '' && { node }) }, message);
   }
+}
 
-  /** Reports all requests admitted locally to Redis, including those of accounts that send no more requests. */
-  private async reportPending(): Promise<void> {
-    const pendingUsage = [...this.memory.getAllPendingUsage()];
-    for (let start = 0; start < pendingUsage.length; start += REPORT_BATCH_SIZE) {
-      await Promise.all(pendingUsage.slice(start, start + REPORT_BATCH_SIZE).map((pending) => this.report(pending)));
-    }
-  }
-
-  private async report(pending: PendingUsage | undefined): Promise<void> {
-    if (pending === undefined) {
-      return;
-    }
-    const outcome = await this.getBreaker(`${pending.accountId}`).execute(() => this.store.mergeUsage(pending));
-    if ((outcome.reply ?? (await outcome.lateReply)) !== undefined) {
-      pending.acknowledge();
-    }
+/**
+ * Checks the numbers that a call to Redis contains.
+ * @throws Error before the request is counted in the same call as requests of others
+ */
+function checkSubject({ accountId, allowance: { perMinute, perDay }, unbanCount }: Principal): void {
+  if (![perMinute, perDay, unbanCount].every(Number.isSafeInteger)) {
+    throw new Error(`Account ${accountId} has no valid rate limits.`);
   }
 }
 

@@ -1,4 +1,4 @@
-import { randomUUID } from 'node:crypto';
+import calculateSlot from 'cluster-key-slot';
 import { Cluster, type Redis } from 'ioredis';
 import { InvalidSettingsError, type Settings } from '../../config/settings';
 import { RATE_LIMIT_SETTINGS, type RateLimitSettings } from '../rate-limit-settings';
@@ -6,18 +6,16 @@ import type { Principal } from '../../shared/domain/principal';
 import { getErrorMessage } from '../../shared/domain/error-message';
 import type { RateLimitUsage } from '../domain/rate-limiter';
 import type { AccountWindows, Window } from '../domain/windows';
-import type { PendingUsage } from '../memory/account-usage';
-import { computeHashSlot } from './hash-slot';
 import { readTlsOptions, createRedisClient, getRedisUser } from './redis-client';
 import { REDIS_SETTINGS } from './redis-settings';
-import { COUNT_AUTH_FAILURE, COUNT_REQUESTS, PERMISSIONS, PROBE, MERGE_USAGE, type Script } from './scripts';
+import { CONSUME, COUNT_AUTH_FAILURE, PERMISSIONS, PROBE, type Script } from './scripts';
 
 /** The maximum number of API keys per call. With 32, creating is 3 to 5% slower, because Redis and the replica wait for each other. */
 export const MAX_BATCH_SIZE = 16;
-/** The hash tag of a probe of any node. It must not be empty: in a cluster, the keys of a probe would have different slots. */
+/** The hash tag of a probe of any node. */
 export const PROBE_TAG = 'probe';
-/** The length of the result of COUNT_REQUESTS for each key. */
-const COUNT_LENGTH = 7;
+/** The length of the result of CONSUME for each key. */
+const RESULT_LENGTH = 7;
 /** Client errors for a call that could not be sent, or whose reply could not be read. */
 const CONNECTION_ERROR =
   /^(Connection is closed|Stream isn't writeable|Reached the max retries|Cluster isn't ready|MOVED )/;
@@ -31,19 +29,21 @@ const UNKNOWN_PRIMARY = /got an invalid reply: null$|No such master with that na
 /** The key and account whose requests are counted. */
 export type RateLimitSubject = Pick<Principal, 'accountId' | 'keyId' | 'allowance' | 'unbanCount'>;
 
-/** A number of requests with one key. */
+/** A number of requests with one key. With 0, the usage is only read. */
 export interface KeyRequests {
   readonly subject: RateLimitSubject;
   readonly requests: number;
+  /** The end of the account's minute as far as it is known; otherwise 0. Redis continues this minute if it has lost it. */
+  readonly minuteEndsAt: number;
 }
 
 /** The response of Redis for requests with a key. Times are in ms since the epoch, by Redis's clock. */
-export interface CountRequestsResult {
+export interface ConsumeResult {
   readonly now: number;
   /** How many requests, from the first, were admitted. */
-  readonly admissions: number;
+  readonly admitted: number;
   /** How many of the following requests were rejected by an exhausted window. */
-  readonly rejections: number;
+  readonly rejected: number;
   /** The end of the ban that rejects the remaining requests; 0 if there is none. */
   readonly bannedUntil: number;
   /** Whether one of these requests caused the ban. */
@@ -53,7 +53,7 @@ export interface CountRequestsResult {
 }
 
 /** Returns the usage that Redis reported for a key. */
-export function toRateLimitUsage({ windows, bannedUntil, now }: CountRequestsResult): RateLimitUsage {
+export function toRateLimitUsage({ windows, bannedUntil, now }: ConsumeResult): RateLimitUsage {
   return { windows, bannedUntil: bannedUntil === 0 ? undefined : bannedUntil, readAt: now };
 }
 
@@ -66,12 +66,11 @@ export interface CountAuthFailureResult {
 /**
  * The rate limit usage that all replicas share in Redis or Redis Cluster. Each call is one atomic script and one round trip.
  * A single server gets each call at once; in a cluster, the calls of one event-loop tick are pipelined per node. Every Redis key expires
- * with its window or penalty. A call fails immediately when there is no connection.
+ * with its windows or bans. A call fails immediately when there is no connection.
  */
 export class RedisUsageStore {
   /** The cause of the last failed connection attempt. */
   private connectionError: Error | undefined;
-  private readonly replicaId = randomUUID();
   private readonly banRules: string;
   /** The maximum number of API keys per call. In a cluster it is 1, because a script can only use keys of one hash slot. */
   maxBatchSize: number;
@@ -84,8 +83,9 @@ export class RedisUsageStore {
     private readonly getFixedNow: () => number | '' = () => '',
   ) {
     this.maxBatchSize = this.redis instanceof Cluster ? 1 : MAX_BATCH_SIZE;
-    const { banWindowSeconds, banMemorySeconds, banDurationsSeconds } = settings;
+    const { banGraceSeconds, banWindowSeconds, banMemorySeconds, banDurationsSeconds } = settings;
     this.banRules = JSON.stringify({
+      graceMs: banGraceSeconds * 1_000,
       windowMs: banWindowSeconds * 1_000,
       memoryMs: banMemorySeconds * 1_000,
       durationsMs: banDurationsSeconds.map((seconds) => seconds * 1_000),
@@ -162,40 +162,43 @@ export class RedisUsageStore {
   }
 
   /**
-   * Counts requests with at most `maxBatchSize` keys. With 0 requests for a key, it only reads the usage.
+   * Counts or rejects requests with at most `maxBatchSize` keys.
    * @returns a result for each key
    */
-  async countRequests(batch: readonly KeyRequests[]): Promise<CountRequestsResult[]> {
+  consume(batch: readonly KeyRequests[]): Promise<ConsumeResult[]> {
     const keys: string[] = [];
     const values: number[] = [];
-    for (const { subject, requests } of batch) {
+    for (const { subject, requests, minuteEndsAt } of batch) {
       const { accountId, keyId, allowance, unbanCount } = subject;
       const prefix = this.getPrefix(accountId);
-      keys.push(`${prefix}:windows`, `${prefix}:key:${keyId}`);
-      values.push(requests, allowance.perMinute, allowance.perDay, unbanCount);
+      keys.push(`${prefix}:windows`, `${prefix}:ban:${keyId}`);
+      values.push(requests, allowance.perMinute, allowance.perDay, unbanCount, minuteEndsAt);
     }
+    return this.sendBatch(batch, keys, [this.banRules, JSON.stringify(values)]);
+  }
+
+  private async sendBatch(batch: readonly KeyRequests[], keys: string[], values: string[]): Promise<ConsumeResult[]> {
     let reply: unknown;
     try {
-      reply = await this.runScript(COUNT_REQUESTS, keys, [this.banRules, JSON.stringify(values)]);
+      reply = await this.runScript(CONSUME, keys, values);
     } catch (error) {
-      if (batch.length === 1 || !(error instanceof Error && error.message.startsWith('CROSSSLOT'))) {
+      if (batch.length === 1 || !getErrorMessage(error).startsWith('CROSSSLOT')) {
         throw error;
       }
       // The server is a cluster behind a single endpoint. Nothing was counted.
       this.maxBatchSize = 1;
-      this.redis.options.enableAutoPipelining = true;
-      return (await Promise.all(batch.map((each) => this.countRequests([each])))).flat();
+      return (await Promise.all(batch.map((each) => this.consume([each])))).flat();
     }
-    const [now, ...counts] = reply as [number, ...number[]];
+    const [now, ...results] = reply as [number, ...number[]];
     return batch.map(({ subject: { allowance }, requests }, index) => {
-      const [admissions, rejections, bannedUntil, minuteEndsAt, minuteUsed, dayEndsAt, dayUsed] = counts.slice(
-        index * COUNT_LENGTH,
-        (index + 1) * COUNT_LENGTH,
+      const [admitted, rejected, bannedUntil, minuteEndsAt, minuteUsed, dayEndsAt, dayUsed] = results.slice(
+        index * RESULT_LENGTH,
+        (index + 1) * RESULT_LENGTH,
       ) as [number, number, number, number, number, number, number];
       return {
         now,
-        admissions,
-        rejections,
+        admitted,
+        rejected,
         bannedUntil,
         // The script returns no windows if the key was banned before these requests.
         imposesBan: requests > 0 && bannedUntil > 0 && minuteEndsAt > 0,
@@ -219,27 +222,14 @@ export class RedisUsageStore {
     return { now, isAdmitted: admitted === 1, window: { limit, used, endsAt } };
   }
 
-  /** Adds the requests that a replica admitted locally. @returns Redis's time */
-  async mergeUsage(usage: PendingUsage): Promise<number> {
-    const { accountId, sequence } = usage;
-    const prefix = this.getPrefix(accountId);
-    const keys = [`${prefix}:windows`, `${prefix}:merged:${this.replicaId}:${sequence}`];
-    const counts = [usage.from, usage.to, usage.minuteEndsAt, usage.minuteCount, usage.dayEndsAt, usage.dayCount];
-    // EVAL sends the source, so that a NOSCRIPT retry cannot reorder it after a later call.
-    return (await this.withExplanation(
-      this.redis.eval(MERGE_USAGE.source, keys.length, ...keys, this.getFixedNow(), ...counts),
-    )) as number;
-  }
-
   /** Checks that the node of a hash tag accepts writes and grants all permissions that the service needs. @returns its time */
   async probe(tag = PROBE_TAG): Promise<number> {
-    const key = `${this.getPrefix(tag)}:probe`;
-    return (await this.runScript(PROBE, [key, `${key}:hash`], [])) as number;
+    return (await this.runScript(PROBE, [`${this.getPrefix(tag)}:check`], [])) as number;
   }
 
   /** Returns the cluster node of a hash tag; empty for a single server, or while the node is unknown. */
   findNode(tag: string): string {
-    return this.redis instanceof Cluster ? (this.redis.slots[computeHashSlot(tag)]?.[0] ?? '') : '';
+    return this.redis instanceof Cluster ? (this.redis.slots[calculateSlot(tag)]?.[0] ?? '') : '';
   }
 
   /** The braces mark a Redis Cluster hash tag, which keeps all keys with this prefix on one node. */
@@ -247,16 +237,16 @@ export class RedisUsageStore {
     return `${this.keyPrefix}{${tag}}`;
   }
 
-  private async runScript({ sha1, source }: Script, keys: string[], values: (number | string)[]): Promise<unknown> {
+  private runScript({ sha1, source }: Script, keys: string[], values: (number | string)[]): Promise<unknown> {
     const args = [keys.length, ...keys, this.getFixedNow(), ...values] as const;
-    try {
-      return await this.redis.evalsha(sha1, ...args);
-    } catch (error) {
-      if (error instanceof Error && error.message.startsWith('NOSCRIPT')) {
-        return this.withExplanation(this.redis.eval(source, ...args));
-      }
-      throw this.explain(error);
-    }
+    return this.withExplanation(
+      this.redis.evalsha(sha1, ...args).catch((error: unknown) => {
+        if (getErrorMessage(error).startsWith('NOSCRIPT')) {
+          return this.redis.eval(source, ...args);
+        }
+        throw error;
+      }),
+    );
   }
 
   private async withExplanation<T>(call: Promise<T>): Promise<T> {
