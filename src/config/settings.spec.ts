@@ -28,6 +28,7 @@ describe('Settings', () => {
     expect(settings.get(RATE_LIMIT_SETTINGS)).toEqual({
       authFailuresPerMinute: 60,
       banWindowSeconds: 600,
+      banGraceSeconds: 1,
       banDurationsSeconds: [900, 3_600, 86_400],
       banMemorySeconds: 86_400,
     });
