@@ -159,10 +159,10 @@ listen postgres
 
   it('a change takes effect even if a later one was committed first', async () => {
     const readChangesSince = async (snapshot: string) => {
-      const [row] = await store.query<{ pg_current_snapshot: string; array: string[] }[]>(FIND_CHANGES_SINCE.text, [
+      const [row] = await store.query<{ snapshot: string; account_ids: string[] }[]>(FIND_CHANGES_SINCE.text, [
         snapshot,
       ]);
-      return { snapshot: row?.pg_current_snapshot ?? '', accountIds: row?.array };
+      return { snapshot: row?.snapshot ?? '', accountIds: row?.account_ids };
     };
     const [early, late] = [await createKey(), await createKey()];
     const slow = new pg.Client(postgres.url);
