@@ -10,6 +10,8 @@ import { Store } from './support/store';
 const HEADERS_TIMEOUT_MS = 7_000;
 const REQUEST_TIMEOUT_MS = 12_000;
 const MAX_RESIDENT_MIB = 300;
+/** As in docker/Dockerfile. */
+const IMAGE_OPTIONS = ['--max-semi-space-size=16', '--heap-growing-percent=20'];
 
 describe('Clients', () => {
   let postgres: Server;
@@ -21,7 +23,7 @@ describe('Clients', () => {
   beforeAll(async () => {
     postgres = await Server.startPostgres();
     store = await Store.open(postgres.url);
-    replica = await Replica.start({ DATABASE_URL: postgres.url, TRUST_PROXY: '1' });
+    replica = await Replica.start({ DATABASE_URL: postgres.url, TRUST_PROXY: '1' }, undefined, IMAGE_OPTIONS);
     gateway = await startGateway([replica.port]);
     key = await store.createUnlimitedKey();
   });

@@ -19,14 +19,18 @@ export class Program {
   readonly exit: Promise<Exit>;
   private readonly child: ChildProcess;
 
-  /** @param directory the directory of the built version; this version by default */
+  /**
+   * @param directory the directory of the built version; this version by default
+   * @param nodeOptions the options of Node.js
+   */
   constructor(
     script: 'main.js' | 'cli/main.js',
     args: readonly string[],
     env: Readonly<Record<string, string>>,
     directory = PROJECT,
+    nodeOptions: readonly string[] = [],
   ) {
-    this.child = spawn(process.execPath, [join(directory, 'dist/src', script), ...args], {
+    this.child = spawn(process.execPath, [...nodeOptions, join(directory, 'dist/src', script), ...args], {
       env: { PATH: process.env.PATH, ...env },
       stdio: ['ignore', 'pipe', 'pipe'],
     });

@@ -12,10 +12,15 @@ export class Replica {
   /**
    * Starts a replica and waits until it listens.
    * @param directory the directory of the built version; this version by default
+   * @param nodeOptions the options of Node.js
    */
-  static async start(env: Readonly<Record<string, string>>, directory?: string): Promise<Replica> {
+  static async start(
+    env: Readonly<Record<string, string>>,
+    directory?: string,
+    nodeOptions?: readonly string[],
+  ): Promise<Replica> {
     const all = { APP_ENV: 'production', PORT: await findFreePort(), ...env };
-    const program = new Program('main.js', [], all, directory);
+    const program = new Program('main.js', [], all, directory, nodeOptions);
     await program.waitForOutput('Listening');
     return new Replica(Number(all.PORT), program, all);
   }
