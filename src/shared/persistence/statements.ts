@@ -132,23 +132,31 @@ export class Statements {
     for (;;) {
       const client = await pool.connect();
       try {
-        const result = await query(
-          client,
-          statement,
-          parameters,
-          this.isPrepared ? this.getName(client, statement) : undefined,
-        );
-        requireColumns(result, statement);
+        const rows = await this.runOn(client, statement, parameters);
         client.release();
-        return result.rows;
+        return rows;
       } catch (error) {
         releaseAfterResponse(client, error);
         const isLate = performance.now() - startedAt > MAX_REPEAT_MS;
-        if (isLate || !(this.prepareAgain(client, error) || isRepeatable(error))) {
+        if (isLate || !(isRepeatable(error) || getErrorCode(error) === SERIALIZATION_FAILURE)) {
           throw error;
         }
       }
     }
+  }
+
+  /** Runs a statement, a second time if the connection cannot use what it has prepared: PostgreSQL has not executed it. */
+  private async runOn(client: PoolClient, statement: Statement, parameters: Parameter[]): Promise<Row[]> {
+    const run = () =>
+      query(client, statement, parameters, this.isPrepared ? this.getName(client, statement) : undefined);
+    const result = await run().catch((error: unknown) => {
+      if (!this.preparesAgain(client, error)) {
+        throw error;
+      }
+      return run();
+    });
+    requireColumns(result, statement);
+    return result.rows;
   }
 
   private getName(client: PoolClient, { name }: Statement): string {
@@ -160,24 +168,20 @@ export class Statements {
     return `${name}_${suffix}`;
   }
 
-  /** Whether PostgreSQL has not executed the statement, and may execute it when it is sent again. */
-  private prepareAgain(client: PoolClient, error: unknown): boolean {
+  /** Whether the statement failed because of what the connection has prepared, which is then no longer used. */
+  private preparesAgain(client: PoolClient, error: unknown): boolean {
     const code = getErrorCode(error);
-    if (LOST_PREPARED_STATEMENT.has(code)) {
-      if (this.isPrepared) {
-        this.isPrepared = false;
-        this.logger.warn(
-          { event: 'prepared_statements_lost' },
-          'A connection pooler lost a prepared statement: this replica no longer prepares statements. ' +
-            'Set DATABASE_POOLER_MODE=transaction if the pooler runs in transaction mode.',
-        );
-      }
-      return true;
-    }
     if (code === PLAN_CHANGED) {
       this.suffixes.delete(client);
+    } else if (LOST_PREPARED_STATEMENT.has(code) && this.isPrepared) {
+      this.isPrepared = false;
+      this.logger.warn(
+        { event: 'prepared_statements_lost' },
+        'A connection pooler lost a prepared statement: this replica no longer prepares statements. ' +
+          'Set DATABASE_POOLER_MODE=transaction if the pooler runs in transaction mode.',
+      );
     }
-    return code === PLAN_CHANGED || code === SERIALIZATION_FAILURE;
+    return code === PLAN_CHANGED || LOST_PREPARED_STATEMENT.has(code);
   }
 }
 
