@@ -40,7 +40,7 @@ export class RequestObserver {
    * @returns false for a request whose client has disconnected, which must be dropped
    */
   observe(request: FastifyRequest, reply: FastifyReply): boolean {
-    // While a replica is busy, the client may disconnect before its request starts (see request-pacing.ts).
+    // While a replica is busy, the client may disconnect before its request starts (see request-queue.ts).
     if (request.raw.socket.destroyed) {
       this.recordEnd(request, reply, 0);
       reply.hijack();
@@ -54,13 +54,15 @@ export class RequestObserver {
     return true;
   }
 
-  /** Records input that the HTTP layer rejected: a separate request, or the rest of the current one. */
-  recordProtocolError(id: string, status: number, socket: Socket): void {
-    // In this property, Node.js keeps the response in progress.
-    if ((socket as { _httpMessage?: unknown })._httpMessage) {
-      this.protocolErrors.set(socket, status);
-    } else {
+  /**
+   * Records input that the HTTP layer rejected.
+   * @param socket the connection, if the input is the rest of the request in progress
+   */
+  recordProtocolError(id: string, status: number, socket?: Socket): void {
+    if (socket === undefined) {
       this.record({ id, route: UNMATCHED, status, durationMs: 0 });
+    } else {
+      this.protocolErrors.set(socket, status);
     }
   }
 

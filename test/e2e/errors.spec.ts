@@ -103,6 +103,7 @@ describe('Errors', () => {
         /x-ratelimit-limit: 1000000\r\nx-ratelimit-remaining: \d+\r\nx-ratelimit-reset: \d+/,
       );
       expect(head.toLowerCase()).toContain('content-type: application/json');
+      expect(head.toLowerCase()).toMatch(/\r\ndate: \w{3}, .+ gmt\r\n/);
       expect(JSON.parse(body)).toEqual({ code, message: expect.any(String) as string, status });
     });
 
@@ -152,7 +153,7 @@ describe('Errors', () => {
       ['a malformed header', 'GET /v1/pets HTTP/1.1\r\nbad header\r\n\r\n', 400],
       ['CONNECT', 'CONNECT x:443 HTTP/1.1\r\nHost: x\r\n\r\n', 405],
     ])('requests that arrive together with %s get their responses first, in order', async (_, rest, status) => {
-      const names = Array.from({ length: 50 }, (_each, index) => `together-${index}`);
+      const names = Array.from({ length: 16 }, (_each, index) => `together-${index}`);
       const response = await service.sendRaw(names.map(createRequest).join('') + rest);
       expect(parseStatuses(response)).toEqual([...names.map(() => 201), status]);
       expect(parseNames(response)).toEqual(names);
@@ -197,6 +198,36 @@ describe('Errors', () => {
     expect(response).toContain('HTTP/1.1 400');
     expect(response).toContain('"code":"malformed_request"');
     expect(response).toContain('x-ratelimit-limit: 100000');
+  });
+
+  it.each([
+    ['two Host fields', 'Host: x\r\nHost: y\r\n', 'malformed_request'],
+    ['an empty Host', 'Host:\r\n', 'malformed_request'],
+    ['a Host that is no host', 'Host: a/b\r\n', 'malformed_request'],
+    ['a transfer coding other than chunked', 'Host: x\r\nTransfer-Encoding: gzip, chunked\r\n', 'not_implemented'],
+  ])('a request with %s gets %s', async (_, fields, code) => {
+    const head = `POST /v1/pets HTTP/1.1\r\n${fields}Authorization: Bearer ${key}\r\nConnection: close\r\n\r\n`;
+    const response = await service.sendRaw(`${head}0\r\n\r\n`);
+    expect(response).toContain(`HTTP/1.1 ${code === 'not_implemented' ? 501 : 400} `);
+    expect(response).toContain(`"code":"${code}"`);
+  });
+
+  it('an Upgrade is ignored, and what arrives with it is served', async () => {
+    const createGet = (path: string, fields: string) =>
+      `GET ${path} HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${key}\r\n${fields}\r\n`;
+    const upgrade = 'Connection: Upgrade, HTTP2-Settings\r\nUpgrade: h2c\r\nHTTP2-Settings: AAMAAABk\r\n';
+    const response = await service.sendRaw(
+      createGet('/v1/pets?limit=1', '') +
+        createGet('/v1/unknown', upgrade) +
+        createGet('/v1/pets?limit=0', upgrade) +
+        createGet('/v1/rate-limit', 'Connection: close\r\n'),
+    );
+    expect([...response.matchAll(/HTTP\/1\.1 (\d{3})/g)].map(([, status]) => status)).toEqual([
+      '200',
+      '404',
+      '400',
+      '200',
+    ]);
   });
 
   it('an unknown expectation is ignored', async () => {

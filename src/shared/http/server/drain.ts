@@ -1,5 +1,4 @@
-import type { IncomingMessage, Server as HttpServer } from 'node:http';
-import { Server } from 'node:net';
+import type { IncomingMessage, Server } from 'node:http';
 import { setImmediate, setTimeout as sleep } from 'node:timers/promises';
 import { type BeforeApplicationShutdown, Injectable } from '@nestjs/common';
 import { HttpAdapterHost } from '@nestjs/core';
@@ -66,7 +65,7 @@ export class Drain implements BeforeApplicationShutdown {
   }
 
   async beforeApplicationShutdown(): Promise<void> {
-    const server = this.host.httpAdapter.getHttpServer() as HttpServer;
+    const server = this.host.httpAdapter.getHttpServer() as Server;
     if (!server.listening || this.settings.drainSeconds === 0) {
       return;
     }
@@ -80,8 +79,8 @@ export class Drain implements BeforeApplicationShutdown {
       performance.now() - this.lastRequestAt < QUIET_PERIOD_MS &&
       performance.now() - startedAt < LAST_REQUESTS_TIMEOUT_MS
     );
-    // The event loop has just accepted all waiting connections; open connections stay open.
+    // The event loop has just accepted all waiting connections.
     await setImmediate();
-    Server.prototype.close.call(server);
+    server.close();
   }
 }

@@ -1,13 +1,14 @@
 import { randomUUID } from 'node:crypto';
-import { type IncomingMessage, METHODS, type Server } from 'node:http';
+import { createServer, type IncomingMessage, METHODS, type RequestListener, type Server } from 'node:http';
 import { FastifyAdapter } from '@nestjs/platform-fastify';
 import type { FastifyInstance } from 'fastify';
 import type { Settings } from '../../../config/settings';
 import { stringifyJson } from '../../json/json';
 import { normalizeForwardedFor } from '../access/client-ip';
 import { deferBodyParsing } from './request-body';
-import { limitPipelining } from './pipelining';
-import { RequestPacing } from './request-pacing';
+import { queueRequests } from './request-queue';
+import { giveUpUnread } from './unread-response';
+import { ignoreUpgrades } from './upgrade';
 import { MAX_URL_LENGTH, rewriteUrl } from './url-check';
 
 /** A request ID from a gateway is used if it is short, harmless in a log line, and not a misplaced API key. */
@@ -15,6 +16,8 @@ const SAFE_REQUEST_ID = /^(?!.*pets_(live|test)_)[A-Za-z0-9._~+/=:-]{1,128}$/;
 /** Timeouts for receiving the header fields, and the whole request. */
 const HEADERS_TIMEOUT_MS = 5_000;
 const REQUEST_TIMEOUT_MS = 10_000;
+/** Longer than the gateways' own timeouts, so that they close idle connections first. */
+const KEEP_ALIVE_TIMEOUT_MS = 72_000;
 
 /** Creates the HTTP server, with everything that a request passes before it reaches a module. */
 export function createHttpAdapter({ trustProxy }: Pick<Settings, 'trustProxy'>): FastifyAdapter {
@@ -22,9 +25,7 @@ export function createHttpAdapter({ trustProxy }: Pick<Settings, 'trustProxy'>):
     trustProxy: createTrustProxyOption(trustProxy),
     genReqId: generateRequestId,
     rewriteUrl,
-    // Otherwise, Node itself would respond to requests that lack Host, and without an Error body (see url-check.ts).
-    http: { requireHostHeader: false, headersTimeout: HEADERS_TIMEOUT_MS, connectionsCheckingInterval: 1_000 },
-    requestTimeout: REQUEST_TIMEOUT_MS,
+    serverFactory: createHttpServer,
     routerOptions: { maxParamLength: MAX_URL_LENGTH },
     return503OnClosing: false,
     // See respondToProtocolErrors.
@@ -42,9 +43,6 @@ export function createHttpAdapter({ trustProxy }: Pick<Settings, 'trustProxy'>):
   }
   deferBodyParsing(fastify);
   acceptAllMethods(fastify);
-  limitPipelining(fastify.server, new RequestPacing(fastify.server));
-  ignoreExpectations(fastify.server);
-  allowHalfOpenConnections(fastify.server);
   return adapter;
 }
 
@@ -65,14 +63,27 @@ function acceptAllMethods(fastify: FastifyInstance): void {
   });
 }
 
-/** RFC 9110 section 10.1.1 allows ignoring an unknown expectation; Node would respond with 417 without a body. */
-function ignoreExpectations(server: Server): void {
+function createHttpServer(listener: RequestListener): Server {
+  const server = createServer(
+    {
+      // Otherwise, Node itself would respond to requests that lack Host, and without an Error body (see url-check.ts).
+      requireHostHeader: false,
+      joinDuplicateHeaders: true,
+      headersTimeout: HEADERS_TIMEOUT_MS,
+      requestTimeout: REQUEST_TIMEOUT_MS,
+      connectionsCheckingInterval: 1_000,
+      keepAliveTimeout: KEEP_ALIVE_TIMEOUT_MS,
+    },
+    queueRequests((request, response) => {
+      giveUpUnread(response);
+      listener(request, response);
+    }),
+  );
+  // RFC 9110 section 10.1.1 allows ignoring an unknown expectation; Node would respond with 417 without a body.
   server.on('checkExpectation', (request, response) => {
     server.emit('request', request, response);
   });
-}
-
-/** A client that closes its side after sending its request can still read the response. */
-function allowHalfOpenConnections(server: Server): void {
-  Object.assign(server, { httpAllowHalfOpen: true });
+  ignoreUpgrades(server);
+  // A client that closes its side after sending its request can still read the response.
+  return Object.assign(server, { httpAllowHalfOpen: true });
 }

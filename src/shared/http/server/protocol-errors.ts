@@ -4,8 +4,8 @@ import type { Socket } from 'node:net';
 import { Logger } from '@nestjs/common';
 import { PetStoreError } from '../../domain/pet-store-error';
 import type { ErrorDto } from '../errors/error.dto';
-import { END_OF_HEADERS, stopReading } from './pipelining';
 import { UNCACHED_HEADERS } from '../access/security-headers';
+import { completeRequests, endConnection } from './request-queue';
 import { createMethodNotAllowedError, type RouteTable } from './route-table';
 import { isUnderV1, MAX_URL_LENGTH, toOriginForm } from './url-check';
 
@@ -17,8 +17,11 @@ type ParserError = Error & {
   readonly bytesParsed?: number;
 };
 
+const REQUEST_TIMEOUT = 'ERR_HTTP_REQUEST_TIMEOUT';
 /** Error codes of connections whose client has disconnected, whether or not it sent anything. */
 const CLIENT_DISCONNECTED = new Set<string | undefined>(['ECONNRESET', 'EPIPE', 'HPE_INVALID_EOF_STATE']);
+
+const END_OF_HEADERS = '\r\n\r\n';
 
 const logger = new Logger('ProtocolErrors');
 
@@ -28,7 +31,8 @@ export interface ProtocolErrorOptions {
   readonly getErrorHeaders: (error: ErrorDto) => Readonly<Record<string, string>>;
   /** The rate limit headers of a response under `/v1` to this IP address. */
   readonly getRateLimitHeaders: (ip: string) => Readonly<Record<string, string>>;
-  readonly onResponse: (requestId: string, status: number, socket: Socket) => void;
+  /** @param socket the connection of a request in progress whose rest was rejected */
+  readonly onResponse: (requestId: string, status: number, socket?: Socket) => void;
 }
 
 /** Responds to input that never becomes a request (not HTTP, too slow, or CONNECT), and ends the connection. */
@@ -63,22 +67,24 @@ async function endWithError(
   error: PetStoreError,
   additionalHeaders: Readonly<Record<string, string>> = {},
 ): Promise<void> {
-  const connection = stopReading(socket);
-  if (connection === undefined) {
+  const completed = await completeRequests(socket);
+  if (completed === undefined) {
     return;
   }
   // Node removes its own listener when it gives up on a connection.
   socket.on('error', () => undefined);
-  const incompleteResponse = await connection.waitForResponses();
-  if (incompleteResponse?.headersSent !== true) {
-    const [id, body] = [randomUUID(), toDto(error)];
+  const { incomplete } = completed;
+  if (incomplete?.response.headersSent !== true) {
+    // A request that had to wait behind others is not late by its client's fault.
+    const hadToWait = parserError?.code === REQUEST_TIMEOUT && incomplete !== undefined && !incomplete.isStarted;
+    const [id, body] = [randomUUID(), toDto(hadToWait ? new PetStoreError('service_unavailable') : error)];
     if (!CLIENT_DISCONNECTED.has(parserError?.code)) {
-      onResponse(id, body.status, socket);
+      onResponse(id, body.status, incomplete?.isStarted ? socket : undefined);
     }
     const hasBody =
-      incompleteResponse === undefined
+      incomplete === undefined
         ? parserError === undefined || !isHead(parserError)
-        : incompleteResponse.req.method !== 'HEAD';
+        : incomplete.request.method !== 'HEAD';
     writeError(
       socket,
       body,
@@ -93,7 +99,7 @@ async function endWithError(
       hasBody,
     );
   }
-  connection.end();
+  endConnection(socket);
 }
 
 /** The error for bytes that never became a request. */
@@ -103,7 +109,7 @@ export function createProtocolError(parserError: ParserError): PetStoreError {
       return getRequestLine(parserError).length > MAX_URL_LENGTH
         ? new PetStoreError('uri_too_long', 'The URL is too long.')
         : new PetStoreError('headers_too_large');
-    case 'ERR_HTTP_REQUEST_TIMEOUT':
+    case REQUEST_TIMEOUT:
       return new PetStoreError('request_timeout');
     default:
       return new PetStoreError('malformed_request');
@@ -146,6 +152,7 @@ function writeError(
     ...UNCACHED_HEADERS,
     'content-type': 'application/json; charset=utf-8',
     'content-length': Buffer.byteLength(body),
+    date: new Date().toUTCString(),
     connection: 'close',
   };
   const lines = Object.entries(fields).map(([name, value]) => `${name}: ${value}`);

@@ -7,6 +7,9 @@ export const MAX_URL_LENGTH = 8_000;
 const REJECTED_PATH = '/-';
 const REJECTED_PATH_UNDER_V1 = '/v1/-';
 
+/** A host name, or an IP address, with or without a port (RFC 9110 section 7.2). Several `Host` fields arrive joined by ", ". */
+const HOST = /^([\w.~!$&'()*+,;=%-]+|\[[\da-f:.]+\])(:\d*)?$/i;
+
 /** Whether a URL, in origin form, is `/v1` or something below it. */
 export function isUnderV1(url: string): boolean {
   return /^\/v1([/?]|$)/.test(url);
@@ -15,12 +18,13 @@ export function isUnderV1(url: string): boolean {
 const urlErrors = new WeakMap<IncomingMessage, PetStoreError>();
 
 /**
- * Runs before routing. A URL that the HTTP layer itself would reject is rewritten to a path without a route; under `/v1`, the guards then
+ * Runs before routing. A request that the HTTP layer itself would reject gets to a path without a route; under `/v1`, the guards then
  * run first. `getUrlError` returns the error for the response.
  */
 export function rewriteUrl(request: IncomingMessage): string {
   const url = toOriginForm(request.url ?? '/');
-  const error = (isUnderV1(url) ? findUrlErrorUnderV1(url, request) : undefined) ?? findUrlError(url);
+  const error =
+    findHeaderError(request) ?? (isUnderV1(url) ? findUrlErrorUnderV1(url) : undefined) ?? findUrlError(url);
   if (error === undefined) {
     return url;
   }
@@ -32,10 +36,20 @@ export function getUrlError(request: IncomingMessage): PetStoreError | undefined
   return urlErrors.get(request);
 }
 
-function findUrlErrorUnderV1(url: string, { httpVersion, headers }: IncomingMessage): PetStoreError | undefined {
-  if (headers.host === undefined && httpVersion !== '1.0') {
-    return new PetStoreError('malformed_request', 'The Host header is missing.');
+function findHeaderError({ httpVersion, headers }: IncomingMessage): PetStoreError | undefined {
+  const { host, 'transfer-encoding': coding = 'chunked' } = headers;
+  if (host === undefined ? httpVersion !== '1.0' : !HOST.test(host)) {
+    return new PetStoreError(
+      'malformed_request',
+      `The Host header ${host === undefined ? 'is missing' : 'is not one host'}.`,
+    );
   }
+  return coding.toLowerCase() === 'chunked'
+    ? undefined
+    : new PetStoreError('not_implemented', 'The only supported transfer coding is chunked.');
+}
+
+function findUrlErrorUnderV1(url: string): PetStoreError | undefined {
   const path = url.split('?', 1)[0] ?? '';
   // The router would treat the empty segment as an empty parameter.
   return (path.endsWith('/') && path !== '/v1/') || path.includes('//')

@@ -1,0 +1,38 @@
+import type { IncomingMessage, Server } from 'node:http';
+import type { Socket } from 'node:net';
+import { completeRequests, forgetConnection } from './request-queue';
+
+/**
+ * Serves a request with an `Upgrade` field as if it had none (RFC 9110 section 7.8), and what follows it on the connection. Node itself
+ * would lose what arrives in the same packet. A module that accepts upgrades, such as a WebSocket gateway, replaces this.
+ */
+export function ignoreUpgrades(server: Server): void {
+  const serve = async (request: IncomingMessage, socket: Socket, rest: Buffer) => {
+    await completeRequests(socket);
+    forgetConnection(socket);
+    socket.unshift(Buffer.concat([createHead(request), rest]));
+    server.emit('connection', socket);
+  };
+  server.once('listening', () => {
+    if (server.listenerCount('upgrade') === 0) {
+      server.on('upgrade', (request, socket, rest) => void serve(request, socket as Socket, rest));
+    }
+  });
+}
+
+/** The request line and header fields of a request, without those that ask for an upgrade. */
+function createHead({ method = '', url = '', httpVersion, rawHeaders }: IncomingMessage): Buffer {
+  const fields = rawHeaders.flatMap((name, index) => (index % 2 === 0 ? [[name, rawHeaders[index + 1] ?? '']] : []));
+  const lines = fields.flatMap(([name = '', value = '']) => {
+    switch (name.toLowerCase()) {
+      case 'upgrade':
+      case 'http2-settings':
+        return [];
+      case 'connection':
+        return [`${name}: ${value.replace(/\b(upgrade|http2-settings)\b/gi, 'x-ignored')}`];
+      default:
+        return [`${name}: ${value}`];
+    }
+  });
+  return Buffer.from(`${[`${method} ${url} HTTP/${httpVersion}`, ...lines].join('\r\n')}\r\n\r\n`, 'latin1');
+}
