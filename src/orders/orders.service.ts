@@ -1,10 +1,11 @@
 import { Injectable } from '@nestjs/common';
 import { PetsService } from '../pets';
 import { Clock } from '../shared/domain/clock';
+import type { Page } from '../shared/domain/page';
 import { UnitOfWork } from '../shared/domain/unit-of-work';
 import { type Order, placeOrder, type PlaceOrderInput } from './domain/order';
 import { OrderNotFoundError, PetNotAvailableError, UnknownPetError } from './domain/order-errors';
-import { type OrderPage, type OrderQuery, OrderRepository } from './domain/order.repository';
+import { type OrderQuery, OrderRepository } from './domain/order.repository';
 
 @Injectable()
 export class OrdersService {
@@ -32,8 +33,8 @@ export class OrdersService {
     });
   }
 
-  /** One page of an account's orders by ascending ID. */
-  list(query: OrderQuery): Promise<OrderPage> {
+  /** Returns a page of an account's orders by ascending ID. */
+  list(query: OrderQuery): Promise<Page<Order>> {
     return this.orders.list(query);
   }
 

@@ -1,19 +1,16 @@
 import { Injectable } from '@nestjs/common';
+import type { Page } from '../shared/domain/page';
 import type { NewPet, Pet } from './domain/pet';
 import { PetNotFoundError } from './domain/pet-errors';
-import { PetRepository, type ReservationResult } from './domain/pet.repository';
-import { PetListing, type PetListingPage, type PetListingQuery } from './pet-listing';
+import { type PetQuery, PetRepository, type ReservationResult } from './domain/pet.repository';
 
 @Injectable()
 export class PetsService {
-  constructor(
-    private readonly pets: PetRepository,
-    private readonly listing: PetListing,
-  ) {}
+  constructor(private readonly pets: PetRepository) {}
 
   /** Returns a page of animals by ascending ID. */
-  list(query: PetListingQuery): Promise<PetListingPage> {
-    return this.listing.list(query);
+  list(query: PetQuery): Promise<Page<Pet>> {
+    return this.pets.list(query);
   }
 
   add(pet: NewPet): Promise<Pet> {

@@ -6,6 +6,7 @@ import { UnitOfWork } from './domain/unit-of-work';
 import { Database } from './persistence/database';
 import { ReadEndpoint } from './persistence/read-endpoint';
 import { Statements } from './persistence/statements';
+import { Tables } from './persistence/table';
 import { TypeOrmUnitOfWork } from './persistence/typeorm-unit-of-work';
 
 /** The providers that every module may inject: the settings, the clock, the database and its transactions. */
@@ -28,10 +29,11 @@ export class SharedModule {
         { provide: Database, useClass: databaseClass },
         Statements,
         ReadEndpoint,
+        Tables,
         TypeOrmUnitOfWork,
         { provide: UnitOfWork, useExisting: TypeOrmUnitOfWork },
       ],
-      exports: [Settings, Clock, DataSource, Database, Statements, ReadEndpoint, TypeOrmUnitOfWork, UnitOfWork],
+      exports: [Settings, Clock, DataSource, Database, Statements, Tables, ReadEndpoint, TypeOrmUnitOfWork, UnitOfWork],
     };
   }
 }

@@ -31,15 +31,12 @@ export function hasKnownStatus(
 ): boolean {
   const isKnown = statuses.includes(status);
   if (!isKnown) {
-    reportUnknownStatus(status, `${kind} ${id}`);
+    const record = `${kind} ${id}`;
+    reportUnknownValue(
+      { status, record },
+      `the status ${JSON.stringify(status)} of ${record}`,
+      'lists do not contain it, and requests for it get 503',
+    );
   }
   return isKnown;
-}
-
-export function reportUnknownStatus(status: string, record: string): void {
-  reportUnknownValue(
-    { status, record },
-    `the status ${JSON.stringify(status)} of ${record}`,
-    'lists do not contain it, and requests for it get 503',
-  );
 }

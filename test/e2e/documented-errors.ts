@@ -16,7 +16,7 @@ import {
 import { ThrottlerException } from '@nestjs/throttler';
 import { AccountsService, KeysService } from '../../src/auth';
 import { ERROR_CATALOG } from '../../src/error-catalog';
-import { PetListing } from '../../src/pets/pet-listing';
+import { PetRepository } from '../../src/pets/domain/pet.repository';
 import type { ErrorCode } from '../../src/shared/domain/error-codes';
 import { ServiceUnavailableError } from '../../src/shared/domain/pet-store-error';
 import { toErrorDto } from '../../src/shared/http/errors/error.filter';
@@ -108,7 +108,7 @@ export const createErrorCases: ErrorCases = (service, key) => {
     bad_gateway: fromNest(new BadGatewayException()),
     gateway_timeout: fromNest(new GatewayTimeoutException()),
     service_unavailable: () => {
-      jest.spyOn(service.app.get(PetListing), 'list').mockRejectedValueOnce(new ServiceUnavailableError());
+      jest.spyOn(service.app.get(PetRepository), 'list').mockRejectedValueOnce(new ServiceUnavailableError());
       return get('/v1/pets');
     },
   };

@@ -2,7 +2,7 @@ import { IncomingMessage, request as httpRequest, ServerResponse } from 'node:ht
 import { Socket } from 'node:net';
 import { Logger } from '@nestjs/common';
 import { Readiness } from '../../src/health';
-import { PetListing } from '../../src/pets/pet-listing';
+import { PetRepository } from '../../src/pets/domain/pet.repository';
 import { ServiceUnavailableError } from '../../src/shared/domain/pet-store-error';
 import { eventually } from '../cluster/support/replica';
 import { getCode, TestService } from '../support/service';
@@ -178,7 +178,7 @@ describe('The log', () => {
     lines.length = 0;
     const failure = Object.assign(new Error('connect ECONNREFUSED 192.0.2.1:5432'), { code: 'ECONNREFUSED' });
     const query = jest
-      .spyOn(service.app.get(PetListing), 'list')
+      .spyOn(service.app.get(PetRepository), 'list')
       .mockRejectedValue(new ServiceUnavailableError(failure));
     const responses = await Promise.all([1, 2, 3].map(() => service.get('/v1/pets', { key })));
     query.mockRestore();

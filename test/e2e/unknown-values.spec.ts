@@ -116,8 +116,8 @@ describe('A value that a newer version of the service stored', () => {
     expect(await list('')).toEqual({ ids: [first, third, last], cursor: undefined });
     expect(await list('status=available')).toEqual({ ids: [first, third, last], cursor: undefined });
     const page = await list('limit=2');
-    expect(page.ids).toEqual([first, third]);
-    expect(await list(`limit=2&cursor=${page.cursor}`)).toEqual({ ids: [last], cursor: undefined });
+    expect(page.ids).toEqual([first]);
+    expect(await list(`limit=2&cursor=${page.cursor}`)).toEqual({ ids: [third, last], cursor: undefined });
     const response = await service.get(`/v1/pets/${second}`, { key });
     expect([response.status, getCode(response), response.headers['retry-after']]).toEqual([
       503,
@@ -127,7 +127,6 @@ describe('A value that a newer version of the service stored', () => {
     expect((await service.get(`/v1/pets/${first}`, { key })).status).toBe(200);
     await service.get(`/v1/pets/${second}`, { key });
     expect(findWarnings().map(({ message }) => message)).toEqual([
-      `This version does not know the status "\\"" of an animal: lists do not contain it, and requests for it get 503.`,
       `This version does not know the status "\\"" of animal ${second}: lists do not contain it, and requests for it get 503.`,
     ]);
   });

@@ -253,10 +253,7 @@ export class VisitsController {
     const filters = serializeFilters({ from, to });
     const found = await this.visits.list(from, to, decodePageCursor(query, filters), limit + 1);
     const page = found.slice(0, limit).map((visit) => new VisitDto(visit));
-    const last = page.at(-1);
-    if (found.length > limit && last !== undefined) {
-      setNextLink(reply, ADDRESS, query, filters, last.id);
-    }
+    setNextLink(reply, ADDRESS, query, filters, found.length > limit ? page.at(-1)?.id : undefined);
     return page;
   }
 }

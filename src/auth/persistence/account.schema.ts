@@ -1,6 +1,6 @@
 import { EntitySchema } from 'typeorm';
 import { identityColumn } from '../../shared/persistence/bigint-column';
-import { createInCondition } from '../../shared/persistence/sql';
+import { createInCondition } from '../../shared/persistence/table-statements';
 import { Account, PLANS } from '../domain/account';
 
 export const AccountSchema = new EntitySchema<Account>({

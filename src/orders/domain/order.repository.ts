@@ -1,3 +1,4 @@
+import type { Page } from '../../shared/domain/page';
 import type { NewOrder, Order, OrderStatus } from './order';
 
 export interface OrderQuery {
@@ -6,14 +7,8 @@ export interface OrderQuery {
   readonly petId: bigint | undefined;
   /** Only orders with a larger ID. */
   readonly after: bigint;
-  /** The maximum number of orders. */
+  /** The maximum number of orders; never more than `MAX_PAGE_LIMIT`. */
   readonly limit: number;
-}
-
-export interface OrderPage {
-  readonly orders: readonly Order[];
-  /** The ID after which the next page starts; undefined on the last page. */
-  readonly next: bigint | undefined;
 }
 
 /** The orders of the store. Each belongs to an account, and only that account can find it. */
@@ -21,6 +16,6 @@ export abstract class OrderRepository {
   /** Stores an order and assigns its ID. */
   abstract add(order: NewOrder): Promise<Order>;
   abstract find(accountId: bigint, id: bigint): Promise<Order | null>;
-  /** Orders of an account by ascending ID. */
-  abstract list(query: OrderQuery): Promise<OrderPage>;
+  /** Returns a page of an account's orders by ascending ID. */
+  abstract list(query: OrderQuery): Promise<Page<Order>>;
 }

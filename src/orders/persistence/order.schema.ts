@@ -1,6 +1,6 @@
 import { EntitySchema } from 'typeorm';
 import { bigintColumn, identityColumn } from '../../shared/persistence/bigint-column';
-import { createInCondition } from '../../shared/persistence/sql';
+import { createInCondition } from '../../shared/persistence/table-statements';
 import { MAX_QUANTITY, Order, ORDER_STATUSES } from '../domain/order';
 
 export const OrderSchema = new EntitySchema<Order>({

@@ -1,59 +1,31 @@
 import { Injectable } from '@nestjs/common';
-import { MoreThan, type Repository } from 'typeorm';
-import { UnknownValueError } from '../../shared/domain/pet-store-error';
-import { getInsertedId } from '../../shared/persistence/bigint-column';
-import { TypeOrmUnitOfWork } from '../../shared/persistence/typeorm-unit-of-work';
-import { convertUnavailableError } from '../../shared/persistence/unavailable-error';
+import type { Page } from '../../shared/domain/page';
+import { type Table, Tables } from '../../shared/persistence/table';
 import { hasKnownStatus } from '../../shared/unknown-values';
 import { type NewOrder, Order, ORDER_STATUSES } from '../domain/order';
-import { type OrderPage, type OrderQuery, OrderRepository } from '../domain/order.repository';
+import { type OrderQuery, OrderRepository } from '../domain/order.repository';
+import { OrderSchema } from './order.schema';
 
 @Injectable()
 export class TypeOrmOrderRepository extends OrderRepository {
-  constructor(private readonly unitOfWork: TypeOrmUnitOfWork) {
+  private readonly table: Table<Order>;
+
+  constructor(tables: Tables) {
     super();
-    unitOfWork.requireSchema(Order);
+    this.table = tables.get(OrderSchema, (order) => hasKnownStatus(ORDER_STATUSES, 'order', order));
   }
 
-  add(order: NewOrder): Promise<Order> {
-    return convertUnavailableError(async () => {
-      const id = getInsertedId(await this.orders.insert(order));
-      const { accountId, petId, quantity, status, shipDate, placedAt } = order;
-      return new Order(id, accountId, petId, quantity, status, shipDate, placedAt);
-    });
+  async add(order: NewOrder): Promise<Order> {
+    const { accountId, petId, quantity, status, shipDate, placedAt } = order;
+    return new Order(await this.table.insert(order), accountId, petId, quantity, status, shipDate, placedAt);
   }
 
-  find(accountId: bigint, id: bigint): Promise<Order | null> {
-    return convertUnavailableError(async () => {
-      const order = await this.orders.findOneBy({ accountId, id });
-      if (order !== null && !this.isKnown(order)) {
-        throw new UnknownValueError();
-      }
-      return order;
-    });
+  async find(accountId: bigint, id: bigint): Promise<Order | null> {
+    const order = await this.table.find(id);
+    return order?.accountId === accountId ? order : null;
   }
 
-  list({ accountId, status, petId, after, limit }: OrderQuery): Promise<OrderPage> {
-    return convertUnavailableError(async () => {
-      const found = await this.orders.find({
-        where: {
-          accountId,
-          id: MoreThan(after),
-          ...(status !== undefined && { status }),
-          ...(petId !== undefined && { petId }),
-        },
-        order: { id: 'ASC' },
-        // One more order than the page holds shows whether there is a next page.
-        take: limit + 1,
-      });
-      const orders = found.slice(0, limit);
-      return { orders: orders.filter(this.isKnown), next: found.length > limit ? orders.at(-1)?.id : undefined };
-    });
-  }
-
-  private readonly isKnown = (order: Order) => hasKnownStatus(ORDER_STATUSES, 'order', order);
-
-  private get orders(): Repository<Order> {
-    return this.unitOfWork.manager.getRepository(Order);
+  list({ accountId, status, petId, ...page }: OrderQuery): Promise<Page<Order>> {
+    return this.table.page({ filters: { accountId, status, petId }, ...page });
   }
 }

@@ -1,8 +1,9 @@
-import { Body, Controller, Get, Header, Param, Post, Query, Res } from '@nestjs/common';
+import { Body, Controller, Get, Param, Post, Query, Res } from '@nestjs/common';
 import { ApiCreatedResponse, ApiOkResponse, ApiOperation, ApiParam, getSchemaPath } from '@nestjs/swagger';
 import type { FastifyReply } from 'fastify';
 import { Settings } from '../../config/settings';
 import { Idempotent } from '../../idempotency';
+import type { Page } from '../../shared/domain/page';
 import { MAX_PAGE_LIMIT } from '../../shared/domain/page-limit';
 import { ApiErrors } from '../../shared/openapi/api-errors';
 import { ApiGroup } from '../../shared/openapi/api-group.decorator';
@@ -27,8 +28,6 @@ export class PetsController {
   ) {}
 
   @Get()
-  // The database returns the page as JSON text.
-  @Header('content-type', 'application/json; charset=utf-8')
   @ApiOperation({
     summary: 'List animals',
     description:
@@ -42,15 +41,15 @@ export class PetsController {
     schema: { title: 'Pets', type: 'array', maxItems: MAX_PAGE_LIMIT, items: { $ref: getSchemaPath(PetDto) } },
   })
   @ApiErrors('invalid_parameter', 'invalid_cursor')
-  async listPets(@Query() query: ListPetsQueryDto, @Res({ passthrough: true }) reply: FastifyReply): Promise<string> {
-    const { status } = query;
+  async listPets(
+    @Query() query: ListPetsQueryDto,
+    @Res({ passthrough: true }) reply: FastifyReply,
+  ): Promise<Page<PetDto>> {
+    const { status, limit } = query;
     const filters = serializeFilters({ status });
-    const after = decodePageCursor(query, filters);
-    const { json, next } = await this.pets.list({ status, after, limit: query.limit });
-    if (next !== undefined) {
-      setNextLink(reply, `${this.settings.baseUrl}/pets`, query, filters, next);
-    }
-    return json;
+    const page = await this.pets.list({ status, after: decodePageCursor(query, filters), limit });
+    setNextLink(reply, `${this.settings.baseUrl}/pets`, query, filters, page.next);
+    return page.map(PetDto);
   }
 
   @Post()

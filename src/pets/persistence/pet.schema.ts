@@ -1,6 +1,6 @@
 import { EntitySchema } from 'typeorm';
 import { bigintColumn, identityColumn } from '../../shared/persistence/bigint-column';
-import { createInCondition } from '../../shared/persistence/sql';
+import { createInCondition } from '../../shared/persistence/table-statements';
 import { Pet, PET_NAME_MAX_LENGTH, PET_STATUSES } from '../domain/pet';
 
 export const PetSchema = new EntitySchema<Pet>({

@@ -15,13 +15,15 @@ export function decodePageCursor({ cursor }: PageQueryDto, filters: string): big
   return cursor === undefined ? 0n : decodeCursor(cursor, filters);
 }
 
-/** Sets the `Link` header (RFC 8288) to the next page of the list at `url`, which starts after the ID `next`. */
+/** Sets the `Link` header (RFC 8288) to the next page of the list at `url`, if there is one. */
 export function setNextLink(
   reply: FastifyReply,
   url: string,
   { limit }: PageQueryDto,
   filters: string,
-  next: bigint,
+  next: bigint | undefined,
 ): void {
-  reply.header('link', `<${url}?limit=${limit}${filters}&cursor=${encodeCursor(next, filters)}>; rel="next"`);
+  if (next !== undefined) {
+    reply.header('link', `<${url}?limit=${limit}${filters}&cursor=${encodeCursor(next, filters)}>; rel="next"`);
+  }
 }

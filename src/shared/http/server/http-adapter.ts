@@ -3,6 +3,7 @@ import { createServer, type IncomingMessage, METHODS, type RequestListener, type
 import { FastifyAdapter } from '@nestjs/platform-fastify';
 import type { FastifyInstance } from 'fastify';
 import type { Settings } from '../../../config/settings';
+import { Page } from '../../domain/page';
 import { stringifyJson } from '../../json/json';
 import { normalizeForwardedFor } from '../access/client-ip';
 import { deferBodyParsing } from './request-body';
@@ -35,7 +36,7 @@ export function createHttpAdapter({ trustProxy }: Pick<Settings, 'trustProxy'>):
   for (const property of ['principal', 'rateLimitOutcome', 'traceId', 'logFields']) {
     fastify.decorateRequest(property, undefined);
   }
-  fastify.setReplySerializer((payload) => stringifyJson(payload));
+  fastify.setReplySerializer(serialize);
   // Nest registers its own parsers once: now, so that the next line can remove them.
   adapter.registerParserMiddleware();
   if (trustProxy !== false) {
@@ -44,6 +45,18 @@ export function createHttpAdapter({ trustProxy }: Pick<Settings, 'trustProxy'>):
   deferBodyParsing(fastify);
   acceptAllMethods(fastify);
   return adapter;
+}
+
+/** The JSON of pages, which requests that arrive together share. */
+const pages = new WeakMap<Page<unknown>, string>();
+
+function serialize(payload: unknown): string {
+  if (!(payload instanceof Page)) {
+    return stringifyJson(payload);
+  }
+  const json = pages.get(payload) ?? stringifyJson(payload);
+  pages.set(payload, json);
+  return json;
 }
 
 /** With n gateways in front of the service, the n nearest IP addresses are theirs; hop 0 is the direct peer. */

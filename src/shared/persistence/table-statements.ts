@@ -1,0 +1,173 @@
+import type { EntitySchema, EntitySchemaColumnOptions, ValueTransformer } from 'typeorm';
+import { MAX_PAGE_LIMIT } from '../domain/page-limit';
+import type { Row, Statement } from './statements';
+
+/** The part of a row that a statement returns in front of the columns of the table: to which item of a batch the row belongs. */
+const NUMBER = 'batch_number';
+
+/** Returns the SQL condition that a column holds one of the values. */
+export function createInCondition(column: string, values: readonly string[]): string {
+  return `${column} IN (${values.map((value) => `'${value}'`).join(', ')})`;
+}
+
+/** Writes the items of a batch as the parameter of `json_to_recordset`, which reads a bigint from a string of its digits. */
+export function formatBatch(items: readonly object[]): string {
+  const numbered = items.map((item, number) => ({ ...item, [NUMBER]: number }));
+  return JSON.stringify(numbered, (_, value: unknown) => (typeof value === 'bigint' ? value.toString() : value));
+}
+
+interface Column {
+  readonly property: string;
+  readonly name: string;
+  readonly type: string;
+  readonly isGenerated: boolean;
+  readonly fromDatabase: (value: unknown) => unknown;
+}
+
+/**
+ * The statements that find, list and insert the rows of a schema in batches: one statement for all items that arrive together. The estimate
+ * of the planner for a JSON parameter does not depend on its value, so that each connection plans a statement once.
+ */
+export class TableStatements<Entity> {
+  readonly find: Statement;
+  readonly insert: Statement;
+  private readonly table: string;
+  private readonly columns: readonly Column[];
+  private readonly pages = new Map<string, Statement>();
+
+  constructor(private readonly schema: EntitySchema<Entity>) {
+    const { tableName, name, columns } = schema.options;
+    this.table = quote(tableName ?? name);
+    this.columns = Object.entries<EntitySchemaColumnOptions | undefined>(columns).flatMap(([property, options]) =>
+      options === undefined ? [] : [createColumn(property, options)],
+    );
+    this.find = this.createSelect('find', 'id bigint', this.createRecords('entity.id = request.id', 'entity.id', 1));
+    const inserted = this.columns.filter(({ isGenerated }) => !isGenerated);
+    this.insert = {
+      name: `${this.table}_insert`,
+      text: `
+        INSERT INTO ${this.table} (${inserted.map((column) => quote(column.name)).join(', ')})
+        SELECT ${inserted.map(({ property }) => quote(property)).join(', ')}
+        FROM json_to_recordset($1) AS item (${NUMBER} int, ${inserted.map(declare).join(', ')})
+        ORDER BY ${NUMBER} RETURNING id`,
+      columns: ['id'],
+    };
+  }
+
+  /**
+   * The statement for pages by ascending ID of the rows with some values. With one row more than the page holds, it shows whether there is
+   * a next page. The constant limit shows the planner how short a page is.
+   */
+  getPage(filters: readonly string[]): Statement {
+    const key = filters.join();
+    let statement = this.pages.get(key);
+    if (statement === undefined) {
+      const columns = filters.map((property) => this.getColumn(property));
+      const { condition, order } = this.createPageCondition(columns);
+      const records = this.createRecords(condition, order, MAX_PAGE_LIMIT + 1);
+      const request = ['page_after bigint', 'page_size int', ...columns.map(declare)].join(', ');
+      const page = `SELECT * FROM (${records}) AS longest LIMIT page_size`;
+      statement = this.createSelect(['page', ...filters].join('_'), request, page);
+      this.pages.set(key, statement);
+    }
+    return statement;
+  }
+
+  /** Groups rows by the items of their batch; an item has no rows, or some in the order of the statement. */
+  group(rows: readonly Row[], items: number): Row[][] {
+    const groups = Array.from({ length: items }, (): Row[] => []);
+    const idIndex = this.columns.findIndex(({ property }) => property === 'id') + 1;
+    for (const row of rows) {
+      if (row[idIndex] !== null) {
+        groups[row[0] as number]?.push(row);
+      }
+    }
+    return groups;
+  }
+
+  /** Creates an entity as TypeORM does. */
+  createEntity(row: Row): Entity {
+    const entity = new (this.schema.options.target as new () => Entity)() as Record<string, unknown>;
+    this.columns.forEach(({ property, fromDatabase }, index) => {
+      entity[property] = fromDatabase(row[index + 1]);
+    });
+    return entity as Entity;
+  }
+
+  private createSelect(name: string, request: string, records: string): Statement {
+    return {
+      name: `${this.table}_${name}`,
+      // Items without rows have one row of nulls: a read endpoint adds its position to each row.
+      text: `
+        SELECT ${NUMBER}, record.* FROM json_to_recordset($1) AS request (${NUMBER} int, ${request})
+        LEFT JOIN LATERAL (${records}) AS record ON true`,
+      columns: [NUMBER, ...this.columns.map((column) => column.name)],
+    };
+  }
+
+  private createRecords(condition: string, order: string, limit: number): string {
+    const columns = this.columns.map(({ name }) => `entity.${quote(name)}`).join(', ');
+    return `SELECT ${columns} FROM ${this.table} AS entity WHERE ${condition} ORDER BY ${order} LIMIT ${limit}`;
+  }
+
+  /**
+   * Written so that only the index on the filters and the ID can serve it: with `status = 'available'`, PostgreSQL may scan the IDs instead,
+   * past a million sold animals before the first available one.
+   */
+  private createPageCondition(filters: readonly Column[]): { readonly condition: string; readonly order: string } {
+    const indexed = this.findIndexedFilters(filters);
+    const others = filters.filter((column) => !indexed.includes(column));
+    const list = (columns: readonly Column[], side: (column: Column) => string, ...last: string[]) =>
+      `(${[...columns.map(side), ...last].join(', ')})`;
+    const start = `${list(indexed, own, 'entity.id')} > ${list(indexed, requested, 'page_after')}`;
+    const end = indexed.length === 0 ? [] : [`${list(indexed, own)} <= ${list(indexed, requested)}`];
+    const equal = others.map((column) => `${own(column)} = ${requested(column)}`);
+    return { condition: [start, ...end, ...equal].join(' AND '), order: [...indexed.map(own), 'entity.id'].join(', ') };
+  }
+
+  /** The filters that an index on some of them and the ID serves, in the order of the index. */
+  private findIndexedFilters(filters: readonly Column[]): readonly Column[] {
+    const properties = filters.map(({ property }) => property);
+    const indices = (this.schema.options.indices ?? []).map(({ columns }) => (Array.isArray(columns) ? columns : []));
+    const [best = []] = indices
+      .filter((columns) => columns.at(-1) === 'id' && columns.slice(0, -1).every((it) => properties.includes(it)))
+      .sort((a, b) => b.length - a.length);
+    return best.slice(0, -1).map((property) => this.getColumn(property));
+  }
+
+  private getColumn(property: string): Column {
+    const column = this.columns.find((it) => it.property === property);
+    if (column === undefined) {
+      throw new Error(`${this.schema.options.name} has no column ${property}.`);
+    }
+    return column;
+  }
+}
+
+function createColumn(property: string, options: EntitySchemaColumnOptions): Column {
+  const { name = property, type, generated, transformer } = options;
+  const transformers: ValueTransformer[] = [transformer ?? []].flat();
+  return {
+    property,
+    name,
+    type: String(type),
+    isGenerated: generated !== undefined,
+    fromDatabase: (value) => transformers.reduceRight<unknown>((result, it) => it.from(result), value),
+  };
+}
+
+function declare({ property, type }: Column): string {
+  return `${quote(property)} ${type}`;
+}
+
+function own({ name }: Column): string {
+  return `entity.${quote(name)}`;
+}
+
+function requested({ property }: Column): string {
+  return `request.${quote(property)}`;
+}
+
+function quote(name: string): string {
+  return /^[a-z_]+$/.test(name) ? name : `"${name.replaceAll('"', '""')}"`;
+}
