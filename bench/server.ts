@@ -4,44 +4,44 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { findFreePort } from '../test/support/process';
 
-export const ROOT = join(__dirname, '../..');
-const SCRIPTS = {
-  service: 'dist/src/main.js',
-  baseline: 'dist/bench/baseline/server.js',
-  lean: 'dist/bench/lean/server.js',
-  stock: 'dist/bench/stock/server.js',
-};
-export type System = keyof typeof SCRIPTS;
+const ROOT = join(__dirname, '../..');
+const SERVICE = 'dist/src/main.js';
+/** The clock ticks in which Linux counts CPU time, in ms. */
+const TICK_MS = 10;
 
-/** One of the compared systems, in a separate process. */
+/** One of the compared systems, in its own process, started with plain `node`. */
 export class BenchServer {
   private constructor(
     readonly origin: string,
-    /** From process start to the first 200, in ms. */
-    readonly startMs: number,
     private readonly child: ChildProcess,
   ) {}
 
-  static async start(system: System, env: Readonly<Record<string, string>>): Promise<BenchServer> {
+  /** @param system `service`, the name of a folder here, or the path of another checkout of the service */
+  static async start(system: string, env: Readonly<Record<string, string>>): Promise<BenchServer> {
     const port = await findFreePort();
-    const startedAt = performance.now();
-    const child = spawn(process.execPath, [join(ROOT, SCRIPTS[system])], {
+    const own = system === 'service' ? SERVICE : `dist/bench/${system}/server.js`;
+    const script = system.includes('/') ? join(system, SERVICE) : join(ROOT, own);
+    const child = spawn(process.execPath, [script], {
       env: { PATH: process.env.PATH, ...env, PORT: port },
       stdio: ['ignore', 'ignore', 'inherit'],
     });
-    const origin = `http://127.0.0.1:${port}`;
-    while (!(await isResponding(`${origin}/readyz`, system))) {
+    const server = new BenchServer(`http://127.0.0.1:${port}`, child);
+    while (!(await server.isListening())) {
       if (child.exitCode !== null) {
         throw new Error(`The system ${system} exited before it started to listen.`);
       }
       await sleep(10);
     }
-    return new BenchServer(origin, performance.now() - startedAt, child);
+    return server;
   }
 
-  get residentMiB(): number {
-    const status = readFileSync(`/proc/${this.child.pid ?? 0}/status`, 'utf8');
-    return Math.round(Number(/VmRSS:\s+(\d+)/.exec(status)?.[1]) / 1_024);
+  /** The CPU time that the process has used, in ms. */
+  get cpuMs(): number {
+    const fields =
+      readFileSync(`/proc/${this.child.pid ?? 0}/stat`, 'utf8')
+        .split(') ')[1]
+        ?.split(' ') ?? [];
+    return (Number(fields[11]) + Number(fields[12])) * TICK_MS;
   }
 
   async stop(): Promise<void> {
@@ -50,13 +50,13 @@ export class BenchServer {
       await ended;
     }
   }
-}
 
-/** Whether the system is ready, or listens if it has no readiness probe. */
-async function isResponding(url: string, system: System): Promise<boolean> {
-  try {
-    return (await fetch(url)).ok || system !== 'service';
-  } catch {
-    return false;
+  private async isListening(): Promise<boolean> {
+    try {
+      // Only the service has a readiness probe.
+      return [200, 401, 404].includes((await fetch(`${this.origin}/readyz`)).status);
+    } catch {
+      return false;
+    }
   }
 }

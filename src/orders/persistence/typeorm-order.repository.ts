@@ -12,7 +12,7 @@ export class TypeOrmOrderRepository extends OrderRepository {
 
   constructor(tables: Tables) {
     super();
-    this.table = tables.get(OrderSchema, (order) => hasKnownStatus(ORDER_STATUSES, 'order', order));
+    this.table = tables.get(OrderSchema, { isKnown: (order) => hasKnownStatus(ORDER_STATUSES, 'order', order) });
   }
 
   async add(order: NewOrder): Promise<Order> {

@@ -19,7 +19,7 @@ export class TypeOrmPetRepository extends PetRepository {
     tables: Tables,
   ) {
     super();
-    this.table = tables.get(PetSchema, isKnown);
+    this.table = tables.get(PetSchema, { isKnown, listsFromStandby: true });
   }
 
   async add(pet: NewPet): Promise<Pet> {

@@ -45,6 +45,12 @@ export class Batcher<Item, Result> {
     });
   }
 
+  /** Processes an item at once and alone. */
+  async runAlone(item: Item): Promise<Result> {
+    const [result] = await this.processBatch([item]);
+    return result as Result;
+  }
+
   private schedule(): void {
     if (!this.isScheduled && this.queue.length > 0 && this.runningBatches < this.maxConcurrentBatches) {
       this.isScheduled = true;

@@ -26,6 +26,13 @@ export interface PageQuery<Entity> {
   readonly limit: number;
 }
 
+export interface TableOptions<Entity> {
+  /** Whether this version of the service knows all values of a row: others are not listed, and cannot be found. */
+  readonly isKnown?: (entity: Entity) => boolean;
+  /** Whether pages may come from a standby, so that a client may not see what it has just written. */
+  readonly listsFromStandby?: boolean;
+}
+
 /** A page as an item of a batch, with the values of the filters. */
 interface PageItem {
   readonly page_after: bigint;
@@ -42,16 +49,14 @@ export class Tables {
     private readonly unitOfWork: TypeOrmUnitOfWork,
   ) {}
 
-  /**
-   * @param isKnown whether this version of the service knows all values of a row: others are not listed, and cannot be found
-   * @throws Error when the schema is not listed in src/typeorm.config.ts
-   */
+  /** @throws Error when the schema is not listed in src/typeorm.config.ts */
   get<Entity extends Identified>(
     schema: EntitySchema<Entity>,
-    isKnown: (entity: Entity) => boolean = () => true,
+    { isKnown = () => true, listsFromStandby = false }: TableOptions<Entity> = {},
   ): Table<Entity> {
     this.unitOfWork.requireSchema(schema.options.target as new () => Entity);
-    return new Table(new TableStatements(schema), isKnown, this.statements, this.endpoint, this.unitOfWork);
+    const source = listsFromStandby ? this.endpoint : this.statements;
+    return new Table(new TableStatements(schema), isKnown, this.statements, source, this.unitOfWork);
   }
 }
 
@@ -68,7 +73,7 @@ export class Table<Entity extends Identified> {
     private readonly table: TableStatements<Entity>,
     private readonly isKnown: (entity: Entity) => boolean,
     private readonly statements: Statements,
-    private readonly endpoint: ReadEndpoint,
+    private readonly pageSource: ReadEndpoint | Statements,
     private readonly unitOfWork: TypeOrmUnitOfWork,
   ) {
     this.finds = new Batcher((ids) => this.selectByIds(ids), MAX_CONCURRENT_BATCHES);
@@ -77,7 +82,7 @@ export class Table<Entity extends Identified> {
 
   /** @throws UnknownValueError, ServiceUnavailableError */
   async find(id: bigint): Promise<Entity | null> {
-    const row = await this.runTogether(this.finds, id, (ids) => this.selectByIds(ids));
+    const row = await this.run(this.finds, id);
     const entity = row === undefined ? null : this.table.createEntity(row);
     if (entity !== null && !this.isKnown(entity)) {
       throw new UnknownValueError();
@@ -85,36 +90,27 @@ export class Table<Entity extends Identified> {
     return entity;
   }
 
-  /** Returns a page by ascending ID, from a standby if one is configured. @throws ServiceUnavailableError */
+  /** Returns a page by ascending ID. @throws ServiceUnavailableError */
   page({ filters = {}, after, limit }: PageQuery<Entity>): Promise<Page<Entity>> {
     const values = Object.entries(filters).filter(([, value]) => value !== undefined);
     const statement = this.table.getPage(values.map(([property]) => property));
-    const process = (items: readonly PageItem[]) => this.selectPages(statement, items);
     let batcher = this.pages.get(statement);
     if (batcher === undefined) {
-      batcher = new Batcher(process, MAX_CONCURRENT_BATCHES);
+      batcher = new Batcher((items) => this.selectPages(statement, items), MAX_CONCURRENT_BATCHES);
       this.pages.set(statement, batcher);
     }
     const size = Math.min(limit, MAX_PAGE_LIMIT) + 1;
     const item: PageItem = { ...Object.fromEntries(values), page_after: after, page_size: size };
-    return this.runTogether(batcher, item, process);
+    return this.run(batcher, item);
   }
 
   /** Inserts a row. @returns the ID that the database assigned @throws ServiceUnavailableError */
   insert(item: Omit<Entity, 'id'>): Promise<bigint> {
-    return this.runTogether(this.inserts, item, (items) => this.insertAll(items));
+    return this.run(this.inserts, item);
   }
 
-  private async runTogether<Item, Result>(
-    batcher: Batcher<Item, Result>,
-    item: Item,
-    process: (items: readonly Item[]) => Promise<readonly Result[]>,
-  ): Promise<Result> {
-    if (this.unitOfWork.transaction === undefined) {
-      return batcher.add(item);
-    }
-    const [result] = await process([item]);
-    return result as Result;
+  private run<Item, Result>(batcher: Batcher<Item, Result>, item: Item): Promise<Result> {
+    return this.unitOfWork.transaction === undefined ? batcher.add(item) : batcher.runAlone(item);
   }
 
   private async selectByIds(ids: readonly bigint[]): Promise<(Row | undefined)[]> {
@@ -126,7 +122,7 @@ export class Table<Entity extends Identified> {
     // Equal pages are read once.
     const keys = items.map((item) => formatBatch([item]));
     const distinct = [...new Map(items.map((item, index) => [keys[index], item]))];
-    const rows = await this.endpoint.read(statement, [formatBatch(distinct.map(([, item]) => item))]);
+    const rows = await this.pageSource.read(statement, [formatBatch(distinct.map(([, item]) => item))]);
     const groups = this.table.group(rows, distinct.length);
     const pages = new Map(distinct.map(([key, item], number) => [key, this.createPage(item, groups[number] ?? [])]));
     return keys.flatMap((key) => pages.get(key) ?? []);
