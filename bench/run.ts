@@ -1,4 +1,6 @@
 import { randomBytes } from 'node:crypto';
+import { readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 import { Client } from 'pg';
 import { getFirstCharacters, generateSecret, hashSecret } from '../src/auth/api-key-secret';
@@ -13,6 +15,8 @@ const { values: options } = parseArgs({
     /** Another checkout of the service, built, which takes part as one more system. */
     compare: { type: 'string' },
     rounds: { type: 'string' },
+    /** Whether the table replaces the one in docs/performance.md. */
+    write: { type: 'boolean', default: false },
   },
 });
 const ROUNDS = Number(options.rounds ?? (options.quick ? 3 : 9));
@@ -24,6 +28,9 @@ const KEYS_PER_WARM_UP_SECOND = 3_000;
 /** The benchmark fails if listing is slower than this share of the lean system's rate; noise alone does not cause that. */
 const MIN_LISTING_RATIO = 0.7;
 const UNLIMITED = { perMinute: 1_000_000_000, perDay: 1_000_000_000 };
+
+const DOCUMENT = join(__dirname, '../../docs/performance.md');
+const TABLE = /(<!-- results -->\n)[^]*(\n<!-- \/results -->)/;
 
 interface Scenario {
   readonly name: string;
@@ -95,7 +102,12 @@ async function main(): Promise<void> {
       { name: 'create, 10,000 keys', request: create, systems: caching, keys: many },
     ];
     const results = await measure(scenarios, servers);
-    print(results, systems);
+    const table = createTable(results, systems);
+    process.stdout.write(table);
+    if (options.write) {
+      const text = readFileSync(DOCUMENT, 'utf8');
+      writeFileSync(DOCUMENT, text.replace(TABLE, `$1\n${table}\n$2`));
+    }
     const listing = computeRatios(results.get('list 20'), 'service', 'lean', 'rate').median;
     if (listing < MIN_LISTING_RATIO) {
       throw new Error(`The listing rate is ${listing.toFixed(2)} × the lean system's, below ${MIN_LISTING_RATIO}.`);
@@ -138,8 +150,8 @@ async function measure(
   return results;
 }
 
-/** Prints one table: medians, and the medians and ranges of the ratios within each round, between which a machine's speed varies. */
-function print(results: ReadonlyMap<string, Rounds>, systems: readonly string[]): void {
+/** Creates one table: medians, and the medians and ranges of the ratios within each round, between which a machine's speed varies. */
+function createTable(results: ReadonlyMap<string, Rounds>, systems: readonly string[]): string {
   const others = systems.slice(1);
   const headers = ['scenario', 'per second', 'CPU, µs', 'p99, ms'];
   const ratioHeaders = others.flatMap((other) => {
@@ -149,13 +161,9 @@ function print(results: ReadonlyMap<string, Rounds>, systems: readonly string[])
   const rows = [...results].map(([name, rounds]) => {
     const median = (value: keyof Measurement) => computeMedian(rounds.get('service')?.map((it) => it[value]) ?? []);
     const ratios = others.flatMap((other) =>
-      (['rate', 'microseconds', 'p99'] as const).map((value) => {
-        if (!rounds.has(other)) {
-          return '';
-        }
-        const { median, min, max } = computeRatios(rounds, 'service', other, value);
-        return `${median.toFixed(2)} (${min.toFixed(2)}–${max.toFixed(2)})`;
-      }),
+      (['rate', 'microseconds', 'p99'] as const).map((value) =>
+        rounds.has(other) ? formatRatio(rounds, 'service', other, value) : '',
+      ),
     );
     const [rate, microseconds, p99] = [median('rate'), median('microseconds'), median('p99')];
     return [name, Math.round(rate).toLocaleString('en'), microseconds.toFixed(0), p99.toFixed(1), ...ratios];
@@ -165,18 +173,23 @@ function print(results: ReadonlyMap<string, Rounds>, systems: readonly string[])
     [...headers, ...ratioHeaders].map((_, i) => (i === 0 ? '---' : '--:')),
     ...rows,
   ];
-  process.stdout.write(`${all.map((cells) => `| ${cells.join(' | ')} |\n`).join('')}`);
-  for (const [many, single] of [
-    ['list 20, 10,000 keys', 'list 20'],
-    ['create, 10,000 keys', 'create'],
-    ['list 20 orders', 'list 20'],
-  ] as const) {
-    const merged = new Map([many, single].map((name) => [name, results.get(name)?.get('service') ?? []]));
-    const { median, min, max } = computeRatios(merged, many, single, 'rate');
-    process.stdout.write(
-      `\n${many}: ${median.toFixed(2)} (${min.toFixed(2)}–${max.toFixed(2)}) × the rate of ${single}\n`,
-    );
-  }
+  const comparisons = (
+    [
+      ['list 20, 10,000 keys', 'list 20'],
+      ['create, 10,000 keys', 'create'],
+      ['list 20 orders', 'list 20'],
+    ] as const
+  ).map(([many, single]) => {
+    const rounds = new Map([many, single].map((name) => [name, results.get(name)?.get('service') ?? []]));
+    return `- ${many}: ${formatRatio(rounds, many, single, 'rate')} × the rate of ${single}`;
+  });
+  return `${all.map((cells) => `| ${cells.join(' | ')} |`).join('\n')}\n\n${comparisons.join('\n')}\n`;
+}
+
+/** The median of the ratios within each round, and their range. */
+function formatRatio(...args: Parameters<typeof computeRatios>): string {
+  const { median, min, max } = computeRatios(...args);
+  return `${median.toFixed(2)} (${min.toFixed(2)}–${max.toFixed(2)})`;
 }
 
 function computeRatios(rounds: Rounds | undefined, own: string, other: string, value: keyof Measurement) {
