@@ -71,8 +71,6 @@ async function endWithError(
   if (completed === undefined) {
     return;
   }
-  // Node removes its own listener when it gives up on a connection.
-  socket.on('error', () => undefined);
   const { incomplete } = completed;
   if (incomplete?.response.headersSent !== true) {
     // A request that had to wait behind others is not late by its client's fault.

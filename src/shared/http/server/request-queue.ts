@@ -88,6 +88,10 @@ export function queueRequests(listener: RequestListener): RequestListener {
  * @returns the incomplete request, if there is one; nothing if the connection is closing already
  */
 export async function completeRequests(socket: Socket): Promise<{ readonly incomplete?: Exchange } | undefined> {
+  if (socket.listenerCount('error') === 0) {
+    // Node has removed its own listener. Without one, a reset connection would end the process.
+    socket.on('error', () => undefined);
+  }
   const connection = getConnection(socket);
   if (connection.isClosing) {
     return undefined;

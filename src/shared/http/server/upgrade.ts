@@ -9,6 +9,9 @@ import { completeRequests, forgetConnection } from './request-queue';
 export function ignoreUpgrades(server: Server): void {
   const serve = async (request: IncomingMessage, socket: Socket, rest: Buffer) => {
     await completeRequests(socket);
+    if (socket.destroyed) {
+      return;
+    }
     forgetConnection(socket);
     socket.unshift(Buffer.concat([createHead(request), rest]));
     server.emit('connection', socket);
