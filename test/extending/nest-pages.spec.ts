@@ -46,13 +46,14 @@ describe("What the pages of Nest's documentation show works in a fork:", () => {
   let url: string;
   let accountId: bigint;
   let key: string;
+  const clock = new TestClock();
   const lines: string[] = [];
 
   beforeAll(async () => {
     const settings = loadSettings({ DATABASE_URL: ADMIN_DATABASE_URL, LOG_LEVEL: 'info' });
     // As createApp does, so that middleware is registered when it is in production.
     app = await NestFactory.create<NestFastifyApplication>(
-      { module: PagesModule, imports: [AppModule.forRoot(settings, new TestClock())] },
+      { module: PagesModule, imports: [AppModule.forRoot(settings, clock)] },
       createHttpAdapter(settings),
       { logger: false, abortOnError: false },
     );
@@ -509,6 +510,46 @@ describe("What the pages of Nest's documentation show works in a fork:", () => {
       expect((await getAccount(key)).body).toEqual({ id: Number(accountId) });
       expect((await getAccount(signPartnerToken(8n))).body).toEqual({ id: 8 });
       expectError(await getAccount('wrong'), 'unauthorized');
+    });
+
+    describe('@Throttle()', () => {
+      const createKey = async (perMinute: number) => {
+        const { id } = await app.get(AccountsService).create('Acme', 'enterprise', { perMinute, perDay: 1_000 });
+        return { id, key: (await app.get(KeysService).create(id)).secret };
+      };
+      const getThrottled = (token: string) => get('/v1/throttled', { authorization: `Bearer ${token}` });
+      const readRemaining = ({ headers }: Response) => Number(headers.get('x-ratelimit-remaining'));
+
+      it('limits a handler for each account, with the headers of the closest limit', async () => {
+        const [one, other] = [await createKey(100), await createKey(100)];
+        const second = (await app.get(KeysService).create(one.id)).secret;
+        for (const [index, token] of [one.key, second, one.key].entries()) {
+          const admitted = await getThrottled(token);
+          expect([admitted.status, readRemaining(admitted)]).toEqual([200, 2 - index]);
+        }
+        const rejected = await getThrottled(second);
+        expectError(rejected, 'rate_limit_exceeded');
+        const names = ['x-ratelimit-limit', 'x-ratelimit-remaining', 'x-ratelimit-reset', 'retry-after'];
+        const reset = clock.now() / 1_000 + 60;
+        expect(names.map((name) => Number(rejected.headers.get(name)))).toEqual([3, 0, reset, 60]);
+        expect((await getThrottled(other.key)).status).toBe(200);
+        // The rejected request costs nothing in the plan.
+        expect(readRemaining(await get('/v1/cats/status', { authorization: `Bearer ${one.key}` }))).toBe(96);
+        clock.advance(60_000);
+        expect((await getThrottled(second)).status).toBe(200);
+      });
+
+      it('does not count requests that the plan rejects', async () => {
+        const { id, key: token } = await createKey(2);
+        const statuses = [];
+        for (let request = 0; request < 4; request++) {
+          statuses.push((await getThrottled(token)).status);
+        }
+        expect(statuses).toEqual([200, 200, 429, 429]);
+        await app.get(AccountsService).setPlan(id, 'business');
+        clock.advance(1_000);
+        expect([(await getThrottled(token)).status, (await getThrottled(token)).status]).toEqual([200, 429]);
+      });
     });
 
     it('@SkipThrottle() does not count', async () => {

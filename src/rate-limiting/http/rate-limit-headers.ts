@@ -10,12 +10,12 @@ import { createAdmittedDecision, createBannedDecision } from '../domain/windows'
  * Sets the rate limit headers and records the outcome of the decision for logs and metrics.
  * @throws RateLimitError when the request is rejected
  */
-export function applyRateLimitDecision(reply: FastifyReply, decision: RateLimitDecision): void {
+export function applyRateLimitDecision(reply: FastifyReply, decision: RateLimitDecision, message?: string): void {
   reply.headers(formatRateLimitHeaders(decision));
   const { request } = reply;
   request.rateLimitOutcome = decision.rejection ?? (request.principal === undefined ? 'unauthenticated' : 'admitted');
   if (decision.rejection !== undefined) {
-    throw new RateLimitError(decision.rejection);
+    throw new RateLimitError(decision.rejection, message);
   }
 }
 
