@@ -29,7 +29,6 @@ const REFRESH_AFTER_MS = 150_000;
 const MAX_REFRESHED = 200;
 /** Slightly more than a minute, because at most one use of a key per minute is stored. */
 const USE_RECORDING_INTERVAL_MS = 61_000;
-/** About 41 MB. */
 const CACHE_CAPACITY = 100_000;
 
 /** A key that a lookup found. */
@@ -41,10 +40,10 @@ export interface FoundKey {
   readonly keyExpiresAt: number;
 }
 
-/** Times are whole milliseconds of the monotonic clock, because V8 needs 16 bytes more for a number with a fraction. */
+/** Times are from the monotonic clock. */
 interface CachedKey extends Pick<FoundKey, 'keyExpiresAt'> {
   readonly principal: Principal;
-  /** CACHE_TTL_MS after the lookup. */
+  readonly lookedUpAt: number;
   readonly expiresAt: number;
   /** When a use was last recorded. */
   useRecordedAt: number;
@@ -97,7 +96,7 @@ export class ApiKeyCache implements OnApplicationShutdown {
       return undefined;
     }
     if (now - cached.useRecordedAt >= USE_RECORDING_INTERVAL_MS) {
-      cached.useRecordedAt = Math.floor(now);
+      cached.useRecordedAt = now;
       this.lastUsed.record(cached.principal.keyId);
     }
     return cached.principal;
@@ -135,11 +134,10 @@ export class ApiKeyCache implements OnApplicationShutdown {
       this.keys.delete(token);
       return;
     }
-    const now = Math.floor(lookedUpAt);
-    const useRecordedAt = this.keys.get(token, now)?.useRecordedAt ?? now;
     const { principal, keyExpiresAt } = key;
-    // With a spread, V8 would create a hidden class for each object, which takes more memory than the object itself.
-    this.keys.set(copyString(token), { principal, keyExpiresAt, expiresAt: now + CACHE_TTL_MS, useRecordedAt }, now);
+    const expiresAt = lookedUpAt + CACHE_TTL_MS;
+    const useRecordedAt = this.keys.get(token, lookedUpAt)?.useRecordedAt ?? lookedUpAt;
+    this.keys.set(token, { principal, keyExpiresAt, lookedUpAt, expiresAt, useRecordedAt }, lookedUpAt);
   }
 
   /** Looks up the oldest keys again if they are in use, and evicts them if not. */
@@ -150,8 +148,7 @@ export class ApiKeyCache implements OnApplicationShutdown {
     const now = this.clock.monotonic();
     const inUse: string[] = [];
     let count = 0;
-    for (const [token, { expiresAt, useRecordedAt }] of this.keys.entries(now)) {
-      const lookedUpAt = expiresAt - CACHE_TTL_MS;
+    for (const [token, { lookedUpAt, useRecordedAt }] of this.keys.entries(now)) {
       if (now - lookedUpAt < REFRESH_AFTER_MS || ++count > MAX_REFRESHED) {
         break;
       }
@@ -245,9 +242,4 @@ function toPrincipal(
     );
   }
   return { keyId, keyFirstCharacters, accountId, plan, scope, allowance, unbanCount };
-}
-
-/** Copies a token out of its `Authorization` header, which V8 would otherwise keep in memory for as long as the token. */
-function copyString(token: string): string {
-  return Buffer.from(token, 'latin1').toString('latin1');
 }

@@ -8,8 +8,13 @@ import { LastUsedTracker } from './last-used-tracker';
 import { ApiKeyCache } from './api-key-cache';
 
 @Module({
-  imports: [AccountsModule, PassportModule, RateLimitingModule],
+  imports: [
+    AccountsModule,
+    // One strategy, or a list that is tried in order. Each finds the principal of the request.
+    PassportModule.register({ defaultStrategy: 'bearer' }),
+    RateLimitingModule,
+  ],
   providers: [Authenticator, BearerStrategy, LastUsedTracker, ApiKeyCache],
-  exports: [AccountsModule, Authenticator],
+  exports: [AccountsModule, Authenticator, PassportModule],
 })
 export class AuthModule {}

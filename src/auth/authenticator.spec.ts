@@ -1,5 +1,4 @@
 import { Logger } from '@nestjs/common';
-import { collectGarbage } from '../../test/support/collect-garbage';
 import { TestClock } from '../../test/support/test-clock';
 import { loadSettings } from '../config/settings';
 import { ServiceUnavailableError } from '../shared/domain/pet-store-error';
@@ -320,51 +319,3 @@ describe('A valid key', () => {
     expect(logged.mock.calls).toEqual([[fault]]);
   });
 });
-
-describe('A cached key', () => {
-  it('takes less than 450 bytes of memory', async () => {
-    // Like the driver, which creates new strings for each row.
-    const copy = <T extends string>(text: T) => Buffer.from(text).toString() as T;
-    const findByHashes = (hashes: readonly Buffer[]): Promise<KeyLookup> => {
-      const keys = hashes.map((hash) => {
-        const [id, accountId] = [hash.readBigUInt64LE() >> 1n, hash.readBigUInt64LE(8) >> 1n];
-        const [firstCharacters, scope, plan] = [copy('aB3d'), copy('write'), copy('enterprise')];
-        const dates = { expiresAt: null, revokedAt: null };
-        return {
-          key: { id, accountId, hash, firstCharacters, scope, unbanCount: 0, ...dates },
-          account: { plan, perMinute: 100, perDay: 1_000 },
-        };
-      });
-      return Promise.resolve({ keys, source: 'primary' });
-    };
-    const findChangesSince = () =>
-      Promise.resolve({ accountIds: new Set(), position: { source: 'primary', snapshot: '' } });
-    const repository = { findByHashes, findChangesSince } as unknown as ApiKeyRepository;
-    const clock = new TestClock();
-    clock.advance(0.5);
-    const cache = new ApiKeyCache(repository, clock, new LastUsedTracker(repository, clock));
-    const headers = Array.from({ length: 10_000 }, () => Buffer.from(`Bearer ${generateSecret('development')}`));
-    // The first use starts the polls.
-    cache.get('');
-    await new Promise(setImmediate);
-
-    const before = measureHeap();
-    for (const header of headers) {
-      await cache.lookUp([header.toString().slice(7)]);
-    }
-    const bytes = (measureHeap() - before) / headers.length;
-
-    expect(headers.every((header) => cache.get(header.toString().slice(7)) !== undefined)).toBe(true);
-    expect(bytes).toBeGreaterThan(200);
-    expect(bytes).toBeLessThan(450);
-    cache.onApplicationShutdown();
-  });
-});
-
-/** Returns the size of all live objects in bytes. V8 frees compiled code only after several collections without use. */
-function measureHeap(): number {
-  for (let n = 0; n < 10; n++) {
-    collectGarbage();
-  }
-  return process.memoryUsage().heapUsed;
-}

@@ -3,16 +3,17 @@ import { ThrottlerModule } from '@nestjs/throttler';
 import { Settings } from '../config/settings';
 import { Clock } from '../shared/domain/clock';
 import { RateLimiter } from './domain/rate-limiter';
+import { ThrottleStorage } from './domain/throttle-storage';
+import { MINUTE_MS } from './domain/windows';
 import { RateLimitController } from './http/rate-limit.controller';
 import { MemoryRateLimiter } from './memory/memory-rate-limiter';
+import { MemoryThrottleStorage } from './memory/memory-throttle-storage';
 import { RATE_LIMIT_SETTINGS } from './rate-limit-settings';
 import { RedisUsageStore } from './redis/redis-usage-store';
 import { RedisRateLimiter } from './redis/redis-rate-limiter';
+import { RedisThrottleStorage } from './redis/redis-throttle-storage';
 
 @Module({
-  // ThrottlerGuard calls its hook once per throttler, so one must be configured. The limits come from the plan, not from this
-  // configuration.
-  imports: [ThrottlerModule.forRoot([{ limit: 0, ttl: 0 }])],
   providers: [
     {
       provide: RateLimiter,
@@ -24,8 +25,28 @@ import { RedisRateLimiter } from './redis/redis-rate-limiter';
           : new RedisRateLimiter(RedisUsageStore.create(settings), clock, limits);
       },
     },
+    {
+      provide: ThrottleStorage,
+      inject: [RateLimiter, Clock],
+      useFactory: (limiter: RateLimiter, clock: Clock) =>
+        limiter instanceof RedisRateLimiter ? new RedisThrottleStorage(limiter) : new MemoryThrottleStorage(clock),
+    },
   ],
-  exports: [RateLimiter, ThrottlerModule],
+  exports: [RateLimiter, ThrottleStorage],
+})
+class RateLimitStoresModule {}
+
+@Module({
+  imports: [
+    RateLimitStoresModule,
+    ThrottlerModule.forRootAsync({
+      imports: [RateLimitStoresModule],
+      inject: [ThrottleStorage],
+      // An operation has no limit of its own, unless `@Throttle()` sets one.
+      useFactory: (storage: ThrottleStorage) => ({ throttlers: [{ limit: Infinity, ttl: MINUTE_MS }], storage }),
+    }),
+  ],
+  exports: [RateLimitStoresModule, ThrottlerModule],
 })
 export class RateLimitingModule {}
 

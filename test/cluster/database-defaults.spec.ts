@@ -119,5 +119,15 @@ describe.each(['directly', 'through PgBouncer in session mode', 'through PgBounc
         64,
       );
     });
+
+    it('stores when a key was last used, when it stops', async () => {
+      const { id } = await store.get(AccountsService).create('Test', 'business');
+      const { secret } = await store.get(KeysService).create(id);
+      const before = Date.now();
+      expect(await readStatus(secret)).toBe(200);
+      await replica.program.kill('SIGTERM');
+      const [stored] = await store.get(KeysService).list(id);
+      expect(stored?.lastUsedAt?.getTime()).toBeGreaterThanOrEqual(before);
+    });
   },
 );

@@ -5,7 +5,9 @@ import type { Principal } from '../../src/shared/domain/principal';
 import { createRedisClient } from '../../src/rate-limiting/redis/redis-client';
 import { RedisUsageStore } from '../../src/rate-limiting/redis/redis-usage-store';
 import { RedisRateLimiter } from '../../src/rate-limiting/redis/redis-rate-limiter';
+import { RedisThrottleStorage } from '../../src/rate-limiting/redis/redis-throttle-storage';
 import { describeRateLimiter, LIMITS } from '../contracts/rate-limiter.contract';
+import { describeThrottleStorage } from '../contracts/throttle-storage.contract';
 import { findFreePort } from '../support/process';
 import { createPrincipal } from '../support/principal';
 import { TestClock } from '../support/test-clock';
@@ -65,6 +67,38 @@ describeRateLimiter('Redis', createLimiter, async (limiter) => {
   created = created.filter((other) => other !== limiter);
   (limiter as RedisRateLimiter).onApplicationShutdown();
   await admin.flushall();
+});
+
+describeThrottleStorage('Redis', async (clock) => new RedisThrottleStorage(await createLimiter(clock)));
+
+describe('The windows of @Throttle() in Redis', () => {
+  const request = (storage: RedisThrottleStorage) => storage.increment('key', 60_000, 10, 60_000);
+
+  it('are exact over three replicas, in one expiring key', async () => {
+    const clock = new TestClock();
+    const create = async () => new RedisThrottleStorage(await createLimiter(clock, LIMITS, 'throttle:'));
+    const replicas = [await create(), await create(), await create()];
+    const results = await Promise.all(
+      Array.from({ length: 99 }, (_, index) => Promise.all(replicas.slice(index % 3, (index % 3) + 1).map(request))),
+    );
+    const admitted = results.flat().filter(({ isBlocked }) => !isBlocked);
+    expect(admitted.map(({ decision }) => decision.remaining).sort((a, b) => a - b)).toEqual([...Array(10).keys()]);
+    expect(await admin.pttl('throttle:{key}:throttle')).toBeGreaterThan(50_000);
+  });
+
+  it('continue in the memory of the replica while Redis is unavailable', async () => {
+    const own = await Server.startRedis();
+    try {
+      const limiter = await createLimiter(new TestClock(), LIMITS, 'away:', [own.url]);
+      const storage = new RedisThrottleStorage(limiter);
+      const remaining = [await request(storage)];
+      await own.stop();
+      remaining.push(await request(storage), await request(storage));
+      expect(remaining.map(({ decision }) => decision.remaining)).toEqual([9, 8, 7]);
+    } finally {
+      await own.remove();
+    }
+  });
 });
 
 describe('The limiter in Redis', () => {

@@ -34,10 +34,12 @@ describe('Clients', () => {
       const socket = connect(replica.port, '127.0.0.1', () => socket.write(request)).pause();
       // A socket that does not read notices only when it writes that its connection was reset.
       const timer = setInterval(() => socket.write('G'), 2_000);
-      socket.on('error', () => undefined).on('close', () => {
-        clearInterval(timer);
-        unreadMs.push(performance.now() - startedAt);
-      });
+      socket
+        .on('error', () => undefined)
+        .on('close', () => {
+          clearInterval(timer);
+          unreadMs.push(performance.now() - startedAt);
+        });
       unread.push(socket);
     }
   });

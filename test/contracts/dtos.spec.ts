@@ -1,62 +1,43 @@
-import type { Type } from '@nestjs/common';
-import { ROUTE_ARGS_METADATA } from '@nestjs/common/constants';
-import { RouteParamtypes } from '@nestjs/common/enums/route-paramtypes.enum';
-import { DiscoveryService, MetadataScanner } from '@nestjs/core';
+import type { ArgumentMetadata, Type } from '@nestjs/common';
 import { DocumentBuilder, getSchemaPath, type SchemaObject, SwaggerModule } from '@nestjs/swagger';
 import { plainToInstance } from 'class-transformer';
 import { getMetadataStorage } from 'class-validator';
 import { ONE_OF } from '../../src/shared/http/validation/at-least-one-of.decorator';
+import { RequestValidationPipe } from '../../src/shared/http/validation/request-validation.pipe';
+import { OPERATIONS } from '../support/operations';
 import { TestService } from '../support/service';
 
-interface Argument {
-  readonly index: number;
-  /** The name of a single field, if the handler does not take the whole body or query. */
-  readonly data?: unknown;
+/** Sends a request to every operation. @returns the types that the pipe is given for whole bodies and queries, with their operations */
+async function findRequestClasses(service: TestService): Promise<[operation: string, dto: Type<object>][]> {
+  const transform = jest.spyOn(RequestValidationPipe.prototype, 'transform');
+  const key = await service.createKey();
+  const found: [operation: string, dto: Type<object>][] = [];
+  for (const { operationId, method, path, body } of OPERATIONS) {
+    transform.mockClear();
+    await service.call(method, path, { key, body });
+    const isWhole = ({ type, data }: ArgumentMetadata) => data === undefined && ['body', 'query'].includes(type);
+    const types = transform.mock.calls.map(([, metadata]) => metadata).filter(isWhole);
+    found.push(
+      ...types.map(({ metatype = Object }): [string, Type<object>] => [operationId, metatype as Type<object>]),
+    );
+  }
+  transform.mockRestore();
+  return found;
 }
 
-/** Finds the DTO classes of bodies and queries, with the names of their handlers. */
-function findRequestClasses(service: TestService): [handler: string, dto: Type<object>][] {
-  const scanner = service.app.get(MetadataScanner);
-  return service.app
-    .get(DiscoveryService)
-    .getControllers()
-    .flatMap(({ metatype, instance }) => {
-      const prototype = Object.getPrototypeOf(instance) as object;
-      return scanner.getAllMethodNames(prototype).flatMap((name) => {
-        const types = Reflect.getMetadata('design:paramtypes', prototype, name) as Type<object>[];
-        const args = (Reflect.getMetadata(ROUTE_ARGS_METADATA, metatype as Type, name) ?? {}) as Record<
-          string,
-          Argument
-        >;
-        return Object.entries(args)
-          .filter(([key, { data }]) => data === undefined && isDto(key))
-          .map(([, { index }]): [string, Type<object>] => [
-            `${String(metatype?.name)}.${name}`,
-            types[index] ?? Object,
-          ]);
-      });
-    });
-}
-
-/** The key of a custom decorator's argument begins with random characters, which may be digits. */
-function isDto(key: string): boolean {
-  const [type] = key.split(':');
-  return [RouteParamtypes.BODY, RouteParamtypes.QUERY].includes(Number(type));
-}
-
-describe('The bodies and queries of handlers', () => {
+describe('The bodies and queries of operations', () => {
   let service: TestService;
-  let dtos: [handler: string, dto: Type<object>][];
+  let dtos: [operation: string, dto: Type<object>][];
 
   beforeAll(async () => {
     service = await TestService.start();
-    dtos = findRequestClasses(service);
+    dtos = await findRequestClasses(service);
   });
   afterAll(() => service.close());
 
   it('are classes, not types that are erased at run time', () => {
-    expect(dtos.length).toBeGreaterThan(0);
-    expect(dtos.filter(([, dto]) => dto === Object).map(([handler]) => handler)).toEqual([]);
+    expect(dtos.length).toBeGreaterThan(3);
+    expect(dtos.filter(([, dto]) => dto === Object).map(([operation]) => operation)).toEqual([]);
   });
 
   it('have fields that are validated, documented, and parsed as their type', () => {

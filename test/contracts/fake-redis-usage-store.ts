@@ -1,7 +1,7 @@
 import type { RateLimitSettings } from '../../src/rate-limiting/rate-limit-settings';
 import type {
   ConsumeResult,
-  CountAuthFailureResult,
+  CountResult,
   KeyRequests,
   RedisUsageStore,
 } from '../../src/rate-limiting/redis/redis-usage-store';
@@ -119,9 +119,17 @@ export class FakeRedisUsageStore implements Pick<RedisUsageStore, keyof RedisUsa
     return this.send(() => batch.map((each) => this.redis.consume(each)));
   }
 
-  countAuthFailure(): Promise<CountAuthFailureResult> {
+  countAuthFailure(): Promise<CountResult> {
     const window = { limit: this.settings.authFailuresPerMinute, used: 0, endsAt: this.redis.now() + MINUTE_MS };
     return this.send(() => ({ now: this.redis.now(), isAdmitted: true, window }));
+  }
+
+  throttle(): Promise<CountResult> {
+    return this.countAuthFailure();
+  }
+
+  undoThrottle(): Promise<void> {
+    return this.send(() => undefined);
   }
 
   private async send<T>(execute: () => T): Promise<T> {

@@ -81,6 +81,7 @@ describe('Authentication', () => {
       ['a tab instead of a space', (valid) => `Bearer \t${valid}`],
       ['two Authorization headers', (valid) => [`Bearer ${valid}`, `Bearer ${valid}`]],
       ['a second header', (valid) => [`Bearer ${valid}`, 'Basic dXNlcjpwYXNz']],
+      ['a key in the second header', (valid) => ['Basic dXNlcjpwYXNz', `Bearer ${valid}`]],
       ['a list', (valid) => `Bearer ${valid}, Bearer ${valid}`],
     ])('%s', async (_, authorization) => {
       const response = await sendAuthorization(authorization(key));

@@ -6,6 +6,7 @@ import cookie from '@fastify/cookie';
 import session from '@fastify/session';
 import { Module } from '@nestjs/common';
 import { ContextIdFactory, NestFactory } from '@nestjs/core';
+import { AuthModuleOptions } from '@nestjs/passport';
 import type { NestFastifyApplication } from '@nestjs/platform-fastify';
 import { WsAdapter } from '@nestjs/platform-ws';
 import type { OpenAPIObject } from '@nestjs/swagger';
@@ -24,6 +25,7 @@ import { EXCEPTIONS, FundamentalsModule, ReplaceableService, TenantContextIdStra
 import { OthersModule } from './nest-pages/others';
 import { OverviewModule } from './nest-pages/overview';
 import { TechniquesModule } from './nest-pages/techniques';
+import { PartnerStrategy, signPartnerToken } from './partner.strategy';
 
 /** The headers that every response under /v1 has. */
 const INTERNAL_ERROR = 'An internal error occurred. Report it with the X-Request-Id of this response.';
@@ -42,14 +44,16 @@ class PagesModule {}
 describe("What the pages of Nest's documentation show works in a fork:", () => {
   let app: NestFastifyApplication;
   let url: string;
+  let accountId: bigint;
   let key: string;
+  const clock = new TestClock();
   const lines: string[] = [];
 
   beforeAll(async () => {
     const settings = loadSettings({ DATABASE_URL: ADMIN_DATABASE_URL, LOG_LEVEL: 'info' });
     // As createApp does, so that middleware is registered when it is in production.
     app = await NestFactory.create<NestFastifyApplication>(
-      { module: PagesModule, imports: [AppModule.forRoot(settings, new TestClock())] },
+      { module: PagesModule, imports: [AppModule.forRoot(settings, clock)] },
       createHttpAdapter(settings),
       { logger: false, abortOnError: false },
     );
@@ -67,8 +71,9 @@ describe("What the pages of Nest's documentation show works in a fork:", () => {
       '127.0.0.1',
     );
     url = await app.getUrl();
-    const { id } = await app.get(AccountsService).create('Acme', 'enterprise', { perMinute: 100_000, perDay: 100_000 });
-    key = (await app.get(KeysService).create(id)).secret;
+    const allowance = { perMinute: 100_000, perDay: 100_000 };
+    accountId = (await app.get(AccountsService).create('Acme', 'enterprise', allowance)).id;
+    key = (await app.get(KeysService).create(accountId)).secret;
   });
   afterAll(() => app.close());
 
@@ -500,6 +505,53 @@ describe("What the pages of Nest's documentation show works in a fork:", () => {
       expectError(await call('POST', '/v1/profile', headers, '{'), 'unauthorized');
     });
 
+    it("passport's guard on a public controller, with several strategies", async () => {
+      const getAccount = async (token: string) => get('/v1/profile/account', { authorization: `Bearer ${token}` });
+      expect((await getAccount(key)).body).toEqual({ id: Number(accountId) });
+      expect((await getAccount(signPartnerToken(8n))).body).toEqual({ id: 8 });
+      expectError(await getAccount('wrong'), 'unauthorized');
+    });
+
+    describe('@Throttle()', () => {
+      const createKey = async (perMinute: number) => {
+        const { id } = await app.get(AccountsService).create('Acme', 'enterprise', { perMinute, perDay: 1_000 });
+        return { id, key: (await app.get(KeysService).create(id)).secret };
+      };
+      const getThrottled = (token: string) => get('/v1/throttled', { authorization: `Bearer ${token}` });
+      const readRemaining = ({ headers }: Response) => Number(headers.get('x-ratelimit-remaining'));
+
+      it('limits a handler for each account, with the headers of the closest limit', async () => {
+        const [one, other] = [await createKey(100), await createKey(100)];
+        const second = (await app.get(KeysService).create(one.id)).secret;
+        for (const [index, token] of [one.key, second, one.key].entries()) {
+          const admitted = await getThrottled(token);
+          expect([admitted.status, readRemaining(admitted)]).toEqual([200, 2 - index]);
+        }
+        const rejected = await getThrottled(second);
+        expectError(rejected, 'rate_limit_exceeded');
+        const names = ['x-ratelimit-limit', 'x-ratelimit-remaining', 'x-ratelimit-reset', 'retry-after'];
+        const reset = clock.now() / 1_000 + 60;
+        expect(names.map((name) => Number(rejected.headers.get(name)))).toEqual([3, 0, reset, 60]);
+        expect((await getThrottled(other.key)).status).toBe(200);
+        // The rejected request costs nothing in the plan.
+        expect(readRemaining(await get('/v1/cats/status', { authorization: `Bearer ${one.key}` }))).toBe(96);
+        clock.advance(60_000);
+        expect((await getThrottled(second)).status).toBe(200);
+      });
+
+      it('does not count requests that the plan rejects', async () => {
+        const { id, key: token } = await createKey(2);
+        const statuses = [];
+        for (let request = 0; request < 4; request++) {
+          statuses.push((await getThrottled(token)).status);
+        }
+        expect(statuses).toEqual([200, 200, 429, 429]);
+        await app.get(AccountsService).setPlan(id, 'business');
+        clock.advance(1_000);
+        expect([(await getThrottled(token)).status, (await getThrottled(token)).status]).toEqual([200, 429]);
+      });
+    });
+
     it('@SkipThrottle() does not count', async () => {
       const before = await get('/v1/throttled/skipped');
       expect((await get('/v1/throttled/skipped')).headers.get('x-ratelimit-remaining')).toBe(
@@ -580,4 +632,55 @@ it("Nest's testing module can override providers", async () => {
   const { body } = await app.inject({ url: '/v1/replaceable', headers: { authorization: `Bearer ${secret}` } });
   expect(body).toBe('{"name":"replaced"}');
   await app.close();
+});
+
+describe('A second passport strategy', () => {
+  const clock = new TestClock();
+  let app: NestFastifyApplication;
+  let accountId: bigint;
+  let key: string;
+
+  beforeAll(async () => {
+    const settings = loadSettings({ DATABASE_URL: ADMIN_DATABASE_URL, LOG_LEVEL: 'silent' });
+    const module = await Test.createTestingModule({
+      imports: [AppModule.forRoot(settings, clock)],
+      providers: [PartnerStrategy],
+    })
+      .overrideProvider(AuthModuleOptions)
+      .useValue({ defaultStrategy: ['bearer', 'partner'] })
+      .compile();
+    app = module.createNestApplication<NestFastifyApplication>(createHttpAdapter(settings), { logger: false });
+    await configureApp(app, settings, createLog(settings)).init();
+    accountId = (await app.get(AccountsService).create('Acme', 'business')).id;
+    key = (await app.get(KeysService).create(accountId)).secret;
+  });
+  afterAll(() => app.close());
+
+  const call = async (token: string, method: 'GET' | 'POST' = 'GET') => {
+    const headers = { ...(token !== '' && { authorization: `Bearer ${token}` }) };
+    const response = await app.inject({ method, url: '/v1/pets', headers });
+    const { code } = response.json<{ code?: string }>();
+    return [response.statusCode, code, Number(response.headers['x-ratelimit-remaining'])];
+  };
+
+  it('stands beside API keys: its requests count for the account, and need a scope', async () => {
+    const token = signPartnerToken(accountId);
+    expect(await call(key)).toEqual([200, undefined, 999]);
+    expect(await call(token)).toEqual([200, undefined, 998]);
+    expect(await call(key)).toEqual([200, undefined, 997]);
+    expect(await call(token, 'POST')).toEqual([403, 'insufficient_scope', 996]);
+  });
+
+  it('counts a failed authentication once, when every strategy has failed', async () => {
+    const [, , remaining] = await call('wrong');
+    expect((await call(signPartnerToken(accountId)))[0]).toBe(200);
+    expect(await call(`${accountId}.wrong`)).toEqual([401, 'invalid_api_key', Number(remaining) - 1]);
+    expect(await call('')).toEqual([401, 'missing_api_key', Number(remaining) - 2]);
+  });
+
+  it('does not hide that a key has expired', async () => {
+    const expiring = await app.get(KeysService).create(accountId, new Date(clock.now() + 1_000));
+    clock.advance(1_000);
+    expect((await call(expiring.secret)).slice(0, 2)).toEqual([401, 'expired_api_key']);
+  });
 });

@@ -150,7 +150,7 @@ export class TypeOrmApiKeyRepository extends ApiKeyRepository {
   }
 
   async recordLastUsed(updates: readonly LastUsedUpdate[]): Promise<void> {
-    await convertUnavailableError(() =>
+    await this.unitOfWork.run(() =>
       this.unitOfWork.manager.query(
         `UPDATE api_keys SET last_used_at = use.at
          FROM (

@@ -2,7 +2,6 @@ import { hash } from 'node:crypto';
 import { Injectable } from '@nestjs/common';
 import { redactSecrets } from '../../auth';
 import { TypeOrmUnitOfWork } from '../../shared/persistence/typeorm-unit-of-work';
-import { convertUnavailableError } from '../../shared/persistence/unavailable-error';
 import { IdempotencyKeyError } from '../domain/idempotency-errors';
 import { IdempotencyRecords, type IdempotentRequest, type StoredResponse } from '../domain/idempotency-records';
 
@@ -54,18 +53,18 @@ export class PostgresIdempotencyRecords extends IdempotencyRecords {
     });
   }
 
-  async removeExpired(batchSize: number): Promise<number> {
-    const [, removedCount]: [unknown, number] = await convertUnavailableError(() =>
-      this.unitOfWork.manager.query(
+  removeExpired(batchSize: number): Promise<number> {
+    return this.unitOfWork.run(async () => {
+      const [, removedCount]: [unknown, number] = await this.unitOfWork.manager.query(
         `WITH lock AS MATERIALIZED (SELECT pg_try_advisory_xact_lock($1) AS is_held)
-       DELETE FROM idempotency_records WHERE (account_id, key) IN (
-         SELECT account_id, key FROM idempotency_records
-         WHERE (SELECT is_held FROM lock) AND ${IS_EXPIRED}
-         ORDER BY created_at LIMIT $2 FOR UPDATE SKIP LOCKED
-       )`,
+         DELETE FROM idempotency_records WHERE (account_id, key) IN (
+           SELECT account_id, key FROM idempotency_records
+           WHERE (SELECT is_held FROM lock) AND ${IS_EXPIRED}
+           ORDER BY created_at LIMIT $2 FOR UPDATE SKIP LOCKED
+         )`,
         [REMOVAL_LOCK_KEY, batchSize],
-      ),
-    );
-    return removedCount;
+      );
+      return removedCount;
+    });
   }
 }

@@ -18,9 +18,13 @@ declare module '../../shared/domain/error-codes' {
   }
 }
 
+/** The message of `rate_limit_exceeded` for a limit of an operation instead of the plan. */
+export const THROTTLED_MESSAGE =
+  'The requests that this operation allows an account are used up. Wait for the number of seconds in Retry-After.';
+
 /** Thrown when a request exceeds a rate limit. */
 export class RateLimitError extends PetStoreError {
-  constructor(code: Rejection) {
-    super(code, RATE_LIMIT_ERROR_MESSAGES[code]);
+  constructor(code: Rejection, message: string = RATE_LIMIT_ERROR_MESSAGES[code]) {
+    super(code, message);
   }
 }

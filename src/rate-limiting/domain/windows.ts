@@ -40,6 +40,10 @@ export function createAuthFailureDecision(window: Window, isRejected: boolean, n
   return createDecision(window, now, isRejected ? 'too_many_auth_failures' : undefined);
 }
 
-function createDecision({ limit, used, endsAt }: Window, decidedAt: number, rejection?: Rejection): RateLimitDecision {
+export function createDecision(
+  { limit, used, endsAt }: Window,
+  decidedAt: number,
+  rejection?: Rejection,
+): RateLimitDecision {
   return { limit, remaining: Math.max(0, limit - used), resetAt: endsAt, decidedAt, rejection };
 }

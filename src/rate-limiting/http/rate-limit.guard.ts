@@ -6,25 +6,27 @@ import {
   ThrottlerGuard,
   type ThrottlerModuleOptions,
   type ThrottlerRequest,
-  type ThrottlerStorage,
 } from '@nestjs/throttler';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { requirePrincipal } from '../../shared/http/access/request-principal';
 import { isPublic } from '../../shared/http/access/public.decorator';
 import { ApiErrors } from '../../shared/openapi/api-errors';
+import { THROTTLED_MESSAGE } from '../domain/rate-limit-errors';
 import { RateLimiter } from '../domain/rate-limiter';
+import { type Throttled, ThrottleStorage } from '../domain/throttle-storage';
 import { applyRateLimitDecision } from './rate-limit-headers';
 
 /**
- * Enforces the rate limits of each account's plan. It does not use a throttler storage, which counts one window per route: one call
- * to the RateLimiter covers both windows of the account and the ban of the key.
+ * Enforces the limits of each account's plan with one call to the RateLimiter, for both windows and the ban of the key, and on top of them
+ * those of `@Throttle()`, which apply to each account too. `@SkipThrottle()` skips both. A request that one of them rejects costs
+ * nothing in the other: the window of `@Throttle()` comes first, and gets the request back if the plan rejects it.
  */
 @Injectable()
 @ApiErrors('rate_limit_exceeded', 'daily_quota_exceeded', 'key_temporarily_banned')
 export class RateLimitGuard extends ThrottlerGuard {
   constructor(
     @InjectThrottlerOptions() options: ThrottlerModuleOptions,
-    @InjectThrottlerStorage() storage: ThrottlerStorage,
+    @InjectThrottlerStorage() private readonly storage: ThrottleStorage,
     reflector: Reflector,
     private readonly limiter: RateLimiter,
   ) {
@@ -35,10 +37,34 @@ export class RateLimitGuard extends ThrottlerGuard {
     return Promise.resolve(isPublic(this.reflector, context));
   }
 
-  protected override async handleRequest({ context }: ThrottlerRequest): Promise<boolean> {
+  protected override getTracker(request: FastifyRequest): Promise<string> {
+    return Promise.resolve(`${requirePrincipal(request).accountId}`);
+  }
+
+  protected override async handleRequest(request: ThrottlerRequest): Promise<boolean> {
+    const { context, throttler, limit } = request;
     const http = context.switchToHttp();
-    const principal = requirePrincipal(http.getRequest<FastifyRequest>());
-    applyRateLimitDecision(http.getResponse<FastifyReply>(), await this.limiter.consume(principal));
+    const reply = http.getResponse<FastifyReply>();
+    const throttled = limit === Infinity ? undefined : await this.consumeThrottle(request);
+    if (throttled?.decision.rejection !== undefined) {
+      applyRateLimitDecision(reply, throttled.decision, THROTTLED_MESSAGE);
+    }
+    // If there are several throttlers, the plan counts a request once.
+    if (throttler.name === 'default') {
+      const decision = await this.limiter.consume(requirePrincipal(http.getRequest<FastifyRequest>()));
+      if (decision.rejection !== undefined) {
+        await throttled?.undo();
+      }
+      const isThrottleCloser = throttled !== undefined && throttled.decision.remaining < decision.remaining;
+      applyRateLimitDecision(reply, isThrottleCloser ? throttled.decision : decision);
+    }
     return true;
+  }
+
+  private async consumeThrottle(request: ThrottlerRequest): Promise<Throttled> {
+    const { context, limit, ttl, blockDuration, throttler, getTracker, generateKey } = request;
+    const tracker = await getTracker(context.switchToHttp().getRequest<FastifyRequest>(), context);
+    const key = generateKey(context, tracker, throttler.name ?? 'default');
+    return this.storage.increment(key, ttl, limit, blockDuration);
   }
 }

@@ -152,6 +152,16 @@ export class RedisRateLimiter extends RateLimiter implements OnModuleInit, OnApp
     return this.memory.readAuthFailures(ip);
   }
 
+  /** The clock of Redis. */
+  get clock(): Clock {
+    return this.redisClock;
+  }
+
+  /** Makes another call to Redis, to the node of a hash tag. @returns undefined if it is unavailable */
+  callStore<T>(tag: string, call: (store: SharedStore) => Promise<T>): Promise<T | undefined> {
+    return this.getBreaker(tag).execute(() => call(this.store));
+  }
+
   private async consumeShared(principal: Principal): Promise<RateLimitDecision> {
     checkSubject(principal);
     let group = this.queue.get(principal);

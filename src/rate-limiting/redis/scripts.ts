@@ -131,24 +131,35 @@ return reply
 `);
 
 /**
- * Counts a failed authentication.
- * KEYS: the window of the client network. ARGV: now, limit. Returns now, 1 if admitted, the end and usage of the window.
+ * Counts or rejects a request in one window. A usage above the limit marks a window that the first rejection has blocked.
+ * KEYS: the window. ARGV: now, limit, length and block duration in ms. Returns now, 1 if admitted, the end and usage of the window.
  */
-export const COUNT_AUTH_FAILURE = createScript(`${NOW}${READ}
-local limit = tonumber(ARGV[2])
+export const COUNT = createScript(`${NOW}${READ}
+local limit, ttl, blockDuration = tonumber(ARGV[2]), tonumber(ARGV[3]), tonumber(ARGV[4])
 local window = read(KEYS[1], 'endsAt', 'used')
 local endsAt, used = parse(window[1]), parse(window[2])
-if endsAt <= now or endsAt > now + 60000 then
-  endsAt, used = now + 60000, 0
+if endsAt <= now or endsAt > now + math.max(ttl, blockDuration) then
+  endsAt, used = now + ttl, 0
 end
-if used >= limit then
-  return {now, 0, endsAt, used}
+local isAdmitted, isBlock = used < limit, used == limit and blockDuration ~= ttl
+if isBlock then
+  endsAt = now + blockDuration
 end
-redis.call('HSET', KEYS[1], 'endsAt', endsAt, 'used', used + 1)
-if used == 0 then
+if isAdmitted or isBlock then
+  used = used + 1
+  redis.call('HSET', KEYS[1], 'endsAt', endsAt, 'used', used)
   redis.call('PEXPIRE', KEYS[1], endsAt - now)
 end
-return {now, 1, endsAt, used + 1}
+return {now, isAdmitted and 1 or 0, endsAt, used}
+`);
+
+/** Takes back a request that COUNT admitted, unless its window is over. KEYS: the window. ARGV: now, the end of the window. */
+export const UNDO_COUNT = createScript(`${NOW}${READ}
+local window = read(KEYS[1], 'endsAt', 'used')
+if parse(window[1]) == tonumber(ARGV[2]) and parse(window[2]) > 0 then
+  redis.call('HSET', KEYS[1], 'used', parse(window[2]) - 1)
+end
+return now
 `);
 
 /**

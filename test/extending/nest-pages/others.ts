@@ -12,11 +12,13 @@ import {
   Param,
   Post,
   Query,
+  Req,
   Type,
   UnauthorizedException,
   UseGuards,
 } from '@nestjs/common';
 import { Command, CommandBus, CommandHandler, CqrsModule, type ICommandHandler } from '@nestjs/cqrs';
+import { AuthGuard } from '@nestjs/passport';
 import {
   ApiBody,
   ApiExtraModels,
@@ -35,7 +37,9 @@ import { SkipThrottle, Throttle } from '@nestjs/throttler';
 import { IsInt, IsString } from 'class-validator';
 import type { FastifyRequest } from 'fastify';
 import { ClsModule, ClsService } from 'nestjs-cls';
+import type { Principal } from '../../../src/shared/domain/principal';
 import { Public } from '../../../src/shared/http/access/public.decorator';
+import { PartnerStrategy } from '../partner.strategy';
 
 // Security: authentication, rate limiting
 
@@ -58,6 +62,12 @@ class ProfileController {
   @UseGuards(OwnAuthGuard)
   getProfile(): object {
     return { name: 'rex' };
+  }
+
+  @Get('account')
+  @UseGuards(AuthGuard(['bearer', 'partner']))
+  getAccount(@Req() { user }: FastifyRequest & { user: Principal }): object {
+    return { id: user.accountId };
   }
 
   @Post()
@@ -251,7 +261,7 @@ class RecipesController {
     BonesController,
     RecipesController,
   ],
-  providers: [FeedHandler],
+  providers: [FeedHandler, PartnerStrategy],
 })
 export class OthersModule implements NestModule {
   configure(consumer: MiddlewareConsumer): void {

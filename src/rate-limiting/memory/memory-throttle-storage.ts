@@ -1,0 +1,39 @@
+import type { Clock } from '../../shared/domain/clock';
+import { ExpiringMap } from '../../shared/domain/expiring-map';
+import { type Throttled, ThrottleStorage, type ThrottleWindow } from '../domain/throttle-storage';
+import { createDecision } from '../domain/windows';
+
+const CAPACITY = 100_000;
+
+/** Keeps the windows of a single replica in memory. */
+export class MemoryThrottleStorage extends ThrottleStorage {
+  private readonly windows = new ExpiringMap<string, { used: number; expiresAt: number }>(CAPACITY);
+
+  constructor(private readonly clock: Clock) {
+    super();
+  }
+
+  consume(key: string, { limit, ttl, blockDuration }: ThrottleWindow): Promise<Throttled> {
+    const [now, monotonicNow] = [this.clock.now(), this.clock.monotonic()];
+    const window = this.windows.get(key, monotonicNow) ?? { used: 0, expiresAt: monotonicNow + ttl };
+    const isAdmitted = window.used < limit;
+    if (isAdmitted) {
+      window.used++;
+    } else if (window.used === limit && blockDuration !== ttl) {
+      // More than the limit: a blocked window.
+      window.used++;
+      window.expiresAt = monotonicNow + blockDuration;
+    }
+    this.windows.set(key, window, monotonicNow);
+    const endsAt = now + window.expiresAt - monotonicNow;
+    const rejection = isAdmitted ? undefined : 'rate_limit_exceeded';
+    const decision = createDecision({ limit, used: window.used, endsAt }, now, rejection);
+    return Promise.resolve({ decision, undo: () => void window.used-- });
+  }
+
+  /** Adopts the usage that a shared store reported. */
+  store(key: string, used: number, remainingMs: number): void {
+    const monotonicNow = this.clock.monotonic();
+    this.windows.set(key, { used, expiresAt: monotonicNow + remainingMs }, monotonicNow);
+  }
+}

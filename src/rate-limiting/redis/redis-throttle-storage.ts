@@ -1,0 +1,29 @@
+import { type Throttled, ThrottleStorage, type ThrottleWindow } from '../domain/throttle-storage';
+import { createDecision } from '../domain/windows';
+import { MemoryThrottleStorage } from '../memory/memory-throttle-storage';
+import type { RedisRateLimiter } from './redis-rate-limiter';
+
+/** Shares the windows of all replicas: one Redis script per request, and the memory of the replica while Redis is unavailable. */
+export class RedisThrottleStorage extends ThrottleStorage {
+  private readonly memory: MemoryThrottleStorage;
+
+  constructor(private readonly limiter: RedisRateLimiter) {
+    super();
+    this.memory = new MemoryThrottleStorage(limiter.clock);
+  }
+
+  async consume(key: string, window: ThrottleWindow): Promise<Throttled> {
+    const result = await this.limiter.callStore(key, (store) => store.throttle(key, window));
+    if (result === undefined) {
+      return this.memory.consume(key, window);
+    }
+    const { now, isAdmitted, window: counted } = result;
+    this.memory.store(key, counted.used, counted.endsAt - now);
+    return {
+      decision: createDecision(counted, now, isAdmitted ? undefined : 'rate_limit_exceeded'),
+      undo: async () => {
+        await this.limiter.callStore(key, (store) => store.undoThrottle(key, counted.endsAt));
+      },
+    };
+  }
+}
