@@ -290,6 +290,25 @@ describe('Replicas while Redis fails', () => {
     expect(await consume()).toBe(17);
   });
 
+  it('continue from the known usage and what they admit since, when Redis loses its data and then fails', async () => {
+    replicas = await Replicas.start();
+    const request = async (asked: number, times: number) => {
+      const before = replicas.admissions.length;
+      for (let time = 0; time < times; time++) {
+        replicas.request(asked, 1n, { perMinute: UNLIMITED, perDay: 20 });
+      }
+      await jest.advanceTimersByTimeAsync(60);
+      return replicas.admissions.length - before;
+    };
+    expect([await request(1, 4), await request(0, 5)]).toEqual([4, 5]);
+    replicas.redis.loseData();
+    expect(await request(0, 6)).toBe(6);
+    replicas.connect(0, { delayMs: 1, breaks: 'immediately' });
+    expect([await request(0, 2), await request(0, 10)]).toEqual([2, 3]);
+    await endFaults();
+    expect(await request(0, 10)).toBe(0);
+  });
+
   it('do not count the requests that they admitted on their own again in Redis', async () => {
     replicas = await Replicas.start();
     const request = async (times: number) => {
