@@ -19,7 +19,7 @@ import { getDefaultHeaders } from './shared/http/access/security-headers';
 import { respondToProtocolErrors } from './shared/http/server/protocol-errors';
 import { rejectUnsupportedMethods, RouteTable } from './shared/http/server/route-table';
 
-export interface AppOptions {
+interface AppOptions {
   readonly clock?: Clock;
   readonly log?: Log;
 }

@@ -42,7 +42,7 @@ export abstract class Settings {
 }
 
 /** The minimum severity of logged lines. */
-export type LogLevel = 'trace' | 'debug' | 'info' | 'warn' | 'error' | 'fatal' | 'silent';
+type LogLevel = 'trace' | 'debug' | 'info' | 'warn' | 'error' | 'fatal' | 'silent';
 
 /** One or more settings are invalid; the message has one line per setting. */
 export class InvalidSettingsError extends Error {}
@@ -101,7 +101,7 @@ type Value<S extends Setting> = S extends readonly [Format<infer T>, infer Defau
   : never;
 
 /** The settings of a module: property name, environment variable, format and default. */
-export type SettingDeclarations = Readonly<Record<string, readonly [variable: string, ...setting: Setting]>>;
+type SettingDeclarations = Readonly<Record<string, readonly [variable: string, ...setting: Setting]>>;
 
 export type DeclaredSettings<D extends SettingDeclarations> = {
   readonly [Name in keyof D]: D[Name] extends readonly [string, ...infer S extends Setting] ? Value<S> : never;

@@ -40,7 +40,7 @@ type BanListener = (principal: Principal, bannedUntil: number) => void;
 type ReplyListener = (ms: number) => void;
 
 /** The events and states of a limiter that operators monitor. */
-export class RateLimiterMonitor {
+class RateLimiterMonitor {
   bansImposed = 0;
   /** Whether this replica counts locally because the shared store is unavailable. */
   isDegraded = false;

@@ -9,7 +9,7 @@ const PROBE_TIMEOUT_MS = 1_000;
 const PERIOD_MS = 250;
 const MIN_PERIOD_MS = 100;
 
-export interface CircuitBreakerOptions {
+interface CircuitBreakerOptions {
   readonly replyTimeoutMs: number;
   readonly probe: () => Promise<unknown>;
   readonly reconnect: () => void;

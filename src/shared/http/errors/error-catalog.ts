@@ -4,7 +4,7 @@ import type { PetStoreError } from '../../domain/pet-store-error';
 import { ErrorDto } from './error.dto';
 
 /** The message of an error code, or an example of it, and the HTTP status of its responses. */
-export interface ErrorEntry {
+interface ErrorEntry {
   readonly message: string;
   readonly status: number;
 }

@@ -25,7 +25,7 @@ const END_OF_HEADERS = '\r\n\r\n';
 
 const logger = new Logger('ProtocolErrors');
 
-export interface ProtocolErrorOptions {
+interface ProtocolErrorOptions {
   readonly toDto: (error: PetStoreError) => ErrorDto;
   /** The headers of every response with this error. */
   readonly getErrorHeaders: (error: ErrorDto) => Readonly<Record<string, string>>;

@@ -1,7 +1,7 @@
 import { Injectable, type PipeTransform } from '@nestjs/common';
 import { parsePositiveInt64 } from '../../domain/int64';
 
-export interface ParseInt64PipeOptions {
+interface ParseInt64PipeOptions {
   /** Creates the error for anything but a positive int64 in canonical decimal form. */
   readonly exceptionFactory: () => Error;
 }
