@@ -111,6 +111,7 @@ describe('GET /v1/store/orders', () => {
     const broken = await TestService.start({ LOG_LEVEL: 'error' }, { write: (line) => lines.push(line) });
     await broken.queryAsAdmin('ALTER TABLE orders RENAME COLUMN quantity TO amount');
     const response = await (await Customer.create(broken)).list();
+    await broken.queryAsAdmin('ALTER TABLE orders RENAME COLUMN amount TO quantity');
     await broken.close();
     expect([response.status, getCode(response)]).toEqual([500, 'internal_error']);
     expect(lines.join('')).toContain('column entity.quantity does not exist');
