@@ -7,8 +7,7 @@ import { Page } from '../../domain/page';
 import { stringifyJson } from '../../json/json';
 import { normalizeForwardedFor } from '../access/client-ip';
 import { deferBodyParsing } from './request-body';
-import { queueRequests } from './request-queue';
-import { giveUpUnread } from './unread-response';
+import { giveUpUnreadResponses, queueRequests } from './request-queue';
 import { ignoreUpgrades } from './upgrade';
 import { MAX_URL_LENGTH, rewriteUrl } from './url-check';
 
@@ -87,11 +86,9 @@ function createHttpServer(listener: RequestListener): Server {
       connectionsCheckingInterval: 1_000,
       keepAliveTimeout: KEEP_ALIVE_TIMEOUT_MS,
     },
-    queueRequests((request, response) => {
-      giveUpUnread(response);
-      listener(request, response);
-    }),
+    queueRequests(listener),
   );
+  giveUpUnreadResponses(server);
   // RFC 9110 section 10.1.1 allows ignoring an unknown expectation; Node would respond with 417 without a body.
   server.on('checkExpectation', (request, response) => {
     server.emit('request', request, response);

@@ -97,6 +97,8 @@ async function endWithError(
       hasBody,
     );
   }
+  // Unread bytes would reset the connection.
+  socket.resume();
   endConnection(socket);
 }
 

@@ -1,5 +1,5 @@
 import { AsyncResource } from 'node:async_hooks';
-import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http';
+import type { IncomingMessage, RequestListener, Server, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 
 /** How many requests of a connection may wait for the responses to earlier ones. */
@@ -7,27 +7,31 @@ const MAX_WAITING_PER_CONNECTION = 16;
 const MAX_STARTS_PER_TICK = 16;
 /** How long a closed connection stays half-open, so that the client can read the last response before TCP resets the connection. */
 const LINGER_MS = 300;
+/** A response is given up after 30 to 40 s without progress. */
+const PROGRESS_CHECK_MS = 10_000;
+const MAX_CHECKS_WITHOUT_PROGRESS = 3;
 
 interface Exchange {
   readonly request: IncomingMessage;
   readonly response: ServerResponse;
-  /** Resolves when all earlier requests of the connection have their responses. */
-  readonly turn: Promise<void>;
   isStarted?: true;
+  /** Whether it never starts, because it did not arrive completely. */
   isGivenUp?: true;
 }
 
 interface Connection {
   /** Requests without a complete response. */
   pending: number;
+  /** Starts the requests that wait for the responses to earlier ones. */
+  readonly waiting: (() => void)[];
   /** The last request, until it has arrived completely and has its response. */
   last?: Exchange;
-  /** Resolves when the last request has its response. */
-  responses: Promise<void>;
   /** Whether further requests are ignored. */
   isClosing?: true;
   /** Whether the connection ends after the current response. */
   isOverloaded?: true;
+  checksWithoutProgress?: number;
+  lastCheckAt?: number;
 }
 
 const connections = new WeakMap<Socket, Connection>();
@@ -54,32 +58,34 @@ export function queueRequests(listener: RequestListener): RequestListener {
       process.nextTick(() => socket.pause());
       return;
     }
-    const exchange: Exchange = { request, response, turn: connection.responses };
+    const exchange: Exchange = { request, response };
     connection.last = exchange;
-    connection.responses = new Promise((resolve) => {
-      response.on('close', () => {
-        connection.pending--;
-        if (connection.last === exchange && request.complete) {
-          delete connection.last;
-        }
-        resolve();
-      });
+    response.on('close', () => {
+      connection.pending--;
+      if (connection.last === exchange && request.complete) {
+        delete connection.last;
+      }
+      if (connection.isOverloaded) {
+        endConnection(socket);
+      } else {
+        connection.waiting.shift()?.();
+      }
     });
     const handle = () => {
-      exchange.isStarted = true;
-      listener(request, response);
+      if (!exchange.isGivenUp) {
+        exchange.isStarted = true;
+        listener(request, response);
+      }
     };
     if (++connection.pending === 1) {
       start(handle);
-      return;
+    } else {
+      connection.waiting.push(
+        bindContext(() => {
+          start(handle);
+        }),
+      );
     }
-    void exchange.turn.then(() => {
-      if (connection.isOverloaded) {
-        endConnection(socket);
-      } else if (!exchange.isGivenUp) {
-        start(handle);
-      }
-    });
   };
 }
 
@@ -97,14 +103,25 @@ export async function completeRequests(socket: Socket): Promise<{ readonly incom
     return undefined;
   }
   connection.isClosing = true;
-  const { last } = connection;
-  if (last?.request.complete !== false) {
-    await connection.responses;
+  socket.pause();
+  const { last, pending } = connection;
+  const incomplete = last?.request.complete === false ? last : undefined;
+  if (incomplete === undefined) {
+    await waitForTurn(connection, pending);
     return {};
   }
-  last.isGivenUp = true;
-  await last.turn;
-  return { incomplete: last };
+  incomplete.isGivenUp = true;
+  await waitForTurn(connection, pending - 1);
+  return { incomplete };
+}
+
+/** Waits for the first responses of a connection. */
+function waitForTurn({ waiting: turns }: Connection, responses: number): Promise<void> | undefined {
+  return responses === 0
+    ? undefined
+    : new Promise((resolve) => {
+        turns.splice(responses - 1, turns.length, resolve);
+      });
 }
 
 /** Ends a connection, but lets the client read the last response. */
@@ -118,10 +135,33 @@ export function forgetConnection(socket: Socket): void {
   connections.delete(socket);
 }
 
+/** Closes a connection whose client has read nothing of a response for 30 s. A response that has nothing to send may take any time. */
+export function giveUpUnreadResponses(server: Server): void {
+  // Node calls back if a connection has made no progress since the last check.
+  server.setTimeout(PROGRESS_CHECK_MS, (socket) => {
+    const connection = getConnection(socket);
+    if (connection.pending === 0) {
+      // The keep-alive timeout.
+      socket.destroy();
+      return;
+    }
+    const now = performance.now();
+    const isConsecutive = now - (connection.lastCheckAt ?? 0) < 1.5 * PROGRESS_CHECK_MS;
+    const checks = socket.writableLength === 0 ? 0 : 1 + (isConsecutive ? (connection.checksWithoutProgress ?? 0) : 0);
+    Object.assign(connection, { lastCheckAt: now, checksWithoutProgress: checks });
+    if (checks === MAX_CHECKS_WITHOUT_PROGRESS) {
+      // Unlike `destroy`, this also frees what the kernel has buffered.
+      socket.resetAndDestroy();
+    } else {
+      socket.setTimeout(PROGRESS_CHECK_MS);
+    }
+  });
+}
+
 function getConnection(socket: Socket): Connection {
   let connection = connections.get(socket);
   if (connection === undefined) {
-    connection = { pending: 0, responses: Promise.resolve() };
+    connection = { pending: 0, waiting: [] };
     connections.set(socket, connection);
   }
   return connection;
@@ -135,11 +175,19 @@ function start(handle: () => void): void {
     starts++;
     handle();
   } else {
-    waiting.push(AsyncResource.bind(handle));
+    waiting.push(bindContext(handle));
   }
 }
 
 function startWaiting(): void {
   starts = 0;
   waiting.splice(0, MAX_STARTS_PER_TICK).forEach(start);
+}
+
+/** `AsyncResource.bind` takes several times as long. */
+function bindContext(callback: () => void): () => void {
+  const context = new AsyncResource('WAITING_REQUEST');
+  return () => {
+    context.runInAsyncScope(callback);
+  };
 }

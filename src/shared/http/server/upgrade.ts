@@ -15,6 +15,7 @@ export function ignoreUpgrades(server: Server): void {
     forgetConnection(socket);
     socket.unshift(Buffer.concat([createHead(request), rest]));
     server.emit('connection', socket);
+    socket.resume();
   };
   server.once('listening', () => {
     if (server.listenerCount('upgrade') === 0) {
