@@ -18,10 +18,10 @@ const BEARER_SCHEME = /(^|, )bearer /i;
 const THROTTLE_THRESHOLD = 5;
 
 /**
- * Requires a valid API key on every route that is not `@Public()`, or what another strategy of the AuthModule accepts. Each failure counts against the client IP address; beyond its limit,
- * failures return 429 instead of 401. A cached key always passes without delay. Any other request from a client IP address with 5 or
- * more failures in the current minute is delayed. While the queue is full, it is rejected if the address is over its limit, and
- * otherwise continues without delay.
+ * Requires a valid API key, or what another strategy of the AuthModule accepts, on every route that is not `@Public()`. Each failure counts
+ * against the client IP address; beyond its limit, failures return 429 instead of 401. A cached key always passes without delay. Any other
+ * request from a client IP address with 5 or more failures in the current minute is delayed. While the queue is full, it is rejected if the
+ * address is over its limit, and otherwise continues without delay.
  */
 @Injectable()
 @ApiErrors('missing_api_key', 'invalid_api_key', 'expired_api_key', 'too_many_auth_failures')
