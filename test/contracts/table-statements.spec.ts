@@ -25,7 +25,7 @@ describe('The statements of a table', () => {
   afterAll(() => service.close());
 
   it.each<[string, Statement, object, string]>([
-    ['an animal', pets.find, { id: 5_000n }, 'pets_pkey'],
+    ['an animal', pets.getFind([]), { id: 5_000n }, 'pets_pkey'],
     ['a page of animals', pets.getPage([]), { page_after: 5_000n, page_size: 21 }, 'pets_pkey'],
     [
       'a page of one status',

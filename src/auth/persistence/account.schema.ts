@@ -1,5 +1,5 @@
 import { EntitySchema } from 'typeorm';
-import { identityColumn } from '../../shared/persistence/bigint-column';
+import { identityColumn } from '../../shared/persistence/columns';
 import { createInCondition } from '../../shared/persistence/table-statements';
 import { Account, PLANS } from '../domain/account';
 

@@ -1,6 +1,6 @@
 import { EntitySchema } from 'typeorm';
 import { SCOPES } from '../../shared/domain/principal';
-import { bigintColumn, identityColumn } from '../../shared/persistence/bigint-column';
+import { bigintColumn, identityColumn } from '../../shared/persistence/columns';
 import { ApiKey } from '../domain/api-key';
 
 export const ApiKeySchema = new EntitySchema<ApiKey>({

@@ -1,6 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import type { Repository } from 'typeorm';
-import { getInsertedId } from '../../shared/persistence/bigint-column';
+import { getInsertedId } from '../../shared/persistence/columns';
 import { TypeOrmUnitOfWork } from '../../shared/persistence/typeorm-unit-of-work';
 import { convertUnavailableError } from '../../shared/persistence/unavailable-error';
 import { Account, type NewAccount } from '../domain/account';

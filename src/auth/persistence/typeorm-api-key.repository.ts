@@ -1,7 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import type { Repository } from 'typeorm';
 import { ServiceUnavailableError } from '../../shared/domain/pet-store-error';
-import { getInsertedId } from '../../shared/persistence/bigint-column';
+import { getInsertedId } from '../../shared/persistence/columns';
 import { Statements } from '../../shared/persistence/statements';
 import { TypeOrmUnitOfWork } from '../../shared/persistence/typeorm-unit-of-work';
 import { convertUnavailableError } from '../../shared/persistence/unavailable-error';

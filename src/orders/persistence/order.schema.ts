@@ -1,5 +1,5 @@
 import { EntitySchema } from 'typeorm';
-import { bigintColumn, identityColumn } from '../../shared/persistence/bigint-column';
+import { bigintColumn, type Columns, identityColumn } from '../../shared/persistence/columns';
 import { createInCondition } from '../../shared/persistence/table-statements';
 import { MAX_QUANTITY, Order, ORDER_STATUSES } from '../domain/order';
 
@@ -15,7 +15,7 @@ export const OrderSchema = new EntitySchema<Order>({
     status: { type: 'text' },
     shipDate: { type: 'timestamptz', name: 'ship_date', nullable: true },
     placedAt: { type: 'timestamptz', name: 'placed_at' },
-  },
+  } satisfies Columns<Order>,
   // One index for each way to list an account's orders.
   indices: [
     { name: 'orders_account_id', columns: ['accountId', 'id'] },

@@ -20,9 +20,8 @@ export class TypeOrmOrderRepository extends OrderRepository {
     return new Order(await this.table.insert(order), accountId, petId, quantity, status, shipDate, placedAt);
   }
 
-  async find(accountId: bigint, id: bigint): Promise<Order | null> {
-    const order = await this.table.find(id);
-    return order?.accountId === accountId ? order : null;
+  find(accountId: bigint, id: bigint): Promise<Order | null> {
+    return this.table.find(id, { accountId });
   }
 
   list({ accountId, status, petId, ...page }: OrderQuery): Promise<Page<Order>> {

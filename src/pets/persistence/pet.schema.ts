@@ -1,5 +1,5 @@
 import { EntitySchema } from 'typeorm';
-import { bigintColumn, identityColumn } from '../../shared/persistence/bigint-column';
+import { bigintColumn, type Columns, identityColumn } from '../../shared/persistence/columns';
 import { createInCondition } from '../../shared/persistence/table-statements';
 import { Pet, PET_NAME_MAX_LENGTH, PET_STATUSES } from '../domain/pet';
 
@@ -12,7 +12,7 @@ export const PetSchema = new EntitySchema<Pet>({
     name: { type: 'text' },
     categoryId: { ...bigintColumn, name: 'category_id' },
     status: { type: 'text' },
-  },
+  } satisfies Columns<Pet>,
   indices: [{ name: 'pets_status_id', columns: ['status', 'id'] }],
   checks: [
     {

@@ -29,11 +29,10 @@ interface Column {
  * of the planner for a JSON parameter does not depend on its value, so that each connection plans a statement once.
  */
 export class TableStatements<Entity> {
-  readonly find: Statement;
   readonly insert: Statement;
   private readonly table: string;
   private readonly columns: readonly Column[];
-  private readonly pages = new Map<string, Statement>();
+  private readonly selects = new Map<string, Statement>();
 
   constructor(private readonly schema: EntitySchema<Entity>) {
     const { tableName, name, columns } = schema.options;
@@ -41,7 +40,6 @@ export class TableStatements<Entity> {
     this.columns = Object.entries<EntitySchemaColumnOptions | undefined>(columns).flatMap(([property, options]) =>
       options === undefined ? [] : [createColumn(property, options)],
     );
-    this.find = this.createSelect('find', 'id bigint', this.createRecords('entity.id = request.id', 'entity.id', 1));
     const inserted = this.columns.filter(({ isGenerated }) => !isGenerated);
     this.insert = {
       name: `${this.table}_insert`,
@@ -54,23 +52,24 @@ export class TableStatements<Entity> {
     };
   }
 
+  /** The statement for the row with an ID, if it also has some values. */
+  getFind(filters: readonly string[]): Statement {
+    return this.getSelect('find', 'id bigint', filters, (columns) => {
+      const conditions = columns.map((column) => `${own(column)} = ${requested(column)}`);
+      return this.createRecords(['entity.id = request.id', ...conditions].join(' AND '), 'entity.id', 1);
+    });
+  }
+
   /**
    * The statement for pages by ascending ID of the rows with some values. With one row more than the page holds, it shows whether there is
    * a next page. The constant limit shows the planner how short a page is.
    */
   getPage(filters: readonly string[]): Statement {
-    const key = filters.join();
-    let statement = this.pages.get(key);
-    if (statement === undefined) {
-      const columns = filters.map((property) => this.getColumn(property));
+    return this.getSelect('page', 'page_after bigint, page_size int', filters, (columns) => {
       const { condition, order } = this.createPageCondition(columns);
       const records = this.createRecords(condition, order, MAX_PAGE_LIMIT + 1);
-      const request = ['page_after bigint', 'page_size int', ...columns.map(declare)].join(', ');
-      const page = `SELECT * FROM (${records}) AS longest LIMIT page_size`;
-      statement = this.createSelect(['page', ...filters].join('_'), request, page);
-      this.pages.set(key, statement);
-    }
-    return statement;
+      return `SELECT * FROM (${records}) AS longest LIMIT page_size`;
+    });
   }
 
   /** Groups rows by the items of their batch; an item has no rows, or some in the order of the statement. */
@@ -94,15 +93,28 @@ export class TableStatements<Entity> {
     return entity as Entity;
   }
 
-  private createSelect(name: string, request: string, records: string): Statement {
-    return {
-      name: `${this.table}_${name}`,
-      // Items without rows have one row of nulls: a read endpoint adds its position to each row.
-      text: `
-        SELECT ${NUMBER}, record.* FROM json_to_recordset($1) AS request (${NUMBER} int, ${request})
-        LEFT JOIN LATERAL (${records}) AS record ON true`,
-      columns: [NUMBER, ...this.columns.map((column) => column.name)],
-    };
+  private getSelect(
+    name: string,
+    request: string,
+    filters: readonly string[],
+    createRecords: (columns: readonly Column[]) => string,
+  ): Statement {
+    const key = [this.table, name, ...filters].join('_');
+    let statement = this.selects.get(key);
+    if (statement === undefined) {
+      const columns = filters.map((property) => this.getColumn(property));
+      statement = {
+        name: key,
+        // Items without rows have one row of nulls: a read endpoint adds its position to each row.
+        text: `
+          SELECT ${NUMBER}, record.*
+          FROM json_to_recordset($1) AS request (${[`${NUMBER} int`, request, ...columns.map(declare)].join(', ')})
+          LEFT JOIN LATERAL (${createRecords(columns)}) AS record ON true`,
+        columns: [NUMBER, ...this.columns.map((column) => column.name)],
+      };
+      this.selects.set(key, statement);
+    }
+    return statement;
   }
 
   private createRecords(condition: string, order: string, limit: number): string {

@@ -17,9 +17,11 @@ interface Identified {
   readonly id: bigint;
 }
 
-/** What a page contains: the rows with these values of their columns, after an ID. */
+/** Only rows with these values. */
+type Filters<Entity> = { readonly [Property in keyof Entity]?: Entity[Property] | undefined };
+
 export interface PageQuery<Entity> {
-  readonly filters?: { readonly [Property in keyof Entity]?: Entity[Property] | undefined };
+  readonly filters?: Filters<Entity>;
   /** Only rows with a larger ID. */
   readonly after: bigint;
   /** The maximum number of rows; never more than `MAX_PAGE_LIMIT`. */
@@ -65,7 +67,7 @@ export class Tables {
  * fraction of the CPU time of TypeORM's queries. In a transaction, each call has its own statement. The rest is TypeORM's.
  */
 export class Table<Entity extends Identified> {
-  private readonly finds: Batcher<bigint, Row | undefined>;
+  private readonly finds = new Map<Statement, Batcher<object, Row | undefined>>();
   private readonly inserts: Batcher<Omit<Entity, 'id'>, bigint>;
   private readonly pages = new Map<Statement, Batcher<PageItem, Page<Entity>>>();
 
@@ -76,13 +78,15 @@ export class Table<Entity extends Identified> {
     private readonly pageSource: ReadEndpoint | Statements,
     private readonly unitOfWork: TypeOrmUnitOfWork,
   ) {
-    this.finds = new Batcher((ids) => this.selectByIds(ids), MAX_CONCURRENT_BATCHES);
     this.inserts = new Batcher((items) => this.insertAll(items), MAX_CONCURRENT_BATCHES, unitOfWork.writeSemaphore);
   }
 
   /** @throws UnknownValueError, ServiceUnavailableError */
-  async find(id: bigint): Promise<Entity | null> {
-    const row = await this.run(this.finds, id);
+  async find(id: bigint, filters: Filters<Entity> = {}): Promise<Entity | null> {
+    const values = getValues(filters);
+    const statement = this.table.getFind(Object.keys(values));
+    const batcher = getBatcher(this.finds, statement, (items) => this.selectRows(statement, items));
+    const row = await this.run(batcher, { ...values, id });
     const entity = row === undefined ? null : this.table.createEntity(row);
     if (entity !== null && !this.isKnown(entity)) {
       throw new UnknownValueError();
@@ -92,16 +96,10 @@ export class Table<Entity extends Identified> {
 
   /** Returns a page by ascending ID. @throws ServiceUnavailableError */
   page({ filters = {}, after, limit }: PageQuery<Entity>): Promise<Page<Entity>> {
-    const values = Object.entries(filters).filter(([, value]) => value !== undefined);
-    const statement = this.table.getPage(values.map(([property]) => property));
-    let batcher = this.pages.get(statement);
-    if (batcher === undefined) {
-      batcher = new Batcher((items) => this.selectPages(statement, items), MAX_CONCURRENT_BATCHES);
-      this.pages.set(statement, batcher);
-    }
-    const size = Math.min(limit, MAX_PAGE_LIMIT) + 1;
-    const item: PageItem = { ...Object.fromEntries(values), page_after: after, page_size: size };
-    return this.run(batcher, item);
+    const values = getValues(filters);
+    const statement = this.table.getPage(Object.keys(values));
+    const batcher = getBatcher(this.pages, statement, (items) => this.selectPages(statement, items));
+    return this.run(batcher, { ...values, page_after: after, page_size: Math.min(limit, MAX_PAGE_LIMIT) + 1 });
   }
 
   /** Inserts a row. @returns the ID that the database assigned @throws ServiceUnavailableError */
@@ -113,9 +111,9 @@ export class Table<Entity extends Identified> {
     return this.unitOfWork.transaction === undefined ? batcher.add(item) : batcher.runAlone(item);
   }
 
-  private async selectByIds(ids: readonly bigint[]): Promise<(Row | undefined)[]> {
-    const rows = await this.statements.read(this.table.find, [formatBatch(ids.map((id) => ({ id })))]);
-    return this.table.group(rows, ids.length).map(([row]) => row);
+  private async selectRows(statement: Statement, items: readonly object[]): Promise<(Row | undefined)[]> {
+    const rows = await this.statements.read(statement, [formatBatch(items)]);
+    return this.table.group(rows, items.length).map(([row]) => row);
   }
 
   private async selectPages(statement: Statement, items: readonly PageItem[]): Promise<Page<Entity>[]> {
@@ -141,4 +139,21 @@ export class Table<Entity extends Identified> {
     // IDs are assigned in the order of the items, but the order of the returned rows is not guaranteed.
     return rows.map(([id]) => BigInt(id as string)).sort((a, b) => (a < b ? -1 : 1));
   }
+}
+
+function getValues(filters: object): object {
+  return Object.fromEntries(Object.entries(filters).filter(([, value]) => value !== undefined));
+}
+
+function getBatcher<Item, Result>(
+  batchers: Map<Statement, Batcher<Item, Result>>,
+  statement: Statement,
+  processBatch: (items: readonly Item[]) => Promise<readonly Result[]>,
+): Batcher<Item, Result> {
+  let batcher = batchers.get(statement);
+  if (batcher === undefined) {
+    batcher = new Batcher(processBatch, MAX_CONCURRENT_BATCHES);
+    batchers.set(statement, batcher);
+  }
+  return batcher;
 }

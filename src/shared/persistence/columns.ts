@@ -8,6 +8,9 @@ const bigintTransformer: ValueTransformer = {
 
 export const bigintColumn: EntitySchemaColumnOptions = { type: 'bigint', transformer: bigintTransformer };
 
+/** One column for each property of the class: TypeORM's own type allows that some are missing. */
+export type Columns<Entity> = Readonly<Record<keyof Entity, EntitySchemaColumnOptions>>;
+
 /** A primary key that the database assigns. */
 export const identityColumn: EntitySchemaColumnOptions = {
   ...bigintColumn,
