@@ -230,6 +230,13 @@ describe('Errors', () => {
     ]);
   });
 
+  it('an Upgrade is ignored, even if the client has closed its side', async () => {
+    const fields = `Host: x\r\nAuthorization: Bearer ${key}\r\n`;
+    const request = `GET /v1/pets?limit=1 HTTP/1.1\r\n${fields}Connection: Upgrade\r\nUpgrade: x\r\n\r\n`;
+    const response = await service.sendRaw(request, { halfClose: true });
+    expect([...response.matchAll(/HTTP\/1\.1 (\d{3})/g)].map(([, status]) => status)).toEqual(['200']);
+  });
+
   it('an unknown expectation is ignored', async () => {
     const response = await service.get('/v1/pets', { key, headers: { expect: 'the-unexpected' } });
     expect(response.status).toBe(200);

@@ -8,8 +8,8 @@ import { completeRequests, forgetConnection } from './request-queue';
  */
 export function ignoreUpgrades(server: Server): void {
   const serve = async (request: IncomingMessage, socket: Socket, rest: Buffer) => {
-    await completeRequests(socket);
-    if (socket.destroyed) {
+    const completed = await completeRequests(socket);
+    if (completed === undefined || socket.destroyed) {
       return;
     }
     forgetConnection(socket);
@@ -19,7 +19,9 @@ export function ignoreUpgrades(server: Server): void {
   };
   server.once('listening', () => {
     if (server.listenerCount('upgrade') === 0) {
-      server.on('upgrade', (request, socket, rest) => void serve(request, socket as Socket, rest));
+      server.on('upgrade', (request, socket, rest) => {
+        serve(request, socket as Socket, rest).catch(() => socket.destroy());
+      });
     }
   });
 }
