@@ -4,7 +4,7 @@ import { ApiKeyGuard, AuthModule, ScopeGuard } from './auth';
 import type { Settings } from './config/settings';
 import { ERROR_CATALOG } from './error-catalog';
 import { HealthModule } from './health';
-import { IdempotencyInterceptor, IdempotencyModule } from './idempotency';
+import { IdempotencyModule } from './idempotency';
 import { ObservabilityModule } from './observability';
 import { OrdersModule } from './orders';
 import { PetsModule } from './pets';
@@ -49,7 +49,6 @@ const API_MODULES = [
     { provide: APP_GUARD, useClass: RateLimitGuard },
     { provide: APP_GUARD, useClass: ScopeGuard },
     { provide: APP_INTERCEPTOR, useClass: RequestBodyInterceptor },
-    { provide: APP_INTERCEPTOR, useClass: IdempotencyInterceptor },
     { provide: APP_PIPE, useClass: RequestValidationPipe },
     { provide: APP_FILTER, useExisting: ErrorFilter },
   ],

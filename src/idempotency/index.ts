@@ -1,4 +1,3 @@
 export { IdempotencyModule } from './idempotency.module';
 export { IDEMPOTENT_METADATA, Idempotent } from './http/idempotent.decorator';
 export { IDEMPOTENCY_ERROR_ENTRIES } from './http/idempotency-error-entries';
-export { IdempotencyInterceptor } from './http/idempotency.interceptor';

@@ -6,28 +6,20 @@ import {
   type NestInterceptor,
   type RawBodyRequest,
 } from '@nestjs/common';
-import { Reflector } from '@nestjs/core';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { from, lastValueFrom, type Observable } from 'rxjs';
 import { requirePrincipal } from '../../shared/http/access/request-principal';
 import { stringifyJson } from '../../shared/json/json';
 import { parseIdempotencyKey } from '../domain/idempotency-key';
 import { IdempotencyRecords, type IdempotentRequest } from '../domain/idempotency-records';
-import { IDEMPOTENT_METADATA } from './idempotent.decorator';
 
 /** Makes the operations with `@Idempotent()` respond to retries with the response of their first execution. */
 @Injectable()
 export class IdempotencyInterceptor implements NestInterceptor {
-  constructor(
-    private readonly reflector: Reflector,
-    private readonly records: IdempotencyRecords,
-  ) {}
+  constructor(private readonly records: IdempotencyRecords) {}
 
   /** @throws IdempotencyKeyError */
   intercept(context: ExecutionContext, next: CallHandler): Observable<unknown> {
-    if (!this.reflector.get<boolean | undefined>(IDEMPOTENT_METADATA, context.getHandler())) {
-      return next.handle();
-    }
     const http = context.switchToHttp();
     const request = http.getRequest<RawBodyRequest<FastifyRequest>>();
     const key = request.headers['idempotency-key'];

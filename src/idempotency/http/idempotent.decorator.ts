@@ -1,7 +1,8 @@
-import { applyDecorators, SetMetadata } from '@nestjs/common';
+import { applyDecorators, SetMetadata, UseInterceptors } from '@nestjs/common';
 import { ApiHeader } from '@nestjs/swagger';
 import { ApiErrors } from '../../shared/openapi/api-errors';
 import { IDEMPOTENCY_KEY, IDEMPOTENCY_KEY_MAX_LENGTH } from '../domain/idempotency-key';
+import { IdempotencyInterceptor } from './idempotency.interceptor';
 
 export const IDEMPOTENT_METADATA = 'petstore:idempotent';
 
@@ -13,6 +14,7 @@ export const IDEMPOTENT_METADATA = 'petstore:idempotent';
 export function Idempotent(): MethodDecorator {
   return applyDecorators(
     SetMetadata(IDEMPOTENT_METADATA, true),
+    UseInterceptors(IdempotencyInterceptor),
     ApiHeader({
       name: 'Idempotency-Key',
       description:
