@@ -123,28 +123,30 @@ export class TableStatements<Entity> {
   }
 
   /**
-   * Written so that only the index on the filters and the ID can serve it: with `status = 'available'`, PostgreSQL may scan the IDs instead,
-   * past a million sold animals before the first available one.
+   * The last filter of the index is written so that only this index can serve it: with `status = 'available'`, PostgreSQL may scan the IDs
+   * instead, past a million sold animals before the first available one.
    */
   private createPageCondition(filters: readonly Column[]): { readonly condition: string; readonly order: string } {
-    const indexed = this.findIndexedFilters(filters);
-    const others = filters.filter((column) => !indexed.includes(column));
-    const list = (columns: readonly Column[], side: (column: Column) => string, ...last: string[]) =>
-      `(${[...columns.map(side), ...last].join(', ')})`;
-    const start = `${list(indexed, own, 'entity.id')} > ${list(indexed, requested, 'page_after')}`;
-    const end = indexed.length === 0 ? [] : [`${list(indexed, own)} <= ${list(indexed, requested)}`];
-    const equal = others.map((column) => `${own(column)} = ${requested(column)}`);
-    return { condition: [start, ...end, ...equal].join(' AND '), order: [...indexed.map(own), 'entity.id'].join(', ') };
+    const last = this.findIndexedFilter(filters);
+    const equal = filters.filter((column) => column !== last).map((column) => `${own(column)} = ${requested(column)}`);
+    const [conditions, order] =
+      last === undefined
+        ? [['entity.id > page_after'], 'entity.id']
+        : [
+            [`(${own(last)}, entity.id) > (${requested(last)}, page_after)`, `${own(last)} <= ${requested(last)}`],
+            `${own(last)}, entity.id`,
+          ];
+    return { condition: [...equal, ...conditions].join(' AND '), order };
   }
 
-  /** The filters that an index on some of them and the ID serves, in the order of the index. */
-  private findIndexedFilters(filters: readonly Column[]): readonly Column[] {
+  /** The last column before the ID of the longest index on some of the filters and the ID. */
+  private findIndexedFilter(filters: readonly Column[]): Column | undefined {
     const properties = filters.map(({ property }) => property);
     const indices = (this.schema.options.indices ?? []).map(({ columns }) => (Array.isArray(columns) ? columns : []));
     const [best = []] = indices
       .filter((columns) => columns.at(-1) === 'id' && columns.slice(0, -1).every((it) => properties.includes(it)))
       .sort((a, b) => b.length - a.length);
-    return best.slice(0, -1).map((property) => this.getColumn(property));
+    return filters.find(({ property }) => property === best.at(-2));
   }
 
   private getColumn(property: string): Column {
