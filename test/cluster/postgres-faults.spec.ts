@@ -579,8 +579,8 @@ describe('On a separate PostgreSQL server', () => {
     await writeFile(speed, '+0 x1');
     const replica = await Replica.start({ DATABASE_URL: postgres.url, ...withClockSpeed(speed) });
     replicas.push(replica);
-    // At this speed, the connection timeout of 0.7 s leaves only 70 ms. A higher speed would break connecting.
-    await writeFile(speed, '+0 x10');
+    // At this speed, the connection timeout of 0.7 s leaves only 90 ms. A higher speed would break connecting.
+    await writeFile(speed, '+0 x8');
     const store = await Store.open(postgres.url);
     const client = new Client(await store.createUnlimitedKey());
     const listConnections = async () =>
