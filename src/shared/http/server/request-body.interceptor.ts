@@ -11,6 +11,8 @@ import { PetStoreError } from '../../domain/pet-store-error';
 import { JsonLimitError, parseJson } from '../../json/json';
 import { UnreadBody } from './request-body';
 
+const UTF8 = new TextDecoder('utf-8', { fatal: true });
+
 /**
  * Reads and parses the JSON body of a request. Runs after the guards, so that callers without a key or over their limit learn nothing
  * about it, and before everything that needs the body.
@@ -37,7 +39,7 @@ async function readBody(
 function parseBody(bytes: Buffer): unknown {
   let text: string;
   try {
-    text = new TextDecoder('utf-8', { fatal: true }).decode(bytes);
+    text = UTF8.decode(bytes);
   } catch {
     throw new PetStoreError('invalid_json', 'The body is not valid UTF-8.');
   }
