@@ -30,7 +30,7 @@ const MIN_LISTING_RATIO = 0.7;
 const UNLIMITED = { perMinute: 1_000_000_000, perDay: 1_000_000_000 };
 
 const DOCUMENT = join(__dirname, '../../docs/performance.md');
-const TABLE = /(<!-- results -->\n)[^]*(\n<!-- \/results -->)/;
+const TABLE = /(<!-- results -->)[^]*(<!-- \/results -->)/;
 
 interface Scenario {
   readonly name: string;
@@ -106,7 +106,7 @@ async function main(): Promise<void> {
     process.stdout.write(table);
     if (options.write) {
       const text = readFileSync(DOCUMENT, 'utf8');
-      writeFileSync(DOCUMENT, text.replace(TABLE, `$1\n${table}\n$2`));
+      writeFileSync(DOCUMENT, text.replace(TABLE, `$1\n\n${table}\n$2`));
     }
     const listing = computeRatios(results.get('list 20'), 'service', 'lean', 'rate').median;
     if (listing < MIN_LISTING_RATIO) {
