@@ -99,12 +99,13 @@ export class TableStatements<Entity> {
     filters: readonly string[],
     createRecords: (columns: readonly Column[]) => string,
   ): Statement {
-    const key = [this.table, name, ...filters].join('_');
+    const key = [name, ...filters].join();
     let statement = this.selects.get(key);
     if (statement === undefined) {
       const columns = filters.map((property) => this.getColumn(property));
       statement = {
-        name: key,
+        // Not the key, because a name may have at most 63 characters.
+        name: `${this.table}_${name}${filters.length === 0 ? '' : `_${this.selects.size}`}`,
         // Items without rows have one row of nulls: a read endpoint adds its position to each row.
         text: `
           SELECT ${NUMBER}, record.*
