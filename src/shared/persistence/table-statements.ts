@@ -32,6 +32,8 @@ export class TableStatements<Entity> {
   readonly insert: Statement;
   private readonly table: string;
   private readonly columns: readonly Column[];
+  /** Where a row has its ID. */
+  private readonly idIndex: number;
   private readonly selects = new Map<string, Statement>();
 
   constructor(private readonly schema: EntitySchema<Entity>) {
@@ -40,6 +42,7 @@ export class TableStatements<Entity> {
     this.columns = Object.entries<EntitySchemaColumnOptions | undefined>(columns).flatMap(([property, options]) =>
       options === undefined ? [] : [createColumn(property, options)],
     );
+    this.idIndex = this.columns.findIndex(({ property }) => property === 'id') + 1;
     const inserted = this.columns.filter(({ isGenerated }) => !isGenerated);
     this.insert = {
       name: `${this.table}_insert`,
@@ -75,13 +78,16 @@ export class TableStatements<Entity> {
   /** Groups rows by the items of their batch; an item has no rows, or some in the order of the statement. */
   group(rows: readonly Row[], items: number): Row[][] {
     const groups = Array.from({ length: items }, (): Row[] => []);
-    const idIndex = this.columns.findIndex(({ property }) => property === 'id') + 1;
     for (const row of rows) {
-      if (row[idIndex] !== null) {
+      if (row[this.idIndex] !== null) {
         groups[row[0] as number]?.push(row);
       }
     }
     return groups;
+  }
+
+  getId(row: Row): bigint {
+    return BigInt(row[this.idIndex] as string);
   }
 
   /** Creates an entity as TypeORM does. */

@@ -131,7 +131,7 @@ export class Table<Entity extends Identified> {
     const own = hasNext ? rows.slice(0, -1) : rows;
     const createEntities = () => own.map((row) => this.table.createEntity(row)).filter(this.isKnown);
     const last = hasNext ? own.at(-1) : undefined;
-    return new Page(createEntities, last && this.table.createEntity(last).id);
+    return new Page(createEntities, last && this.table.getId(last));
   }
 
   private async insertAll(items: readonly Omit<Entity, 'id'>[]): Promise<bigint[]> {
