@@ -150,8 +150,8 @@ export class TypeOrmApiKeyRepository extends ApiKeyRepository {
   }
 
   async recordLastUsed(updates: readonly LastUsedUpdate[]): Promise<void> {
-    await this.unitOfWork.run(() =>
-      this.unitOfWork.manager.query(
+    await this.unitOfWork.runAlone((manager) =>
+      manager.query(
         `UPDATE api_keys SET last_used_at = use.at
          FROM (
            SELECT id, use.at FROM unnest($1::bigint[], $2::timestamptz[]) AS use (id, at) JOIN api_keys USING (id)

@@ -54,8 +54,8 @@ export class PostgresIdempotencyRecords extends IdempotencyRecords {
   }
 
   removeExpired(batchSize: number): Promise<number> {
-    return this.unitOfWork.run(async () => {
-      const [, removedCount]: [unknown, number] = await this.unitOfWork.manager.query(
+    return this.unitOfWork.runAlone(async (manager) => {
+      const [, removedCount]: [unknown, number] = await manager.query(
         `WITH lock AS MATERIALIZED (SELECT pg_try_advisory_xact_lock($1) AS is_held)
          DELETE FROM idempotency_records WHERE (account_id, key) IN (
            SELECT account_id, key FROM idempotency_records

@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { Injectable, Logger } from '@nestjs/common';
 import { Pool, type PoolClient, type PoolConfig, type QueryArrayResult } from 'pg';
-import { DataSource } from 'typeorm';
+import { DataSource, type EntityManager } from 'typeorm';
 import type { PostgresDataSourceOptions } from 'typeorm/driver/postgres/PostgresDataSourceOptions';
 import type { PostgresQueryRunner } from 'typeorm/driver/postgres/PostgresQueryRunner';
 import { Settings } from '../../config/settings';
@@ -86,10 +86,13 @@ export class Statements {
    * @throws ServiceUnavailableError
    */
   write(statement: Statement, parameters: Parameter[]): Promise<Row[]> {
-    const run = () => this.run(statement, parameters, () => false);
     // The transaction of a single statement would have the defaults of the database.
     const needsStart = this.unitOfWork.startSql !== undefined && this.unitOfWork.transaction === undefined;
-    return needsStart ? convertUnavailableError(() => this.unitOfWork.runTransaction(run)) : run();
+    return needsStart
+      ? convertUnavailableError(() =>
+          this.unitOfWork.runTransaction((manager) => queryInTransaction(manager, statement, parameters)),
+        )
+      : this.run(statement, parameters, () => false);
   }
 
   /** Runs a read statement on another server. @throws the error of `pg` */
@@ -109,10 +112,9 @@ export class Statements {
     isRepeatable: (error: unknown) => boolean,
   ): Promise<Row[]> {
     return convertUnavailableError(async () => {
-      const runner = this.unitOfWork.transaction?.queryRunner as PostgresQueryRunner | undefined;
-      if (runner !== undefined) {
-        // Not prepared: after an error, a transaction cannot go on.
-        return (await query((await runner.connect()) as PoolClient, statement, parameters)).rows;
+      const { transaction } = this.unitOfWork;
+      if (transaction !== undefined) {
+        return queryInTransaction(transaction, statement, parameters);
       }
       const pool = getPool(this.dataSource);
       if (pool === undefined) {
@@ -204,6 +206,16 @@ function createPoolConfig(options: PostgresDataSourceOptions): PoolConfig {
     connectionTimeoutMillis: CONNECT_TIMEOUT_MS,
     ...extra,
   };
+}
+
+/** Not prepared: after an error, a transaction cannot go on. */
+async function queryInTransaction(
+  manager: EntityManager,
+  statement: Statement,
+  parameters: Parameter[],
+): Promise<Row[]> {
+  const client = (await (manager.queryRunner as PostgresQueryRunner).connect()) as PoolClient;
+  return (await query(client, statement, parameters)).rows;
 }
 
 function query(client: PoolClient, { text }: Statement, values: Parameter[], name?: string): Promise<QueryArrayResult> {
