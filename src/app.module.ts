@@ -1,5 +1,5 @@
 import { type DynamicModule, Module } from '@nestjs/common';
-import { APP_FILTER, APP_GUARD, APP_INTERCEPTOR, APP_PIPE, DiscoveryModule } from '@nestjs/core';
+import { APP_FILTER, APP_GUARD, APP_PIPE, DiscoveryModule } from '@nestjs/core';
 import { ApiKeyGuard, AuthModule, ScopeGuard } from './auth';
 import type { Settings } from './config/settings';
 import { ERROR_CATALOG } from './error-catalog';
@@ -14,9 +14,9 @@ import { ErrorCatalog } from './shared/http/errors/error-catalog';
 import { ErrorHelp } from './shared/http/errors/error-help';
 import { ErrorFilter } from './shared/http/errors/error.filter';
 import { RequestValidationPipe } from './shared/http/validation/request-validation.pipe';
-import { RequestBodyInterceptor } from './shared/http/server/request-body.interceptor';
+import { RequestBodyGuard } from './shared/http/server/request-body.guard';
 import { RouteTable } from './shared/http/server/route-table';
-import { UnmatchedController } from './shared/http/errors/unmatched.controller';
+import { UnmatchedController, UnmatchedGuard } from './shared/http/errors/unmatched.controller';
 import { SharedModule } from './shared/shared.module';
 import { createTypeOrmConfig } from './typeorm.config';
 
@@ -44,11 +44,12 @@ const API_MODULES = [
     { provide: ErrorCatalog, useValue: ERROR_CATALOG },
     ErrorHelp,
     ErrorFilter,
-    // In this order: authentication, rate limits, scope.
+    // In this order: authentication, rate limits, scope, 404 and 405, body.
     { provide: APP_GUARD, useClass: ApiKeyGuard },
     { provide: APP_GUARD, useClass: RateLimitGuard },
     { provide: APP_GUARD, useClass: ScopeGuard },
-    { provide: APP_INTERCEPTOR, useClass: RequestBodyInterceptor },
+    { provide: APP_GUARD, useClass: UnmatchedGuard },
+    { provide: APP_GUARD, useClass: RequestBodyGuard },
     { provide: APP_PIPE, useClass: RequestValidationPipe },
     { provide: APP_FILTER, useExisting: ErrorFilter },
   ],

@@ -16,7 +16,7 @@ import {
 import { ApiHeader } from '@nestjs/swagger';
 import { Type } from 'class-transformer';
 import { IsBoolean, IsNumberString, IsOptional, IsString, MaxLength, ValidateNested } from 'class-validator';
-import { Idempotent } from '../../src/idempotency';
+import { Idempotent, type Once, type StoredBody } from '../../src/idempotency';
 import { RequireScope } from '../../src/shared/http/access/require-scope.decorator';
 import { Public } from '../../src/shared/http/access/public.decorator';
 import { ApiErrors } from '../../src/shared/openapi/api-errors';
@@ -72,9 +72,8 @@ export class NotesController {
   }
 
   @Post('once')
-  @Idempotent()
-  createNoteOnce(@Body() note: CreateNoteDto): CreateNoteDto {
-    return note;
+  createNoteOnce(@Body() note: CreateNoteDto, @Idempotent() once: Once): Promise<CreateNoteDto | StoredBody> {
+    return once(() => note);
   }
 
   @Post('tagged')
@@ -90,17 +89,15 @@ export class NotesController {
 
   @Patch(':noteId')
   @RequireScope('write')
-  @Idempotent()
-  changeNote(@Body() note: CreateNoteDto): CreateNoteDto & { readonly change: string } {
-    return { ...note, change: randomUUID() };
+  changeNote(@Body() note: CreateNoteDto, @Idempotent() once: Once): Promise<object | StoredBody> {
+    return once(() => ({ ...note, change: randomUUID() }));
   }
 
   @Delete(':noteId')
   @HttpCode(204)
   @RequireScope('write')
-  @Idempotent()
-  removeNote(@Param('noteId') noteId: string): void {
-    this.removed.push(noteId);
+  removeNote(@Param('noteId') noteId: string, @Idempotent() once: Once): Promise<unknown> {
+    return once(() => void this.removed.push(noteId));
   }
 
   @Get('closed')

@@ -2,7 +2,7 @@ import { Body, Controller, Get, Param, Post, Query, Res } from '@nestjs/common';
 import { ApiCreatedResponse, ApiOkResponse, ApiOperation, ApiParam, getSchemaPath } from '@nestjs/swagger';
 import type { FastifyReply } from 'fastify';
 import { Settings } from '../../config/settings';
-import { Idempotent } from '../../idempotency';
+import { Idempotent, type Once, type StoredBody } from '../../idempotency';
 import { addLogFields } from '../../observability';
 import type { Page } from '../../shared/domain/page';
 import { MAX_PAGE_LIMIT } from '../../shared/domain/page-limit';
@@ -58,7 +58,6 @@ export class OrdersController {
   @Post()
   @Stability('experimental')
   @RequireScope('write')
-  @Idempotent()
   @ApiOperation({
     summary: 'Place an order',
     description:
@@ -75,15 +74,18 @@ export class OrdersController {
     'body_too_large',
     'unsupported_media_type',
   )
-  async createOrder(
+  createOrder(
     @AccountId() accountId: bigint,
     @Body() body: CreateOrderDto,
+    @Idempotent() once: Once,
     @Res({ passthrough: true }) reply: FastifyReply,
-  ): Promise<OrderDto> {
-    const order = await this.orders.place(accountId, body);
-    addLogFields(reply.request, { orderId: order.id });
-    reply.header('location', `${this.url}/${order.id}`);
-    return new OrderDto(order);
+  ): Promise<OrderDto | StoredBody> {
+    return once(async () => {
+      const order = await this.orders.place(accountId, body);
+      addLogFields(reply.request, { orderId: order.id });
+      reply.header('location', `${this.url}/${order.id}`);
+      return new OrderDto(order);
+    });
   }
 
   @Get(':orderId')

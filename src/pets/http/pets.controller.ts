@@ -2,7 +2,7 @@ import { Body, Controller, Get, Param, Post, Query, Res } from '@nestjs/common';
 import { ApiCreatedResponse, ApiOkResponse, ApiOperation, ApiParam, getSchemaPath } from '@nestjs/swagger';
 import type { FastifyReply } from 'fastify';
 import { Settings } from '../../config/settings';
-import { Idempotent } from '../../idempotency';
+import { Idempotent, type Once, type StoredBody } from '../../idempotency';
 import type { Page } from '../../shared/domain/page';
 import { MAX_PAGE_LIMIT } from '../../shared/domain/page-limit';
 import { ApiErrors } from '../../shared/openapi/api-errors';
@@ -54,7 +54,6 @@ export class PetsController {
 
   @Post()
   @RequireScope('write')
-  @Idempotent()
   @ApiOperation({
     summary: 'Add an animal',
     description:
@@ -63,10 +62,16 @@ export class PetsController {
   })
   @ApiCreatedResponse({ description: 'The stored animal.', headers: LOCATION_HEADER, type: PetDto })
   @ApiErrors('invalid_json', 'invalid_body', 'body_too_large', 'unsupported_media_type')
-  async createPet(@Body() body: CreatePetDto, @Res({ passthrough: true }) reply: FastifyReply): Promise<PetDto> {
-    const pet = await this.pets.add(body);
-    reply.header('location', `${this.settings.baseUrl}/pets/${pet.id}`);
-    return new PetDto(pet);
+  createPet(
+    @Body() body: CreatePetDto,
+    @Idempotent() once: Once,
+    @Res({ passthrough: true }) reply: FastifyReply,
+  ): Promise<PetDto | StoredBody> {
+    return once(async () => {
+      const pet = await this.pets.add(body);
+      reply.header('location', `${this.settings.baseUrl}/pets/${pet.id}`);
+      return new PetDto(pet);
+    });
   }
 
   @Get(':petId')

@@ -10,6 +10,7 @@ import {
   Catch,
   Controller,
   createParamDecorator,
+  type RawBodyRequest,
   DefaultValuePipe,
   Delete,
   type ExceptionFilter,
@@ -469,6 +470,17 @@ export class RolesGuard implements CanActivate {
   }
 }
 
+/** Reads the body. */
+@Injectable()
+class RexGuard implements CanActivate {
+  canActivate(context: ExecutionContext): boolean {
+    const { body, rawBody } = context
+      .switchToHttp()
+      .getRequest<RawBodyRequest<FastifyRequest<{ Body: CreateCatDto }>>>();
+    return body.name === 'Rex' && rawBody?.includes('Rex') === true;
+  }
+}
+
 @Controller({ path: 'guards', version: '1' })
 @UseGuards(RolesGuard)
 class GuardsController {
@@ -479,7 +491,7 @@ class GuardsController {
   }
 
   @Post()
-  @Roles(['admin'])
+  @UseGuards(RexGuard)
   create(@Body() body: CreateCatDto): CreateCatDto {
     return body;
   }

@@ -1,4 +1,4 @@
-import { All, type CanActivate, Controller, type ExecutionContext, Injectable, UseGuards } from '@nestjs/common';
+import { All, type CanActivate, Controller, type ExecutionContext, Injectable } from '@nestjs/common';
 import { ApiExcludeController } from '@nestjs/swagger';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { PetStoreError } from '../../domain/pet-store-error';
@@ -6,12 +6,29 @@ import { RequireScope } from '../access/require-scope.decorator';
 import { createMethodNotAllowedError, RouteTable } from '../server/route-table';
 import { getUrlError } from '../server/url-check';
 
-/** Rejects every request with 404 or 405. It is a guard, because the body is read after the guards. */
+/**
+ * Has every URL under `/v1` that no other route matches, so that the global guards also run before 404 and 405. It belongs to the root
+ * module, so its routes are registered last.
+ */
+@ApiExcludeController()
+@Controller({ version: '1' })
+export class UnmatchedController {
+  @All(['/', '*'])
+  @RequireScope('read')
+  reject(): void {
+    // UnmatchedGuard has thrown an error.
+  }
+}
+
+/** Rejects every request of `UnmatchedController` with 404 or 405. It is a global guard, because the body is read after these. */
 @Injectable()
-class UnmatchedGuard implements CanActivate {
+export class UnmatchedGuard implements CanActivate {
   constructor(private readonly routes: RouteTable) {}
 
-  canActivate(context: ExecutionContext): never {
+  canActivate(context: ExecutionContext): boolean {
+    if (context.getClass() !== UnmatchedController) {
+      return true;
+    }
     const http = context.switchToHttp();
     const request = http.getRequest<FastifyRequest>();
     const error = getUrlError(request.raw);
@@ -24,20 +41,5 @@ class UnmatchedGuard implements CanActivate {
       throw createMethodNotAllowedError(request.method, allowed);
     }
     throw new PetStoreError('route_not_found');
-  }
-}
-
-/**
- * Has every URL under `/v1` that no other route matches, so that the global guards also run before 404 and 405. It belongs to the root
- * module, so its routes are registered last.
- */
-@ApiExcludeController()
-@Controller({ version: '1' })
-@UseGuards(UnmatchedGuard)
-export class UnmatchedController {
-  @All(['/', '*'])
-  @RequireScope('read')
-  reject(): void {
-    // The guard has thrown an error.
   }
 }

@@ -10,7 +10,7 @@ const MEDIA_TYPE = /^\s*[\w!#$%&'*+.^`|~-]+\/[\w!#$%&'*+.^`|~-]+\s*(;|$)/;
 /** A media type that no operation accepts. */
 const UNKNOWN_MEDIA_TYPE = 'application/octet-stream';
 
-/** A body that has not been read yet. `RequestBodyInterceptor` reads it, after the guards. */
+/** A body that has not been read yet. `RequestBodyGuard` reads it, after the other global guards. */
 export class UnreadBody {
   constructor(
     private readonly headers: IncomingHttpHeaders,
@@ -34,7 +34,7 @@ export class UnreadBody {
 }
 
 /**
- * Gives handlers' guards an `UnreadBody`, whatever the media type. A parser that a plugin or a module adds for a media type of its own
+ * Gives the global guards an `UnreadBody`, whatever the media type. A parser that a plugin or a module adds for a media type of its own
  * takes precedence.
  */
 export function deferBodyParsing(fastify: FastifyInstance): void {

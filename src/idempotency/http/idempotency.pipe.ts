@@ -1,36 +1,43 @@
 import { hash } from 'node:crypto';
-import {
-  type CallHandler,
-  type ExecutionContext,
-  Injectable,
-  type NestInterceptor,
-  type RawBodyRequest,
-} from '@nestjs/common';
+import { Injectable, type PipeTransform, type RawBodyRequest } from '@nestjs/common';
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import { from, lastValueFrom, type Observable } from 'rxjs';
 import { requirePrincipal } from '../../shared/http/access/request-principal';
 import { stringifyJson } from '../../shared/json/json';
 import { parseIdempotencyKey } from '../domain/idempotency-key';
 import { IdempotencyRecords, type IdempotentRequest } from '../domain/idempotency-records';
 
-/** Makes the operations with `@Idempotent()` respond to retries with the response of their first execution. */
+/** The body of the response to an earlier request: JSON text, or undefined if it had none. */
+export type StoredBody = string | undefined;
+
+/**
+ * Executes the work of a request, or returns the response to an earlier request with the same `Idempotency-Key`. Without a key, it only
+ * executes the work.
+ * @throws IdempotencyKeyError
+ */
+export type Once = <Result>(work: () => Result | Promise<Result>) => Promise<Result | StoredBody>;
+
+export interface Exchange {
+  readonly request: RawBodyRequest<FastifyRequest>;
+  readonly reply: FastifyReply;
+}
+
 @Injectable()
-export class IdempotencyInterceptor implements NestInterceptor {
+export class IdempotencyPipe implements PipeTransform<Exchange, Once> {
   constructor(private readonly records: IdempotencyRecords) {}
 
-  /** @throws IdempotencyKeyError */
-  intercept(context: ExecutionContext, next: CallHandler): Observable<unknown> {
-    const http = context.switchToHttp();
-    const request = http.getRequest<RawBodyRequest<FastifyRequest>>();
+  /** @throws IdempotencyKeyError `invalid_idempotency_key` */
+  transform({ request, reply }: Exchange): Once {
     const key = request.headers['idempotency-key'];
-    return key === undefined
-      ? next.handle()
-      : from(this.executeOnce(createIdempotentRequest(request, String(key)), http.getResponse(), next));
+    if (key === undefined) {
+      return async (work) => work();
+    }
+    const idempotentRequest = createIdempotentRequest(request, String(key));
+    return (work) => this.executeOnce(idempotentRequest, reply, work);
   }
 
-  private async executeOnce(request: IdempotentRequest, reply: FastifyReply, next: CallHandler): Promise<unknown> {
+  private async executeOnce(request: IdempotentRequest, reply: FastifyReply, work: () => unknown): Promise<StoredBody> {
     const { response, isReplay } = await this.records.executeOnce(request, async () => {
-      const result: unknown = await lastValueFrom(next.handle(), { defaultValue: undefined });
+      const result = await work();
       const location = reply.getHeader('location');
       return {
         // A 204 has no body.
@@ -48,7 +55,7 @@ export class IdempotencyInterceptor implements NestInterceptor {
   }
 }
 
-function createIdempotentRequest(request: RawBodyRequest<FastifyRequest>, key: string): IdempotentRequest {
+function createIdempotentRequest(request: Exchange['request'], key: string): IdempotentRequest {
   const [path] = request.url.split('?', 1);
   const content = `${request.method} ${path}\n${request.rawBody?.toString() ?? ''}`;
   return {
@@ -59,7 +66,7 @@ function createIdempotentRequest(request: RawBodyRequest<FastifyRequest>, key: s
 }
 
 /** Returns the stored body as the handler returned it: a string as it is, anything else as JSON text. */
-function restoreBody(body: string, reply: FastifyReply): string | undefined {
+function restoreBody(body: string, reply: FastifyReply): StoredBody {
   if (body === '') {
     return undefined;
   }

@@ -1,12 +1,5 @@
-import {
-  type CallHandler,
-  type ExecutionContext,
-  Injectable,
-  type NestInterceptor,
-  type RawBodyRequest,
-} from '@nestjs/common';
+import { type CanActivate, type ExecutionContext, Injectable, type RawBodyRequest } from '@nestjs/common';
 import type { FastifyRequest } from 'fastify';
-import type { Observable } from 'rxjs';
 import { PetStoreError } from '../../domain/pet-store-error';
 import { JsonLimitError, parseJson } from '../../json/json';
 import { UnreadBody } from './request-body';
@@ -14,25 +7,21 @@ import { UnreadBody } from './request-body';
 const UTF8 = new TextDecoder('utf-8', { fatal: true });
 
 /**
- * Reads and parses the JSON body of a request. Runs after the guards, so that callers without a key or over their limit learn nothing
- * about it, and before everything that needs the body.
+ * Reads and parses the JSON body of a request, or rejects it. The last global guard, so that callers without a key or over their limit
+ * learn nothing about it, and the guards of a controller see the body.
  */
 @Injectable()
-export class RequestBodyInterceptor implements NestInterceptor {
-  intercept(context: ExecutionContext, next: CallHandler): Observable<unknown> | Promise<Observable<unknown>> {
+export class RequestBodyGuard implements CanActivate {
+  canActivate(context: ExecutionContext): boolean | Promise<boolean> {
     const request = context.switchToHttp().getRequest<RawBodyRequest<FastifyRequest>>();
-    return request.body instanceof UnreadBody ? readBody(request, request.body, next) : next.handle();
+    return request.body instanceof UnreadBody ? readBody(request, request.body) : true;
   }
 }
 
-async function readBody(
-  request: RawBodyRequest<FastifyRequest>,
-  body: UnreadBody,
-  next: CallHandler,
-): Promise<Observable<unknown>> {
+async function readBody(request: RawBodyRequest<FastifyRequest>, body: UnreadBody): Promise<true> {
   request.rawBody = await body.read();
   request.body = parseBody(request.rawBody);
-  return next.handle();
+  return true;
 }
 
 /** @returns undefined for an empty body */
