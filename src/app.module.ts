@@ -15,8 +15,8 @@ import { ErrorHelp } from './shared/http/errors/error-help';
 import { ErrorFilter } from './shared/http/errors/error.filter';
 import { RequestValidationPipe } from './shared/http/validation/request-validation.pipe';
 import { RequestBodyGuard } from './shared/http/server/request-body.guard';
-import { RouteTable } from './shared/http/server/route-table';
-import { UnmatchedController, UnmatchedGuard } from './shared/http/errors/unmatched.controller';
+import { RouteTable } from './shared/http/routing/route-table';
+import { UnmatchedController, UnmatchedGuard } from './shared/http/routing/unmatched.controller';
 import { SharedModule } from './shared/shared.module';
 import { createTypeOrmConfig } from './typeorm.config';
 

@@ -17,7 +17,7 @@ import { ErrorFilter } from './shared/http/errors/error.filter';
 import { createHttpAdapter } from './shared/http/server/http-adapter';
 import { getDefaultHeaders } from './shared/http/access/security-headers';
 import { respondToProtocolErrors } from './shared/http/server/protocol-errors';
-import { rejectUnsupportedMethods, RouteTable } from './shared/http/server/route-table';
+import { rejectUnsupportedMethods, RouteTable } from './shared/http/routing/route-table';
 
 interface AppOptions {
   readonly clock?: Clock;

@@ -1,4 +1,4 @@
-import { RouteTable } from '../../src/shared/http/server/route-table';
+import { RouteTable } from '../../src/shared/http/routing/route-table';
 import { TestService } from '../support/service';
 
 /** The public routes. All others must reject requests without a key. */

@@ -1,7 +1,7 @@
 import type { FastifyInstance, FastifyReply } from 'fastify';
 import { getClientIp } from '../../shared/http/access/client-ip';
 import type { Principal } from '../../shared/domain/principal';
-import { isUnderV1 } from '../../shared/http/server/url-check';
+import { isUnderV1 } from '../../shared/http/access/url-check';
 import { RateLimitError } from '../domain/rate-limit-errors';
 import type { RateLimitDecision, RateLimiter, RateLimitUsage } from '../domain/rate-limiter';
 import { createAdmittedDecision, createBannedDecision } from '../domain/windows';

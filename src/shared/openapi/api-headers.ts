@@ -1,6 +1,6 @@
 import type { HeaderObject, HeadersObject, ParameterObject, SchemaObject } from '@nestjs/swagger';
 import { MAX_REQUEST_LIMIT } from '../domain/allowance';
-import { MAX_URL_LENGTH } from '../http/server/url-check';
+import { MAX_URL_LENGTH } from '../http/access/url-check';
 
 /** The longest ban that can be configured, plus a second for rounding. */
 const MAX_WAIT_SECONDS = 1_000_000;

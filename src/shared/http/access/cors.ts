@@ -1,6 +1,5 @@
 import { HttpStatus } from '@nestjs/common';
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import type { RouteTable } from '../server/route-table';
 
 const EXPOSED_HEADERS = [
   'Date',
@@ -33,7 +32,7 @@ export const CORS_HEADERS = {
 export function respondToPreflight(
   { method, headers }: FastifyRequest,
   reply: FastifyReply,
-  routes: RouteTable,
+  routes: { readonly getMethods: () => string[] },
 ): boolean {
   if (method !== 'OPTIONS' || !headers.origin || !headers['access-control-request-method']) {
     return false;

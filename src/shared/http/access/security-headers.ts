@@ -1,5 +1,5 @@
 import { CORS_HEADERS } from './cors';
-import { isUnderV1 } from '../server/url-check';
+import { isUnderV1 } from './url-check';
 
 /**
  * Security headers of every response: browsers must not sniff its type or show it as a page (OWASP Secure Headers Project).

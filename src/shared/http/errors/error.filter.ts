@@ -7,7 +7,7 @@ import { ErrorCatalog } from './error-catalog';
 import { ErrorDto } from './error.dto';
 import { ErrorHelp } from './error-help';
 import { ServiceUnavailableLogger } from './service-unavailable-logger';
-import { getUrlError } from '../server/url-check';
+import { getUrlError } from '../access/url-check';
 
 /** The challenge of every 401 (RFC 6750 section 3). */
 export const BEARER_CHALLENGE = 'Bearer realm="petstore"';

@@ -9,7 +9,7 @@ import { normalizeForwardedFor } from '../access/client-ip';
 import { deferBodyParsing } from './request-body';
 import { giveUpUnreadResponses, queueRequests } from './request-queue';
 import { ignoreUpgrades } from './upgrade';
-import { MAX_URL_LENGTH, rewriteUrl } from './url-check';
+import { MAX_URL_LENGTH, rewriteUrl } from '../access/url-check';
 
 /** A request ID from a gateway is used if it is short, harmless in a log line, and not a misplaced API key. */
 const SAFE_REQUEST_ID = /^(?!.*pets_(live|test)_)[A-Za-z0-9._~+/=:-]{1,128}$/;

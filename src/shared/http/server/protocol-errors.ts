@@ -6,8 +6,8 @@ import { PetStoreError } from '../../domain/pet-store-error';
 import type { ErrorDto } from '../errors/error.dto';
 import { UNCACHED_HEADERS } from '../access/security-headers';
 import { completeRequests, endConnection } from './request-queue';
-import { createMethodNotAllowedError, type RouteTable } from './route-table';
-import { isUnderV1, MAX_URL_LENGTH, toOriginForm } from './url-check';
+import { createMethodNotAllowedError, type RouteTable } from '../routing/route-table';
+import { isUnderV1, MAX_URL_LENGTH, toOriginForm } from '../access/url-check';
 
 /** The error that Node's HTTP parser reports when it gives up on a request. */
 type ParserError = Error & {

@@ -3,8 +3,8 @@ import { ApiExcludeController } from '@nestjs/swagger';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { PetStoreError } from '../../domain/pet-store-error';
 import { RequireScope } from '../access/require-scope.decorator';
-import { createMethodNotAllowedError, RouteTable } from '../server/route-table';
-import { getUrlError } from '../server/url-check';
+import { createMethodNotAllowedError, RouteTable } from './route-table';
+import { getUrlError } from '../access/url-check';
 
 /**
  * Has every URL under `/v1` that no other route matches, so that the global guards also run before 404 and 405. It belongs to the root
