@@ -16,6 +16,9 @@ import { RateLimiter } from '../domain/rate-limiter';
 import { type Throttled, ThrottleStorage } from '../domain/throttle-storage';
 import { applyRateLimitDecision } from './rate-limit-headers';
 
+/** The name of a throttler without a name. */
+const DEFAULT_THROTTLER = 'default';
+
 /**
  * Enforces the limits of each account's plan with one call to the RateLimiter, for both windows and the ban of the key, and on top of them
  * those of `@Throttle()`, which apply to each account too. `@SkipThrottle()` skips both. A request that one of them rejects costs
@@ -31,6 +34,14 @@ export class RateLimitGuard extends ThrottlerGuard {
     private readonly limiter: RateLimiter,
   ) {
     super(options, storage, reflector);
+  }
+
+  /** @throws Error when no throttler would count requests against the plan */
+  override async onModuleInit(): Promise<void> {
+    await super.onModuleInit();
+    if (!this.throttlers.some(({ name }) => name === DEFAULT_THROTTLER)) {
+      throw new Error(`One throttler must be named "${DEFAULT_THROTTLER}": with it, the plans of accounts apply.`);
+    }
   }
 
   protected override shouldSkip(context: ExecutionContext): Promise<boolean> {
@@ -50,7 +61,7 @@ export class RateLimitGuard extends ThrottlerGuard {
       applyRateLimitDecision(reply, throttled.decision, THROTTLED_MESSAGE);
     }
     // If there are several throttlers, the plan counts a request once.
-    if (throttler.name === 'default') {
+    if (throttler.name === DEFAULT_THROTTLER) {
       const decision = await this.limiter.consume(requirePrincipal(http.getRequest<FastifyRequest>()));
       if (decision.rejection !== undefined) {
         await throttled?.undo();
@@ -64,7 +75,7 @@ export class RateLimitGuard extends ThrottlerGuard {
   private async consumeThrottle(request: ThrottlerRequest): Promise<Throttled> {
     const { context, limit, ttl, blockDuration, throttler, getTracker, generateKey } = request;
     const tracker = await getTracker(context.switchToHttp().getRequest<FastifyRequest>(), context);
-    const key = generateKey(context, tracker, throttler.name ?? 'default');
+    const key = generateKey(context, tracker, throttler.name ?? DEFAULT_THROTTLER);
     return this.storage.increment(key, ttl, limit, blockDuration);
   }
 }
