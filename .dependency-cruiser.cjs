@@ -15,6 +15,15 @@ module.exports = {
       to: { circular: true },
     },
     {
+      name: 'no-circular-folders',
+      severity: 'error',
+      comment:
+        'Two folders that import each other can only be understood together: move what both need to one of them, or to a third.',
+      scope: 'folder',
+      from: {},
+      to: { circular: true },
+    },
+    {
       name: 'no-unused',
       severity: 'error',
       comment:

@@ -5,5 +5,5 @@ export { readIpRateLimitHeaders, applyRateLimitDecision, addDefaultRateLimitHead
 export { readRateLimitUsage } from './redis/read-rate-limit-usage';
 export type { RateLimitUsage } from './domain/rate-limiter';
 export type { RateLimitSubject } from './redis/redis-usage-store';
-export { RATE_LIMIT_SETTINGS } from './rate-limit-settings';
+export { RATE_LIMIT_SETTINGS } from './settings/rate-limit-settings';
 export { RateLimitingModule, RateLimitUsageModule } from './rate-limiting.module';

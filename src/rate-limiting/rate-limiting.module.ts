@@ -8,7 +8,7 @@ import { MINUTE_MS } from './domain/windows';
 import { RateLimitController } from './http/rate-limit.controller';
 import { MemoryRateLimiter } from './memory/memory-rate-limiter';
 import { MemoryThrottleStorage } from './memory/memory-throttle-storage';
-import { RATE_LIMIT_SETTINGS } from './rate-limit-settings';
+import { RATE_LIMIT_SETTINGS } from './settings/rate-limit-settings';
 import { RedisUsageStore } from './redis/redis-usage-store';
 import { RedisRateLimiter } from './redis/redis-rate-limiter';
 import { RedisThrottleStorage } from './redis/redis-throttle-storage';

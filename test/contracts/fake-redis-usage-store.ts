@@ -1,4 +1,4 @@
-import type { RateLimitSettings } from '../../src/rate-limiting/rate-limit-settings';
+import type { RateLimitSettings } from '../../src/rate-limiting/settings/rate-limit-settings';
 import type {
   ConsumeResult,
   CountResult,

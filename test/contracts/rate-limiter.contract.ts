@@ -1,5 +1,5 @@
 import fc from 'fast-check';
-import type { RateLimitSettings } from '../../src/rate-limiting/rate-limit-settings';
+import type { RateLimitSettings } from '../../src/rate-limiting/settings/rate-limit-settings';
 import type { RateLimiter } from '../../src/rate-limiting/domain/rate-limiter';
 import { createPrincipal } from '../support/principal';
 import { TestClock } from '../support/test-clock';

@@ -1,7 +1,7 @@
 import { ExpiringMap } from '../../shared/domain/expiring-map';
 import type { Principal } from '../../shared/domain/principal';
 import type { RateLimitDecision } from '../domain/rate-limiter';
-import type { RateLimitSettings } from '../rate-limit-settings';
+import type { RateLimitSettings } from '../settings/rate-limit-settings';
 
 /** The rejections and bans of a key. Times are from the monotonic clock, except `exhaustedUntil`. */
 class KeyRecord {

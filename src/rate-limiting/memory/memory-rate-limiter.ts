@@ -1,4 +1,4 @@
-import type { RateLimitSettings } from '../rate-limit-settings';
+import type { RateLimitSettings } from '../settings/rate-limit-settings';
 import type { Clock } from '../../shared/domain/clock';
 import { ExpiringMap } from '../../shared/domain/expiring-map';
 import type { Principal } from '../../shared/domain/principal';
@@ -13,7 +13,7 @@ import {
   createRejectedDecision,
   type Window,
 } from '../domain/windows';
-import { getClientNetwork } from '../client-network';
+import { getClientNetwork } from './client-network';
 import { AccountUsage } from './account-usage';
 import { KeyBans } from './key-bans';
 

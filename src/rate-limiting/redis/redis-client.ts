@@ -2,7 +2,7 @@ import type { ConnectionOptions } from 'node:tls';
 import { Cluster, Redis, type RedisOptions } from 'ioredis';
 import { readCertificate, readClientCertificate } from '../../config/certificates';
 import { InvalidSettingsError, type SettingFile, type Settings } from '../../config/settings';
-import { REDIS_SETTINGS } from './redis-settings';
+import { REDIS_SETTINGS } from '../settings/redis-settings';
 
 const RECONNECT_DELAY_MS = 200;
 const CONNECT_TIMEOUT_MS = 1_000;

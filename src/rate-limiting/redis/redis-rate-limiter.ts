@@ -1,6 +1,6 @@
 import { Logger, type OnApplicationShutdown, type OnModuleInit } from '@nestjs/common';
 import { InvalidSettingsError } from '../../config/settings';
-import type { RateLimitSettings } from '../rate-limit-settings';
+import type { RateLimitSettings } from '../settings/rate-limit-settings';
 import type { Clock } from '../../shared/domain/clock';
 import { ExpiringMap } from '../../shared/domain/expiring-map';
 import { getErrorMessage } from '../../shared/domain/error-message';
@@ -14,7 +14,7 @@ import {
   createRejectedDecision,
 } from '../domain/windows';
 import { MemoryRateLimiter } from '../memory/memory-rate-limiter';
-import { getClientNetwork } from '../client-network';
+import { getClientNetwork } from '../memory/client-network';
 import { CircuitBreaker } from './circuit-breaker';
 import {
   type ConsumeResult,

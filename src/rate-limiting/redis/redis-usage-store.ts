@@ -1,14 +1,14 @@
 import calculateSlot from 'cluster-key-slot';
 import { Cluster, type Redis } from 'ioredis';
 import { InvalidSettingsError, type Settings } from '../../config/settings';
-import { RATE_LIMIT_SETTINGS, type RateLimitSettings } from '../rate-limit-settings';
+import { RATE_LIMIT_SETTINGS, type RateLimitSettings } from '../settings/rate-limit-settings';
 import type { Principal } from '../../shared/domain/principal';
 import { getErrorMessage } from '../../shared/domain/error-message';
 import type { RateLimitUsage } from '../domain/rate-limiter';
 import type { ThrottleWindow } from '../domain/throttle-storage';
 import { type AccountWindows, MINUTE_MS, type Window } from '../domain/windows';
 import { readTlsOptions, createRedisClient, getRedisUser } from './redis-client';
-import { REDIS_SETTINGS } from './redis-settings';
+import { REDIS_SETTINGS } from '../settings/redis-settings';
 import { CONSUME, COUNT, PERMISSIONS, PROBE, type Script, UNDO_COUNT } from './scripts';
 
 /** The maximum number of API keys per call. With 32, creating is 3 to 5% slower, because Redis and the replica wait for each other. */

@@ -1,5 +1,5 @@
-import { integer } from '../config/formats';
-import { type DeclaredSettings, declareSettings } from '../config/settings';
+import { integer } from '../../config/formats';
+import { type DeclaredSettings, declareSettings } from '../../config/settings';
 
 const WEEK_SECONDS = 604_800;
 

@@ -3,15 +3,15 @@ import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { version } from '../../package.json';
 // Modules declare their settings when they are loaded.
-import '../app.module';
-import { RATE_LIMIT_SETTINGS } from '../rate-limiting';
-import { DATABASE_SETTINGS } from '../shared/persistence/database-settings';
-import { createMigrationOptions } from '../shared/persistence/server-connection';
-import { createTypeOrmConfig } from '../typeorm.config';
-import { integer } from './formats';
-import { createTemporaryDirectory } from '../../test/support/process';
-import { declareSettings, InvalidSettingsError, loadSettings, SETTINGS } from './settings';
-import { VERSION } from './version';
+import '../../src/app.module';
+import { RATE_LIMIT_SETTINGS } from '../../src/rate-limiting';
+import { DATABASE_SETTINGS } from '../../src/shared/persistence/database-settings';
+import { createMigrationOptions } from '../../src/shared/persistence/server-connection';
+import { createTypeOrmConfig } from '../../src/typeorm.config';
+import { integer } from '../../src/config/formats';
+import { createTemporaryDirectory } from '../support/process';
+import { declareSettings, InvalidSettingsError, loadSettings, SETTINGS } from '../../src/config/settings';
+import { VERSION } from '../../src/config/version';
 
 describe('Settings', () => {
   it('have defaults for development', () => {
