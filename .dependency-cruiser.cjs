@@ -27,7 +27,7 @@ module.exports = {
       name: 'no-unused',
       severity: 'error',
       comment:
-        'Nothing that runs imports this file. List a module in src/app.module.ts, a schema or a migration in src/typeorm.config.ts.',
+        'Nothing that runs imports this file. List a module in src/feature-modules.ts, a schema or a migration in the index.ts of its module.',
       from: { path: ENTRY_POINTS },
       to: {
         path: '^src/',
@@ -85,9 +85,8 @@ module.exports = {
     {
       name: 'modules-through-their-index-from-the-top',
       severity: 'error',
-      comment:
-        'A module is imported through its index.ts only: export there what other modules may use. Schemas and migrations are listed in src/typeorm.config.ts.',
-      from: { path: '^src/[^/]+\\.ts$', pathNot: '^src/typeorm\\.config\\.ts$' },
+      comment: 'A module is imported through its index.ts only: export there what other modules may use.',
+      from: { path: '^src/[^/]+\\.ts$' },
       to: { path: '^src/[^/]+/', pathNot: ['/index\\.ts$', COMMON] },
     },
     {

@@ -1,14 +1,12 @@
 import { type DynamicModule, Module } from '@nestjs/common';
 import { APP_FILTER, APP_GUARD, APP_PIPE, DiscoveryModule } from '@nestjs/core';
-import { ApiKeyGuard, AuthModule, ScopeGuard } from './auth';
+import { FEATURE_MODULES } from './feature-modules';
+import { ApiKeyGuard, ScopeGuard } from './auth';
 import type { Settings } from './config/settings';
 import { ERROR_CATALOG } from './error-catalog';
 import { HealthModule } from './health';
-import { IdempotencyModule } from './idempotency';
 import { ObservabilityModule } from './observability';
-import { OrdersModule } from './orders';
-import { PetsModule } from './pets';
-import { RateLimitGuard, RateLimitingModule, RateLimitUsageModule } from './rate-limiting';
+import { RateLimitGuard, RateLimitingModule } from './rate-limiting';
 import type { Clock } from './shared/domain/clock';
 import { ErrorCatalog } from './shared/http/errors/error-catalog';
 import { ErrorHelp } from './shared/http/errors/error-help';
@@ -20,23 +18,13 @@ import { UnmatchedController, UnmatchedGuard } from './shared/http/routing/unmat
 import { SharedModule } from './shared/shared.module';
 import { createTypeOrmConfig } from './typeorm.config';
 
-/** In the order of the OpenAPI document. */
-const API_MODULES = [
-  // One per line, so that branches that add modules merge without conflicts.
-  PetsModule,
-  OrdersModule,
-  RateLimitUsageModule,
-];
-
 @Module({
   imports: [
     DiscoveryModule,
-    AuthModule,
     HealthModule,
-    IdempotencyModule,
     ObservabilityModule,
     RateLimitingModule,
-    ...API_MODULES,
+    ...FEATURE_MODULES.map(({ module }) => module),
   ],
   controllers: [UnmatchedController],
   providers: [

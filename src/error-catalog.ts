@@ -1,17 +1,16 @@
-import { AUTH_ERROR_ENTRIES } from './auth';
-import { IDEMPOTENCY_ERROR_ENTRIES } from './idempotency';
-import { ORDER_ERROR_ENTRIES } from './orders';
-import { PET_ERROR_ENTRIES } from './pets';
-import { RATE_LIMIT_ERROR_ENTRIES } from './rate-limiting';
+import { FEATURE_MODULES } from './feature-modules';
+import type { FeatureModule } from './shared/feature-module';
 import { ErrorCatalog, SHARED_ERROR_ENTRIES } from './shared/http/errors/error-catalog';
+
+type ErrorsOf<Module> = Module extends { readonly errors: infer Errors } ? Errors : never;
+type Intersection<Union> = (Union extends unknown ? (each: Union) => void : never) extends (all: infer All) => void
+  ? All
+  : never;
 
 /** All errors of the service; the compiler reports a module whose errors are missing. */
 export const ERROR_CATALOG = new ErrorCatalog({
   ...SHARED_ERROR_ENTRIES,
-  ...AUTH_ERROR_ENTRIES,
-  ...RATE_LIMIT_ERROR_ENTRIES,
-  ...IDEMPOTENCY_ERROR_ENTRIES,
-  // One per line, so that branches that add modules merge without conflicts.
-  ...PET_ERROR_ENTRIES,
-  ...ORDER_ERROR_ENTRIES,
+  ...(Object.assign({}, ...FEATURE_MODULES.map((each: FeatureModule) => each.errors)) as Intersection<
+    ErrorsOf<(typeof FEATURE_MODULES)[number]>
+  >),
 });

@@ -1,6 +1,17 @@
+import { AuthModule } from './auth.module';
+import { AUTH_ERROR_ENTRIES } from './http/auth-error-entries';
+import { AccountSchema } from './persistence/account.schema';
+import { AddKeyLastUse1795288800000 } from './persistence/add-key-last-use.migration';
+import { AddKeyRotation1795288200000 } from './persistence/add-key-rotation.migration';
+import { AddKeyScope1795332600000 } from './persistence/add-key-scope.migration';
+import { AddKeyUnbans1795292400000 } from './persistence/add-key-unbans.migration';
+import { ApiKeySchema } from './persistence/api-key.schema';
+import { CreateAuthChanges1795296000000 } from './persistence/create-auth-changes.migration';
+import { CreateAuditEntries1795287600000 } from './persistence/create-audit-entries.migration';
+import { CreateAccountsAndKeys1795219200000 } from './persistence/create-accounts-and-keys.migration';
+
 export { AccountsModule } from './accounts.module';
 export { AccountsService } from './accounts.service';
-export { AuthModule } from './auth.module';
 export { Authenticator } from './authenticator';
 export { ensureDemoKey } from './demo-key';
 export { type Account, getAllowance, InvalidAccountError, type Plan, PLANS } from './domain/account';
@@ -16,7 +27,21 @@ export {
 export { type AuditEntry, AuditTrail } from './domain/audit-trail';
 export { NotFoundError } from './domain/not-found-error';
 export { getApiKeyPrefix, redactSecrets } from './api-key-secret';
-export { AUTH_ERROR_ENTRIES } from './http/auth-error-entries';
 export { ApiKeyGuard } from './http/api-key.guard';
 export { ScopeGuard } from './http/scope.guard';
 export { type IssuedKey, KeysService } from './keys.service';
+
+export const AUTH = {
+  module: AuthModule,
+  schemas: [AccountSchema, ApiKeySchema],
+  migrations: [
+    CreateAccountsAndKeys1795219200000,
+    CreateAuditEntries1795287600000,
+    AddKeyRotation1795288200000,
+    AddKeyLastUse1795288800000,
+    AddKeyUnbans1795292400000,
+    CreateAuthChanges1795296000000,
+    AddKeyScope1795332600000,
+  ],
+  errors: AUTH_ERROR_ENTRIES,
+};

@@ -1,4 +1,12 @@
-export { IdempotencyModule } from './idempotency.module';
+import { IDEMPOTENCY_ERROR_ENTRIES } from './http/idempotency-error-entries';
+import { IdempotencyModule } from './idempotency.module';
+import { CreateIdempotencyRecords1795278000000 } from './persistence/create-idempotency-records.migration';
+
 export { IDEMPOTENT_METADATA, Idempotent } from './http/idempotent.decorator';
 export type { Once, StoredBody } from './http/idempotency.pipe';
-export { IDEMPOTENCY_ERROR_ENTRIES } from './http/idempotency-error-entries';
+
+export const IDEMPOTENCY = {
+  module: IdempotencyModule,
+  migrations: [CreateIdempotencyRecords1795278000000],
+  errors: IDEMPOTENCY_ERROR_ENTRIES,
+};

@@ -41,7 +41,7 @@ describe('The entity schemas', () => {
   it('prevent startup if the schema of a stored class is missing', () => {
     const unitOfWork = new TypeOrmUnitOfWork(new DataSource({ ...config, entities: [] }), settings);
     expect(() => new TypeOrmAccountRepository(unitOfWork)).toThrow(
-      'No schema of Account is listed in src/typeorm.config.ts.',
+      'No schema of Account is listed in the index.ts of a module.',
     );
   });
 
@@ -52,7 +52,7 @@ describe('The entity schemas', () => {
       columns: { id: { type: 'bigint', primary: true }, notes: { type: 'text' } },
     });
     await expect(migrate({ ...config, entities: [schema] })).rejects.toThrow(
-      'The database cannot be used: no migration creates accounts.notes; list the migration that does in src/typeorm.config.ts.',
+      'The database cannot be used: no migration creates accounts.notes; list the migration that does in the index.ts of its module.',
     );
   });
 });

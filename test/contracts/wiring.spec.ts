@@ -17,11 +17,11 @@ describe('The service', () => {
   it.each([
     [
       'module',
-      'src/app.module.ts',
+      'src/feature-modules.ts',
       () => [...service.app.get(ModulesContainer).values()].map(({ metatype }) => metatype),
     ],
-    ['schema', 'src/typeorm.config.ts', () => service.app.get(DataSource).options.entities],
-    ['migration', 'src/typeorm.config.ts', () => service.app.get(DataSource).options.migrations],
+    ['schema', 'the index of its module', () => service.app.get(DataSource).options.entities],
+    ['migration', 'the index of its module', () => service.app.get(DataSource).options.migrations],
   ])('lists every existing %s in %s', async (suffix, _, list) => {
     const listed = Object.values(list() ?? []) as unknown[];
     const files = readdirSync(SRC, { recursive: true })

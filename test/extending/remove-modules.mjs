@@ -1,4 +1,4 @@
-// For each module of operations: removes it from a copy of the project, with its tests and the lines that register it, and checks
+// For each module of operations: removes it from a copy of the project, with its tests and the line that registers it, and checks
 // that the rest compiles and follows the boundary rules. Usage: node test/extending/remove-modules.mjs [module…]
 import { spawnSync } from 'node:child_process';
 import { cpSync, mkdtempSync, readdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
@@ -10,7 +10,7 @@ const PROJECT = [
   ...['src', 'test', 'bench', 'clients/typescript', 'ormconfig.ts'],
   ...['package.json', 'tsconfig.json', '.dependency-cruiser.cjs'],
 ];
-const LISTS = ['src/app.module.ts', 'src/error-catalog.ts', 'src/typeorm.config.ts'];
+const LIST = 'src/feature-modules.ts';
 
 const named = process.argv.slice(2);
 for (const module of named.length > 0 ? named : findOperationModules()) {
@@ -22,15 +22,17 @@ for (const module of named.length > 0 ? named : findOperationModules()) {
   }
 }
 
-/** Finds the directories of the modules in the list API_MODULES. */
+/** Finds the directories of the modules in the list FEATURE_MODULES. */
 function findOperationModules() {
-  const text = readFileSync('src/app.module.ts', 'utf8');
-  const [, list = ''] = /^const API_MODULES = \[\n([^\]]*)\];$/m.exec(text) ?? [];
+  const text = readFileSync(LIST, 'utf8');
+  const [, list = ''] = /^export const FEATURE_MODULES = \[\n([^\]]*)\]/m.exec(text) ?? [];
   const names = [...list.matchAll(/^ {2}(\w+),$/gm)].map(([, name]) => name);
   const modules = [...text.matchAll(/^import \{ (.+) \} from '\.\/(\w[\w-]*)';$/gm)];
   const found = modules.filter(([, imported]) => imported.split(', ').some((name) => names.includes(name)));
   if (found.length === 0 || found.length < names.length) {
-    throw new Error('src/app.module.ts has no list API_MODULES, one module a line, each imported from its directory.');
+    throw new Error(
+      'src/feature-modules.ts has no list FEATURE_MODULES, one module a line, each imported from its directory.',
+    );
   }
   return found.map(([, , module]) => module);
 }
@@ -53,7 +55,7 @@ function checkWithout(module) {
       cpSync(path, join(copy, path), { recursive: true, filter: (source) => !belongsToModule.test(source) });
     });
     symlinkSync(resolve('node_modules'), join(copy, 'node_modules'));
-    const removed = LISTS.reduce((sum, path) => sum + removeLines(copy, path, module), 0);
+    const removed = removeLines(copy, LIST, module);
     process.stdout.write(`Without src/${module}, its tests and ${removed} lines elsewhere:\n`);
     run(copy, 'tsc', '--noEmit', '--incremental', 'false');
     run(copy, 'depcruise', '-T', 'err-long', 'src', 'ormconfig.ts');

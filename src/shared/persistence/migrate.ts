@@ -102,7 +102,7 @@ async function checkColumns(runner: QueryRunner): Promise<void> {
     .filter((name) => !existing.has(name));
   if (missing.length > 0) {
     throw new DatabaseSetupError(
-      `no migration creates ${missing.join(', ')}; list the migration that does in src/typeorm.config.ts`,
+      `no migration creates ${missing.join(', ')}; list the migration that does in the index.ts of its module`,
     );
   }
 }

@@ -51,7 +51,7 @@ export class Tables {
     private readonly unitOfWork: TypeOrmUnitOfWork,
   ) {}
 
-  /** @throws Error when the schema is not listed in src/typeorm.config.ts */
+  /** @throws Error when the schema is not listed in the index of a module */
   get<Entity extends Identified>(
     schema: EntitySchema<Entity>,
     { isKnown = () => true, listsFromStandby = false }: TableOptions<Entity> = {},

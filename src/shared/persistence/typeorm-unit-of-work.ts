@@ -61,7 +61,7 @@ export class TypeOrmUnitOfWork extends UnitOfWork {
   requireSchema(entity: new (...args: never[]) => object): void {
     const schemas = Object.values(this.dataSource.options.entities ?? {}) as unknown[];
     if (!schemas.some((schema) => schema instanceof EntitySchema && schema.options.target === entity)) {
-      throw new Error(`No schema of ${entity.name} is listed in src/typeorm.config.ts.`);
+      throw new Error(`No schema of ${entity.name} is listed in the index.ts of a module.`);
     }
   }
 

@@ -9,6 +9,8 @@ interface ErrorEntry {
   readonly status: number;
 }
 
+export type ErrorEntries = Readonly<Record<string, ErrorEntry>>;
+
 /** Combines the message and the HTTP status of each error code of a module. */
 export function createErrorEntries<Code extends string>(
   messages: Readonly<Record<Code, string>>,
