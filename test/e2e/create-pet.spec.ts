@@ -222,6 +222,16 @@ describe('POST /v1/pets', () => {
       expect(response).toContain('HTTP/1.1 413');
       expect(response).toContain('"code":"body_too_large"');
     });
+
+    it('leaves the connection to the next request', async () => {
+      const headers = `Host: x\r\nAuthorization: Bearer ${key}\r\nContent-Type: application/json\r\n`;
+      const chunk = `${(300_000).toString(16)}\r\n${'a'.repeat(300_000)}\r\n0\r\n\r\n`;
+      const response = await service.sendRaw(
+        `POST /v1/pets HTTP/1.1\r\n${headers}Transfer-Encoding: chunked\r\n\r\n${chunk}` +
+          `GET /v1/pets HTTP/1.1\r\n${headers}Connection: close\r\n\r\n`,
+      );
+      expect(response.match(/HTTP\/1\.1 \d+/g)).toEqual(['HTTP/1.1 413', 'HTTP/1.1 200']);
+    });
   });
 
   describe('415', () => {

@@ -52,6 +52,13 @@ describe('Errors', () => {
     expect([onOne.status, onOne.headers.allow]).toEqual([405, ofOne.join(', ')]);
   });
 
+  it('a character that needs no percent-encoding makes no other URL', async () => {
+    expect((await service.get('/%761/pet%73', { key })).headers['x-ratelimit-limit']).toBeDefined();
+    const response = await service.call('DELETE', '/v1/pet%73', { key });
+    expect([response.status, response.headers.allow]).toEqual([405, 'GET, HEAD, POST']);
+    expect(getCode(await service.get('/v1/pets/%31%2f', { key }))).toBe('pet_not_found');
+  });
+
   it.each(['/v1/pets/%zz', '/v1/pets/%', '/v1/pets/%ff', '/v1/pets?status=%E0%A4%A', '/v1/%c0%ae', '/v1/%'])(
     '400 malformed_url: %s',
     async (path) => {
@@ -147,6 +154,12 @@ describe('Errors', () => {
     const parseStatuses = (response: string) =>
       [...response.matchAll(/HTTP\/1\.1 (\d{3})/g)].map(([, status]) => Number(status));
     const parseNames = (response: string) => [...response.matchAll(/"name":"([^"]+)"/g)].map(([, name]) => name);
+
+    it('malformed bytes after the response to an unfinished request end the connection', async () => {
+      const head = `POST /v1/nope HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${key}\r\nTransfer-Encoding: chunked\r\n\r\n`;
+      const response = await service.sendRaw(`${head}3\r\nabc\r\n`, { afterResponse: 'ZZZ\r\n' });
+      expect(parseStatuses(response)).toEqual([404]);
+    });
 
     it.each([
       ['malformed bytes', 'NONSENSE\r\n\r\n', 400],

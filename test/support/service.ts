@@ -162,7 +162,7 @@ export class TestService {
   }
 
   /** Sends bytes that no HTTP client would send. @returns everything received until the connection closes */
-  sendRaw(bytes: string, { halfClose = false } = {}): Promise<string> {
+  sendRaw(bytes: string, { halfClose = false, afterResponse = '' } = {}): Promise<string> {
     return new Promise((resolve, reject) => {
       let response = '';
       const socket = connect(this.port, '127.0.0.1', () => {
@@ -172,6 +172,9 @@ export class TestService {
         }
       });
       socket.setEncoding('latin1');
+      if (afterResponse !== '') {
+        socket.once('data', () => socket.write(afterResponse));
+      }
       socket.on('data', (data: string) => (response += data));
       socket.on('error', reject);
       socket.on('close', () => {

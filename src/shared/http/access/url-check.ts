@@ -22,7 +22,7 @@ const urlErrors = new WeakMap<IncomingMessage, PetStoreError>();
  * run first. `getUrlError` returns the error for the response.
  */
 export function rewriteUrl(request: IncomingMessage): string {
-  const url = toOriginForm(request.url ?? '/');
+  const url = normalizePath(toOriginForm(request.url ?? '/'));
   const error =
     findHeaderError(request) ?? (isUnderV1(url) ? findUrlErrorUnderV1(url) : undefined) ?? findUrlError(url);
   if (error === undefined) {
@@ -69,6 +69,15 @@ function findUrlError(url: string): PetStoreError | undefined {
     }
   }
   return undefined;
+}
+
+/** Decodes the characters of the path that need no encoding (RFC 3986 section 6.2.2.2), so that each resource has one URL. */
+function normalizePath(url: string): string {
+  return url.includes('%')
+    ? url.replace(/^[^?]*/, (path) =>
+        path.replace(/%(?:2[de]|3\d|[46][1-9a-f]|[57][0-9a]|5f|7e)/gi, (code) => decodeURIComponent(code)),
+      )
+    : url;
 }
 
 /** The absolute form sent to a proxy (RFC 9112 section 3.2.2) identifies the same resource as its path. */

@@ -21,6 +21,7 @@ const REQUEST_TIMEOUT = 'ERR_HTTP_REQUEST_TIMEOUT';
 /** Error codes of connections whose client has disconnected, whether or not it sent anything. */
 const CLIENT_DISCONNECTED = new Set<string | undefined>(['ECONNRESET', 'EPIPE', 'HPE_INVALID_EOF_STATE']);
 
+const REQUEST_LINE = /^[A-Z-]+ (\S*)/;
 const END_OF_HEADERS = '\r\n\r\n';
 
 const logger = new Logger('ProtocolErrors');
@@ -106,7 +107,8 @@ async function endWithError(
 export function createProtocolError(parserError: ParserError): PetStoreError {
   switch (parserError.code) {
     case 'HPE_HEADER_OVERFLOW':
-      return getRequestLine(parserError).length > MAX_URL_LENGTH
+      // In a later packet of a request, the first line is the rest of a header.
+      return REQUEST_LINE.test(getRequestLine(parserError)) && getRequestLine(parserError).length > MAX_URL_LENGTH
         ? new PetStoreError('uri_too_long', 'The URL is too long.')
         : new PetStoreError('headers_too_large');
     case REQUEST_TIMEOUT:
@@ -125,7 +127,7 @@ function isHead(parserError: ParserError): boolean {
  * Whether the bytes request a path under `/v1`; true if that cannot be determined, because they may start in the middle of a request.
  */
 function isRequestUnderV1(parserError: ParserError): boolean {
-  const [, target] = /^[A-Z-]+ (\S*)/.exec(getRequestLine(parserError)) ?? [];
+  const [, target] = REQUEST_LINE.exec(getRequestLine(parserError)) ?? [];
   return target === undefined || isUnderV1(toOriginForm(target));
 }
 

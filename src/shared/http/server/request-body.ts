@@ -77,8 +77,9 @@ function readBytes(content: Readable): Promise<Buffer> {
         if (size <= MAX_BODY_BYTES) {
           chunks.push(chunk);
         } else {
-          // The rest stays unread; destroying the request would also destroy the connection, and with it the response.
-          content.pause();
+          // The rest is discarded, so that the connection can be used for the next request.
+          chunks.length = 0;
+          content.removeAllListeners('data').resume();
           reject(createTooLargeError());
         }
       })

@@ -17,6 +17,8 @@ interface Exchange {
   isStarted?: true;
   /** Whether it never starts, because it did not arrive completely. */
   isGivenUp?: true;
+  /** Whether its response is complete. */
+  isClosed?: true;
 }
 
 interface Connection {
@@ -62,6 +64,7 @@ export function queueRequests(listener: RequestListener): RequestListener {
     connection.last = exchange;
     response.on('close', () => {
       connection.pending--;
+      exchange.isClosed = true;
       if (connection.last === exchange && request.complete) {
         delete connection.last;
       }
@@ -93,7 +96,9 @@ export function queueRequests(listener: RequestListener): RequestListener {
  * Ignores everything that arrives on a connection from now on, and waits for the responses to the requests that have arrived completely.
  * @returns the incomplete request, if there is one; nothing if the connection is closing already
  */
-export async function completeRequests(socket: Socket): Promise<{ readonly incomplete?: Exchange } | undefined> {
+export async function completeRequests(
+  socket: Socket,
+): Promise<{ readonly incomplete: Exchange | undefined } | undefined> {
   if (socket.listenerCount('error') === 0) {
     // Node has removed its own listener. Without one, a reset connection would end the process.
     socket.on('error', () => undefined);
@@ -106,9 +111,9 @@ export async function completeRequests(socket: Socket): Promise<{ readonly incom
   socket.pause();
   const { last, pending } = connection;
   const incomplete = last?.request.complete === false ? last : undefined;
-  if (incomplete === undefined) {
+  if (incomplete === undefined || incomplete.isClosed) {
     await waitForTurn(connection, pending);
-    return {};
+    return { incomplete };
   }
   incomplete.isGivenUp = true;
   await waitForTurn(connection, pending - 1);
