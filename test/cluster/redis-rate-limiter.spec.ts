@@ -249,6 +249,7 @@ describe('Replicas whose Redis loses data', () => {
     clock.advance(50_000);
     await admin.flushall();
     expect(await consumeAll([limiter], principal, 8)).toEqual([0]);
+    expect(await admin.exists(`${prefix}{5}:windows`)).toBe(0);
     clock.advance(10_000);
     expect(await consumeAll([limiter], principal, 20)).toEqual([10]);
   });

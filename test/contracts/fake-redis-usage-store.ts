@@ -48,13 +48,16 @@ export class FakeRedis {
     return this.open(account).dayUsed;
   }
 
-  consume({ subject: { accountId, allowance }, requests, minuteEndsAt }: KeyRequests): ConsumeResult {
+  consume({ subject: { accountId, allowance }, requests, minuteEndsAt, admissible }: KeyRequests): ConsumeResult {
     const { perMinute, perDay } = allowance;
     const windows = this.open(accountId);
     if (minuteEndsAt > this.now()) {
       windows.minuteEndsAt = Math.min(windows.minuteEndsAt, minuteEndsAt);
     }
-    const admitted = Math.max(0, Math.min(requests, perMinute - windows.minuteUsed, perDay - windows.dayUsed));
+    const admitted = Math.max(
+      0,
+      Math.min(requests, perMinute - windows.minuteUsed, perDay - windows.dayUsed, admissible),
+    );
     windows.minuteUsed += admitted;
     windows.dayUsed += admitted;
     if (admitted > 0) {

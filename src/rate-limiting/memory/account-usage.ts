@@ -54,6 +54,12 @@ export class AccountUsage {
     };
   }
 
+  /** Returns how many more requests this replica may admit, whatever the shared store knows. */
+  getAdmissible({ perMinute, perDay }: Allowance, now: number): number {
+    const [minute, day] = this.getOpenWindows(now);
+    return Math.max(0, Math.min(perMinute - minute.admitted, perDay - day.admitted));
+  }
+
   /** Counts a request that this replica admits without the shared store. */
   admit(now: number): void {
     [this.minute, this.day] = this.getOpenWindows(now);

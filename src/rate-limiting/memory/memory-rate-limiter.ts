@@ -98,9 +98,11 @@ export class MemoryRateLimiter extends RateLimiter {
     return this.decideAuthFailure(this.getAuthFailures(getClientNetwork(ip), monotonicNow), monotonicNow, false);
   }
 
-  /** Returns the end of the last minute window of an account; 0 if none is known. */
-  getMinuteEndsAt(accountId: bigint): number {
-    return this.accounts.get(accountId, this.clock.now())?.minuteEndsAt ?? 0;
+  /** Returns what a shared store needs to know of an account if it has lost its usage. */
+  describe({ accountId, allowance }: Principal): { minuteEndsAt: number; admissible: number } {
+    const now = this.clock.now();
+    const usage = this.getUsage(accountId, now);
+    return { minuteEndsAt: usage.minuteEndsAt, admissible: usage.getAdmissible(allowance, now) };
   }
 
   /** See AccountUsage.sync. */

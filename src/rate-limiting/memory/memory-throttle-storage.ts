@@ -31,9 +31,11 @@ export class MemoryThrottleStorage extends ThrottleStorage {
     return Promise.resolve({ decision, undo: () => void window.used-- });
   }
 
-  /** Adopts the usage that a shared store reported. */
-  store(key: string, used: number, remainingMs: number): void {
+  /** Adopts the usage that a shared store reported. @returns the window, until the next report */
+  store(key: string, used: number, remainingMs: number): { used: number } {
     const monotonicNow = this.clock.monotonic();
-    this.windows.set(key, { used, expiresAt: monotonicNow + remainingMs }, monotonicNow);
+    const window = { used, expiresAt: monotonicNow + remainingMs };
+    this.windows.set(key, window, monotonicNow);
+    return window;
   }
 }

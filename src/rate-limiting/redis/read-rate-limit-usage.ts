@@ -18,7 +18,7 @@ export async function readRateLimitUsage(
   const read = async () => {
     await store.connect();
     const results = await Promise.all(
-      subjects.map((subject) => store.consume([{ subject, requests: 0, minuteEndsAt: 0 }])),
+      subjects.map((subject) => store.consume([{ subject, requests: 0, minuteEndsAt: 0, admissible: 0 }])),
     );
     return results.flat().map(toRateLimitUsage);
   };

@@ -18,10 +18,11 @@ export class RedisThrottleStorage extends ThrottleStorage {
       return this.memory.consume(key, window);
     }
     const { now, isAdmitted, window: counted } = result;
-    this.memory.store(key, counted.used, counted.endsAt - now);
+    const known = this.memory.store(key, counted.used, counted.endsAt - now);
     return {
       decision: createDecision(counted, now, isAdmitted ? undefined : 'rate_limit_exceeded'),
       undo: async () => {
+        known.used--;
         await this.limiter.callStore(key, (store) => store.undoThrottle(key, counted.endsAt));
       },
     };

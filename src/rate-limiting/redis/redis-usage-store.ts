@@ -36,6 +36,8 @@ export interface KeyRequests {
   readonly requests: number;
   /** The end of the account's minute as far as it is known; otherwise 0. Redis continues this minute if it has lost it. */
   readonly minuteEndsAt: number;
+  /** How many requests the replica may still admit: fewer than Redis would, if Redis has lost usage. */
+  readonly admissible: number;
 }
 
 /** The response of Redis for requests with a key. Times are in ms since the epoch, by Redis's clock. */
@@ -169,11 +171,11 @@ export class RedisUsageStore {
   consume(batch: readonly KeyRequests[]): Promise<ConsumeResult[]> {
     const keys: string[] = [];
     const values: number[] = [];
-    for (const { subject, requests, minuteEndsAt } of batch) {
+    for (const { subject, requests, minuteEndsAt, admissible } of batch) {
       const { accountId, keyId, allowance, unbanCount } = subject;
       const prefix = this.getPrefix(accountId);
       keys.push(`${prefix}:windows`, `${prefix}:ban:${keyId}`);
-      values.push(requests, allowance.perMinute, allowance.perDay, unbanCount, minuteEndsAt);
+      values.push(requests, allowance.perMinute, allowance.perDay, unbanCount, minuteEndsAt, admissible);
     }
     return this.sendBatch(batch, keys, [this.banRules, JSON.stringify(values)]);
   }

@@ -42,15 +42,16 @@ end
  * processed one after another. One call for many keys costs Redis and its client about half as much as one call per key.
  * KEYS: for each API key, the windows of its account, then its bans.
  * ARGV: now; the rules for bans (a JSON object); for each API key, its requests, its allowances per minute and per day, its unban count,
- * and when the replica expects the account's minute to end (one JSON array of numbers, which Redis and its client process faster than as
- * many arguments). An expected minute that ends before the stored one, or that Redis has lost, is continued.
+ * when the replica expects the account's minute to end, and how many requests it may still admit (one JSON array of numbers, which Redis
+ * and its client process faster than as many arguments). An expected minute that ends before the stored one, or that Redis has lost, is
+ * continued.
  * Returns now; then for each API key: the number of admitted requests, the number of following requests that are rejected,
  * the end of the ban that rejects the rest (or 0), the end and usage of the minute, the end and usage of the day.
  */
 export const CONSUME = createScript(`${NOW}${READ}
 local midnight = now - now % 86400000 + 86400000
 
-local function consume(windowsKey, banKey, requests, perMinute, perDay, unbans, expectedMinuteEndsAt)
+local function consume(windowsKey, banKey, requests, perMinute, perDay, unbans, expectedMinuteEndsAt, admissible)
   local ban = read(banKey, 'bannedUntil', 'unbans')
   local bannedUntil, unbansBefore = parse(ban[1]), parse(ban[2])
   if unbans > unbansBefore then
@@ -74,7 +75,7 @@ local function consume(windowsKey, banKey, requests, perMinute, perDay, unbans, 
     dayEndsAt, dayUsed, opens = midnight, 0, true
   end
 
-  local admitted = math.max(0, math.min(requests, perMinute - minuteUsed, perDay - dayUsed))
+  local admitted = math.max(0, math.min(requests, perMinute - minuteUsed, perDay - dayUsed, admissible))
   if admitted > 0 then
     minuteUsed, dayUsed = minuteUsed + admitted, dayUsed + admitted
     if opens then
@@ -123,9 +124,9 @@ end
 
 local reply, values = {now}, cjson.decode(ARGV[3])
 for i = 1, #KEYS / 2 do
-  local first, at = (i - 1) * 5 + 1, (i - 1) * 7 + 2
+  local first, at = (i - 1) * 6 + 1, (i - 1) * 7 + 2
   reply[at], reply[at + 1], reply[at + 2], reply[at + 3], reply[at + 4], reply[at + 5], reply[at + 6] = consume(
-    KEYS[2 * i - 1], KEYS[2 * i], values[first], values[first + 1], values[first + 2], values[first + 3], values[first + 4])
+    KEYS[2 * i - 1], KEYS[2 * i], values[first], values[first + 1], values[first + 2], values[first + 3], values[first + 4], values[first + 5])
 end
 return reply
 `);
