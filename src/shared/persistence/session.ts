@@ -145,7 +145,12 @@ export function createTransactionSql(statementTimeoutMs: number): string {
   const timeouts = Object.entries(createTimeouts(statementTimeoutMs)).map(
     ([name, value]) => `SET LOCAL ${name} = ${value}`,
   );
-  return ['SET TRANSACTION ISOLATION LEVEL READ COMMITTED, READ WRITE, NOT DEFERRABLE', 'SET LOCAL array_nulls = on']
+  return [
+    'SET TRANSACTION ISOLATION LEVEL READ COMMITTED, READ WRITE, NOT DEFERRABLE',
+    'SET LOCAL array_nulls = on',
+    // Without the triggers, a revoked key would stay valid. Setting it takes a privilege, so only if it is not set.
+    `SELECT set_config('session_replication_role', 'origin', true) WHERE current_setting('session_replication_role') <> 'origin'`,
+  ]
     .concat(timeouts)
     .join('; ');
 }
