@@ -3,7 +3,7 @@ import { IdempotencyModule } from './idempotency.module';
 import { CreateIdempotencyRecords1795278000000 } from './persistence/create-idempotency-records.migration';
 
 export { IDEMPOTENT_METADATA, Idempotent } from './http/idempotent.decorator';
-export type { Once, StoredBody } from './http/idempotency.pipe';
+export type { Once } from './http/idempotency.pipe';
 
 export const IDEMPOTENCY = {
   module: IdempotencyModule,

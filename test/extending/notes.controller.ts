@@ -16,7 +16,7 @@ import {
 import { ApiHeader } from '@nestjs/swagger';
 import { Type } from 'class-transformer';
 import { IsBoolean, IsNumberString, IsOptional, IsString, MaxLength, ValidateNested } from 'class-validator';
-import { Idempotent, type Once, type StoredBody } from '../../src/idempotency';
+import { Idempotent, type Once } from '../../src/idempotency';
 import { RequireScope } from '../../src/shared/http/access/require-scope.decorator';
 import { Public } from '../../src/shared/http/access/public.decorator';
 import { ApiErrors } from '../../src/shared/openapi/api-errors';
@@ -72,7 +72,7 @@ export class NotesController {
   }
 
   @Post('once')
-  createNoteOnce(@Body() note: CreateNoteDto, @Idempotent() once: Once): Promise<CreateNoteDto | StoredBody> {
+  createNoteOnce(@Body() note: CreateNoteDto, @Idempotent() once: Once): Promise<unknown> {
     return once(() => note);
   }
 
@@ -89,7 +89,7 @@ export class NotesController {
 
   @Patch(':noteId')
   @RequireScope('write')
-  changeNote(@Body() note: CreateNoteDto, @Idempotent() once: Once): Promise<object | StoredBody> {
+  changeNote(@Body() note: CreateNoteDto, @Idempotent() once: Once): Promise<unknown> {
     return once(() => ({ ...note, change: randomUUID() }));
   }
 

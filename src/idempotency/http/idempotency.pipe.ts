@@ -2,19 +2,16 @@ import { hash } from 'node:crypto';
 import { Injectable, type PipeTransform, type RawBodyRequest } from '@nestjs/common';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { requirePrincipal } from '../../shared/http/access/request-principal';
-import { stringifyJson } from '../../shared/json/json';
+import { parseJson, stringifyJson } from '../../shared/json/json';
 import { parseIdempotencyKey } from '../domain/idempotency-key';
 import { IdempotencyRecords, type IdempotentRequest } from '../domain/idempotency-records';
 
-/** The body of the response to an earlier request: JSON text, or undefined if it had none. */
-export type StoredBody = string | undefined;
-
 /**
- * Executes the work of a request, or returns the response to an earlier request with the same `Idempotency-Key`. Without a key, it only
- * executes the work.
+ * Executes the work of a request or, if an earlier request had the same `Idempotency-Key`, returns what its work had returned, as JSON has
+ * it. Without a key, it only executes the work.
  * @throws IdempotencyKeyError
  */
-export type Once = <Result>(work: () => Result | Promise<Result>) => Promise<Result | StoredBody>;
+export type Once = (work: () => unknown) => Promise<unknown>;
 
 export interface Exchange {
   readonly request: RawBodyRequest<FastifyRequest>;
@@ -29,33 +26,38 @@ export class IdempotencyPipe implements PipeTransform<Exchange, Once> {
   transform({ request, reply }: Exchange): Once {
     const key = request.headers['idempotency-key'];
     if (key === undefined) {
-      return async (work) => work();
+      return async (work) => await work();
     }
     const idempotentRequest = createIdempotentRequest(request, String(key));
     return (work) => this.executeOnce(idempotentRequest, reply, work);
   }
 
-  private async executeOnce(request: IdempotentRequest, reply: FastifyReply, work: () => unknown): Promise<StoredBody> {
+  private async executeOnce(request: IdempotentRequest, reply: FastifyReply, work: () => unknown): Promise<unknown> {
+    let result: unknown;
     const { response, isReplay } = await this.records.executeOnce(request, async () => {
-      const result = await work();
+      result = await work();
       const location = reply.getHeader('location');
       return {
         // A 204 has no body.
-        body: result === undefined || result === null ? '' : stringifyJson(result),
+        body: result === undefined ? '' : stringifyJson(result),
         location: typeof location === 'string' ? location : null,
       };
     });
-    if (isReplay) {
-      reply.header('idempotent-replayed', 'true');
-      if (response.location !== null) {
-        reply.header('location', response.location);
-      }
+    if (!isReplay) {
+      return result;
     }
-    return restoreBody(response.body, reply);
+    reply.header('idempotent-replayed', 'true');
+    if (response.location !== null) {
+      reply.header('location', response.location);
+    }
+    return response.body === '' ? undefined : parseJson(response.body);
   }
 }
 
 function createIdempotentRequest(request: Exchange['request'], key: string): IdempotentRequest {
+  if (request.body !== undefined && request.rawBody === undefined) {
+    throw new Error('The body of an operation with @Idempotent() must be JSON.');
+  }
   const [path] = request.url.split('?', 1);
   const content = `${request.method} ${path}\n${request.rawBody?.toString() ?? ''}`;
   return {
@@ -63,16 +65,4 @@ function createIdempotentRequest(request: Exchange['request'], key: string): Ide
     key: parseIdempotencyKey(key),
     fingerprint: hash('sha256', content, 'buffer'),
   };
-}
-
-/** Returns the stored body as the handler returned it: a string as it is, anything else as JSON text. */
-function restoreBody(body: string, reply: FastifyReply): StoredBody {
-  if (body === '') {
-    return undefined;
-  }
-  if (body.startsWith('"')) {
-    return JSON.parse(body) as string;
-  }
-  reply.header('content-type', 'application/json; charset=utf-8');
-  return body;
 }

@@ -2,7 +2,7 @@ import { Body, Controller, Get, Param, Post, Query, Res } from '@nestjs/common';
 import { ApiCreatedResponse, ApiOkResponse, ApiOperation, ApiParam, getSchemaPath } from '@nestjs/swagger';
 import type { FastifyReply } from 'fastify';
 import { Settings } from '../../config/settings';
-import { Idempotent, type Once, type StoredBody } from '../../idempotency';
+import { Idempotent, type Once } from '../../idempotency';
 import { addLogFields } from '../../observability';
 import type { Page } from '../../shared/domain/page';
 import { MAX_PAGE_LIMIT } from '../../shared/domain/page-limit';
@@ -79,7 +79,7 @@ export class OrdersController {
     @Body() body: CreateOrderDto,
     @Idempotent() once: Once,
     @Res({ passthrough: true }) reply: FastifyReply,
-  ): Promise<OrderDto | StoredBody> {
+  ): Promise<unknown> {
     return once(async () => {
       const order = await this.orders.place(accountId, body);
       addLogFields(reply.request, { orderId: order.id });

@@ -2,7 +2,7 @@ import { Body, Controller, Get, Param, Post, Query, Res } from '@nestjs/common';
 import { ApiCreatedResponse, ApiOkResponse, ApiOperation, ApiParam, getSchemaPath } from '@nestjs/swagger';
 import type { FastifyReply } from 'fastify';
 import { Settings } from '../../config/settings';
-import { Idempotent, type Once, type StoredBody } from '../../idempotency';
+import { Idempotent, type Once } from '../../idempotency';
 import type { Page } from '../../shared/domain/page';
 import { MAX_PAGE_LIMIT } from '../../shared/domain/page-limit';
 import { ApiErrors } from '../../shared/openapi/api-errors';
@@ -66,7 +66,7 @@ export class PetsController {
     @Body() body: CreatePetDto,
     @Idempotent() once: Once,
     @Res({ passthrough: true }) reply: FastifyReply,
-  ): Promise<PetDto | StoredBody> {
+  ): Promise<unknown> {
     return once(async () => {
       const pet = await this.pets.add(body);
       reply.header('location', `${this.settings.baseUrl}/pets/${pet.id}`);

@@ -22,10 +22,9 @@ export class JsonLimitError extends Error {}
 
 /**
  * Parses JSON with exact integers: a safe integer becomes a number, any other integer a bigint.
- * @throws SyntaxError, JsonLimitError
+ * @throws SyntaxError
  */
 export function parseJson(text: string): unknown {
-  checkLimits(text);
   const value: unknown = JSON.parse(text);
   if (!MAY_LOSE_DIGITS.test(text)) {
     return value;
@@ -34,8 +33,11 @@ export function parseJson(text: string): unknown {
   return parse(text, undefined, { parseNumber: parseJsonNumber, onDuplicateKey: ({ newValue }) => newValue });
 }
 
-/** Checks the brackets, braces and colons of the text, except those in strings. */
-function checkLimits(text: string): void {
+/**
+ * Checks the brackets, braces and colons of a client's JSON, except those in strings.
+ * @throws JsonLimitError
+ */
+export function checkJsonLimits(text: string): void {
   /** The number of fields of each array or object that is open. */
   const open: number[] = [];
   let isInString = false;

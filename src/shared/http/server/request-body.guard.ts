@@ -1,7 +1,7 @@
 import { type CanActivate, type ExecutionContext, Injectable, type RawBodyRequest } from '@nestjs/common';
 import type { FastifyRequest } from 'fastify';
 import { PetStoreError } from '../../domain/pet-store-error';
-import { JsonLimitError, parseJson } from '../../json/json';
+import { checkJsonLimits, JsonLimitError, parseJson } from '../../json/json';
 import { UnreadBody } from './request-body';
 
 const UTF8 = new TextDecoder('utf-8', { fatal: true });
@@ -36,6 +36,7 @@ function parseBody(bytes: Buffer): unknown {
     return undefined;
   }
   try {
+    checkJsonLimits(text);
     return parseJson(text);
   } catch (error) {
     throw new PetStoreError('invalid_json', error instanceof JsonLimitError ? `The body ${error.message}.` : undefined);
