@@ -99,13 +99,20 @@ export function toErrorDto(thrown: unknown, requestId: string, catalog: ErrorCat
   if (thrown instanceof PetStoreError) {
     return catalog.toDto(thrown);
   }
-  if (thrown instanceof HttpException && thrown.getStatus() !== HttpStatus.INTERNAL_SERVER_ERROR.valueOf()) {
-    return convertHttpException(thrown, catalog);
+  const exception = isClientError(thrown) ? new HttpException(thrown.message, thrown.statusCode) : thrown;
+  if (exception instanceof HttpException && exception.getStatus() !== HttpStatus.INTERNAL_SERVER_ERROR.valueOf()) {
+    return convertHttpException(exception, catalog);
   }
   // The stack only: an error object may hold a query with its parameters.
   const stack = thrown instanceof Error ? thrown.stack : String(thrown);
   logger.error({ event: 'request_failed', id: requestId, stack }, 'A request failed.');
   return catalog.toDto(new PetStoreError('internal_error'));
+}
+
+/** Whether it has the properties of a 4xx by which plugins of Fastify report what is wrong with a request. */
+function isClientError(thrown: unknown): thrown is { readonly statusCode: number; readonly message: string } {
+  const { statusCode, message } = (thrown ?? {}) as { readonly statusCode?: unknown; readonly message?: unknown };
+  return typeof message === 'string' && typeof statusCode === 'number' && statusCode >= 400 && statusCode < 500;
 }
 
 /** Keeps the status, and the message unless it is a 5xx. */
