@@ -17,8 +17,8 @@ export class DemoPets implements OnApplicationBootstrap {
     if (environment !== 'development' || databaseUrl !== undefined) {
       return;
     }
-    const [first] = await this.pets.list({ status: undefined, after: 0n, limit: 1 });
-    if (first !== undefined) {
+    const { items } = await this.pets.list({ status: undefined, after: 0n, limit: 1 });
+    if (items.length > 0) {
       return;
     }
     for (const name of DEMO_NAMES) {

@@ -394,6 +394,19 @@ describe("What the pages of Nest's documentation show works in a fork:", () => {
       expect((await get('/v1/serialization/type')).text).not.toContain('secret');
     });
 
+    it('serialization, caching and interceptors of lists, which are arrays to them', async () => {
+      await post('/v1/pets', { name: 'Rex', categoryId: 3, status: 'available' });
+      const [{ name, categoryId }] = (await get('/v1/pets?limit=1')).body as [{ name: string; categoryId: number }];
+      const [plain, serialized, changed, other] = await Promise.all(
+        ['', '/serialized', '/changed', ''].map((path) => get(`/v1/lists${path}`)),
+      );
+      const pets = [{ name, categoryId }];
+      expect([plain?.body, other?.body]).toEqual([pets, pets]);
+      expect(serialized?.body).toEqual([{ name }]);
+      expect(changed?.body).toEqual([{ name: name.toUpperCase(), categoryId }]);
+      expect([(await get('/v1/lists/cached')).body, (await get('/v1/lists/cached')).body]).toEqual([pets, pets]);
+    });
+
     it('versioning by decorators', async () => {
       expect([(await get('/v1/versions')).text, (await get('/v2/versions')).text]).toEqual(['both', 'both']);
       expect((await get('/v2/versions/second')).text).toBe('second');

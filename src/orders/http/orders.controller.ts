@@ -4,7 +4,7 @@ import type { FastifyReply } from 'fastify';
 import { Settings } from '../../config/settings';
 import { Idempotent, type Once } from '../../idempotency';
 import { addLogFields } from '../../observability';
-import type { Page } from '../../shared/domain/page';
+import { mapItems } from '../../shared/domain/page';
 import { MAX_PAGE_LIMIT } from '../../shared/domain/page-limit';
 import { ApiErrors } from '../../shared/openapi/api-errors';
 import { ApiGroup } from '../../shared/openapi/api-group.decorator';
@@ -47,12 +47,12 @@ export class OrdersController {
     @AccountId() accountId: bigint,
     @Query() query: ListOrdersQueryDto,
     @Res({ passthrough: true }) reply: FastifyReply,
-  ): Promise<Page<OrderDto>> {
+  ): Promise<OrderDto[]> {
     const { status, petId, limit } = query;
     const filters = serializeFilters({ status, petId });
     const page = await this.orders.list({ accountId, status, petId, after: decodePageCursor(query, filters), limit });
     setNextLink(reply, this.url, query, filters, page.next);
-    return page.map(OrderDto);
+    return mapItems(page.items, OrderDto);
   }
 
   @Post()

@@ -3,7 +3,7 @@ import { ApiCreatedResponse, ApiOkResponse, ApiOperation, ApiParam, getSchemaPat
 import type { FastifyReply } from 'fastify';
 import { Settings } from '../../config/settings';
 import { Idempotent, type Once } from '../../idempotency';
-import type { Page } from '../../shared/domain/page';
+import { mapItems } from '../../shared/domain/page';
 import { MAX_PAGE_LIMIT } from '../../shared/domain/page-limit';
 import { ApiErrors } from '../../shared/openapi/api-errors';
 import { ApiGroup } from '../../shared/openapi/api-group.decorator';
@@ -41,15 +41,12 @@ export class PetsController {
     schema: { title: 'Pets', type: 'array', maxItems: MAX_PAGE_LIMIT, items: { $ref: getSchemaPath(PetDto) } },
   })
   @ApiErrors('invalid_parameter', 'invalid_cursor')
-  async listPets(
-    @Query() query: ListPetsQueryDto,
-    @Res({ passthrough: true }) reply: FastifyReply,
-  ): Promise<Page<PetDto>> {
+  async listPets(@Query() query: ListPetsQueryDto, @Res({ passthrough: true }) reply: FastifyReply): Promise<PetDto[]> {
     const { status, limit } = query;
     const filters = serializeFilters({ status });
     const page = await this.pets.list({ status, after: decodePageCursor(query, filters), limit });
     setNextLink(reply, `${this.settings.baseUrl}/pets`, query, filters, page.next);
-    return page.map(PetDto);
+    return mapItems(page.items, PetDto);
   }
 
   @Post()

@@ -1,6 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import type { EntitySchema } from 'typeorm';
-import { Page } from '../domain/page';
+import { type Page, SharedItems } from '../domain/page';
 import { MAX_PAGE_LIMIT } from '../domain/page-limit';
 import { UnknownValueError } from '../domain/pet-store-error';
 import { Batcher } from './batcher';
@@ -122,16 +122,20 @@ export class Table<Entity extends Identified> {
     const distinct = [...new Map(items.map((item, index) => [keys[index], item]))];
     const rows = await this.pageSource.read(statement, [formatBatch(distinct.map(([, item]) => item))]);
     const groups = this.table.group(rows, distinct.length);
-    const pages = new Map(distinct.map(([key, item], number) => [key, this.createPage(item, groups[number] ?? [])]));
-    return keys.flatMap((key) => pages.get(key) ?? []);
+    const pages = new Map(
+      distinct.map(([key, item], number) => [key, this.createSharedPage(item, groups[number] ?? [])]),
+    );
+    return keys.flatMap((key) => pages.get(key)?.() ?? []);
   }
 
-  private createPage({ page_size: size }: PageItem, rows: Row[]): Page<Entity> {
+  /** Returns a function that returns the page for one reader. */
+  private createSharedPage({ page_size: size }: PageItem, rows: Row[]): () => Page<Entity> {
     const hasNext = rows.length === size;
     const own = hasNext ? rows.slice(0, -1) : rows;
-    const createEntities = () => own.map((row) => this.table.createEntity(row)).filter(this.isKnown);
+    const items = new SharedItems(() => own.map((row) => this.table.createEntity(row)).filter(this.isKnown));
     const last = hasNext ? own.at(-1) : undefined;
-    return new Page(createEntities, last && this.table.getId(last));
+    const next = last && this.table.getId(last);
+    return () => ({ items: items.toArray(), next });
   }
 
   private async insertAll(items: readonly Omit<Entity, 'id'>[]): Promise<bigint[]> {

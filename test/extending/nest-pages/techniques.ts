@@ -4,9 +4,11 @@ import multipart, { type MultipartFile } from '@fastify/multipart';
 import { CACHE_MANAGER, CacheInterceptor, CacheModule, CacheTTL } from '@nestjs/cache-manager';
 import {
   Body,
+  type CallHandler,
   ClassSerializerInterceptor,
   Controller,
   Cookies,
+  type ExecutionContext,
   Get,
   Header,
   Inject,
@@ -15,6 +17,7 @@ import {
   MaxFileSizeValidator,
   type MessageEvent,
   Module,
+  type NestInterceptor,
   type OnModuleDestroy,
   type OnModuleInit,
   ParseFilePipe,
@@ -47,6 +50,9 @@ import type { Cache } from 'cache-manager';
 import { Exclude, Expose, Transform } from 'class-transformer';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { concat, from, map, type Observable, of, throwError } from 'rxjs';
+import { PetsModule, PetsService } from '../../../src/pets';
+import type { Pet } from '../../../src/pets/domain/pet';
+import { mapItems } from '../../../src/shared/domain/page';
 import { Public } from '../../../src/shared/http/access/public.decorator';
 
 // Configuration, task scheduling
@@ -145,6 +151,62 @@ class SerializationController {
   @SerializeOptions({ type: UserEntity, excludePrefixes: ['_'] })
   getType(): object {
     return { firstName: 'Ada', password: 'secret', _internal: 1 };
+  }
+}
+
+class PetEntity {
+  name: string;
+
+  @Exclude()
+  readonly categoryId: bigint;
+
+  constructor({ name, categoryId }: Pet) {
+    this.name = name;
+    this.categoryId = categoryId;
+  }
+}
+
+@Injectable()
+class UpperCaseInterceptor implements NestInterceptor {
+  intercept(_context: ExecutionContext, next: CallHandler): Observable<unknown> {
+    return next.handle().pipe(
+      map((data: unknown) => {
+        for (const pet of Array.isArray(data) ? (data as PetEntity[]) : []) {
+          pet.name = pet.name.toUpperCase();
+        }
+        return data;
+      }),
+    );
+  }
+}
+
+@Controller({ path: 'lists', version: '1' })
+class ListsController {
+  constructor(private readonly pets: PetsService) {}
+
+  @Get()
+  async list(): Promise<PetEntity[]> {
+    const { items } = await this.pets.list({ status: undefined, after: 0n, limit: 1 });
+    return mapItems(items, PetEntity);
+  }
+
+  @Get('serialized')
+  @UseInterceptors(ClassSerializerInterceptor)
+  listSerialized(): Promise<PetEntity[]> {
+    return this.list();
+  }
+
+  @Get('changed')
+  @UseInterceptors(UpperCaseInterceptor)
+  listChanged(): Promise<PetEntity[]> {
+    return this.list();
+  }
+
+  @Get('cached')
+  @UseInterceptors(CacheInterceptor)
+  @CacheTTL(60_000)
+  listCached(): Promise<PetEntity[]> {
+    return this.list();
   }
 }
 
@@ -395,11 +457,12 @@ class GatewayController {
 
 /** What the chapters Techniques and WebSockets of Nest's documentation show. */
 @Module({
-  imports: [CacheModule.register(), EventEmitterModule.forRoot({ wildcard: true })],
+  imports: [PetsModule, CacheModule.register(), EventEmitterModule.forRoot({ wildcard: true })],
   controllers: [
     TasksController,
     CacheController,
     SerializationController,
+    ListsController,
     VersionsController,
     NeutralController,
     LoggingController,

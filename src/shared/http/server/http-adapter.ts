@@ -3,7 +3,7 @@ import { createServer, type IncomingMessage, METHODS, type RequestListener, type
 import { FastifyAdapter } from '@nestjs/platform-fastify';
 import type { FastifyInstance } from 'fastify';
 import type { Settings } from '../../../config/settings';
-import { Page } from '../../domain/page';
+import { getSharedItems } from '../../domain/page';
 import { stringifyJson } from '../../json/json';
 import { normalizeForwardedFor } from '../access/client-ip';
 import { deferBodyParsing } from './request-body';
@@ -46,15 +46,16 @@ export function createHttpAdapter({ trustProxy }: Pick<Settings, 'trustProxy'>):
   return adapter;
 }
 
-/** The JSON of pages, which requests that arrive together share. */
-const pages = new WeakMap<Page<unknown>, string>();
+/** The JSON of items that requests share. */
+const sharedJson = new WeakMap<object, string>();
 
 function serialize(payload: unknown): string {
-  if (!(payload instanceof Page)) {
+  const shared = getSharedItems(payload);
+  if (shared === undefined) {
     return stringifyJson(payload);
   }
-  const json = pages.get(payload) ?? stringifyJson(payload);
-  pages.set(payload, json);
+  const json = sharedJson.get(shared) ?? stringifyJson(shared.create());
+  sharedJson.set(shared, json);
   return json;
 }
 
