@@ -1,9 +1,15 @@
-import { DataSource } from 'typeorm';
+import { DataSource, EntitySchema, type EntitySchemaColumnOptions } from 'typeorm';
+import { loadSettings } from '../../src/config/settings';
 import { PetSchema } from '../../src/pets/persistence/pet.schema';
-import type { Statement } from '../../src/shared/persistence/statements';
+import { bigintColumn, type Columns, identityColumn } from '../../src/shared/persistence/columns';
+import { type Statement, Statements } from '../../src/shared/persistence/statements';
+import { Table } from '../../src/shared/persistence/table';
 import { TableStatements } from '../../src/shared/persistence/table-statements';
+import { TypeOrmUnitOfWork } from '../../src/shared/persistence/typeorm-unit-of-work';
+import { createTypeOrmConfig } from '../../src/typeorm.config';
 import { explain } from '../support/explain';
 import { TestService } from '../support/service';
+import { ADMIN_DATABASE_URL } from '../support/worker-database';
 
 describe('The statements of a table', () => {
   const pets = new TableStatements(PetSchema);
@@ -43,5 +49,138 @@ describe('The statements of a table', () => {
 
   it('are refused for a column that the schema does not have', () => {
     expect(() => pets.getPage(['colour'])).toThrow('Pet has no column colour.');
+  });
+});
+
+class Visit {
+  constructor(
+    readonly id: bigint,
+    readonly day: string,
+    readonly order: bigint | null,
+    readonly tags: readonly string[],
+    readonly size: 'S' | 'M',
+    readonly details: object,
+    readonly note?: string | null | undefined,
+  ) {}
+}
+
+const VisitSchema = new EntitySchema<Visit>({
+  name: 'Visit',
+  target: Visit,
+  tableName: 'user',
+  schema: 'visits',
+  columns: {
+    id: { ...identityColumn, name: 'visitId' },
+    day: { type: 'date', name: 'firstDay' },
+    order: { ...bigintColumn, nullable: true },
+    tags: { type: 'text', array: true },
+    size: {
+      type: String,
+      transformer: [
+        { to: (size?: string) => size?.toLowerCase(), from: (size: string) => size.toUpperCase() },
+        { to: (size?: string) => size && `size ${size}`, from: (size: string) => size.replace('size ', '') },
+      ],
+    },
+    details: { type: 'jsonb' },
+    note: { type: 'text', nullable: true, default: 'none' },
+  } satisfies Columns<Visit>,
+  indices: [{ columns: ['size', 'id'] }],
+});
+
+describe('A table', () => {
+  const visit: Omit<Visit, 'id'> = { day: '2024-02-29', order: 7n, tags: [], size: 'M', details: {} };
+  let dataSource: DataSource;
+  let statements: Statements;
+  let visits: Table<Visit>;
+
+  beforeAll(async () => {
+    const settings = loadSettings({ DATABASE_URL: ADMIN_DATABASE_URL });
+    dataSource = await new DataSource({ ...createTypeOrmConfig(settings), entities: [VisitSchema] }).initialize();
+    await dataSource.query('CREATE SCHEMA visits');
+    await dataSource.synchronize();
+    const unitOfWork = new TypeOrmUnitOfWork(dataSource, settings);
+    statements = new Statements(dataSource, unitOfWork, settings);
+    visits = new Table(new TableStatements(VisitSchema), () => true, statements, statements, unitOfWork);
+  });
+  afterAll(async () => {
+    await dataSource.query('DROP SCHEMA visits CASCADE');
+    await statements.close();
+    await dataSource.destroy();
+  });
+
+  async function findWithBoth(id: bigint): Promise<Visit | null> {
+    const found = await visits.find(id);
+    expect(found).toEqual(await dataSource.getRepository(Visit).findOneBy({ id }));
+    return found;
+  }
+
+  it('stores and finds what TypeORM does, under any names of the table and its columns', async () => {
+    const id = await visits.insert(visit);
+    const found = await findWithBoth(id);
+    expect(found).toEqual({ ...visit, id, note: 'none' });
+    expect([...(await visits.page({ filters: { order: 7n }, after: id - 1n, limit: 1 }))]).toEqual([found]);
+  });
+
+  it('stores what the transformers of a column return, and filters by it', async () => {
+    const id = await visits.insert({ ...visit, size: 'S' });
+    expect(await dataSource.query('SELECT size FROM visits.user WHERE "visitId" = $1', [id])).toEqual([
+      { size: 'size s' },
+    ]);
+    expect((await visits.find(id, { size: 'S' }))?.size).toBe('S');
+    expect(await visits.find(id, { size: 'M' })).toBeNull();
+    expect([...(await visits.page({ filters: { size: 'S' }, after: 0n, limit: 9 }))].map((it) => it.id)).toEqual([id]);
+  });
+
+  it('gives a property that is missing or undefined the default of its column, but not one that is null', async () => {
+    const items = [{ ...visit, note: null }, visit, { ...visit, note: undefined }];
+    const ids = await Promise.all(items.map((item) => visits.insert(item)));
+    const found = await Promise.all(ids.map(findWithBoth));
+    expect(found.map((it) => it?.note)).toEqual([null, 'none', 'none']);
+  });
+
+  it('stores arrays, and filters by them', async () => {
+    const tags = ['a "b"', '{c,d}', ''];
+    const id = await visits.insert({ ...visit, tags });
+    expect((await findWithBoth(id))?.tags).toEqual(tags);
+    expect((await visits.find(id, { tags }))?.id).toBe(id);
+    expect(await visits.find(id, { tags: [] })).toBeNull();
+  });
+
+  it('reads the day of a date as a string, and filters by it', async () => {
+    const id = await visits.insert({ ...visit, day: new Date(2024, 0, 1) as unknown as string });
+    expect((await findWithBoth(id))?.day).toBe('2024-01-01');
+    expect((await visits.find(id, { day: '2024-01-01' }))?.id).toBe(id);
+    expect(await visits.find(id, { day: '2024-01-02' })).toBeNull();
+  });
+
+  it('refuses a bigint in JSON, as TypeORM does, and stores the rows that arrive together', async () => {
+    const [refused, stored] = await Promise.allSettled([
+      visits.insert({ ...visit, details: { weight: 1n } }),
+      visits.insert({ ...visit, details: { weights: [1, null, 'x'] } }),
+    ]);
+    expect(refused).toMatchObject({ status: 'rejected', reason: expect.any(TypeError) as unknown });
+    expect(stored.status).toBe('fulfilled');
+  });
+
+  it('does not compile with a filter by null', async () => {
+    // @ts-expect-error no value equals null
+    expect(await visits.find(await visits.insert({ ...visit, order: null }), { order: null })).toBeNull();
+  });
+
+  it.each<[string, EntitySchemaColumnOptions]>([
+    ["type: 'bytea'", { type: 'bytea' }],
+    ["type: 'timestamp'", { type: 'timestamp' }],
+    ["type: 'date[]'", { type: 'date', array: true }],
+    ['select: false', { type: 'text', select: false }],
+    ['deleteDate', { type: 'timestamptz', deleteDate: true }],
+    ['version', { type: 'integer', version: true }],
+  ])('refuses %s, which only TypeORM supports, at the start', (feature, note) => {
+    const schema = new EntitySchema<Visit>({
+      ...VisitSchema.options,
+      columns: { ...VisitSchema.options.columns, note },
+    });
+    expect(() => new TableStatements(schema)).toThrow(
+      `Tables do not support ${feature} of Visit.note: use TypeORM for this table.`,
+    );
   });
 });

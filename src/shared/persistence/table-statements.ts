@@ -1,6 +1,7 @@
-import type { EntitySchema, EntitySchemaColumnOptions, ValueTransformer } from 'typeorm';
+import { DefaultNamingStrategy, type EntitySchema, type EntitySchemaColumnOptions } from 'typeorm';
 import { MAX_PAGE_LIMIT } from '../domain/page-limit';
 import type { Row, Statement } from './statements';
+import { type Column, createColumn, declare, own, quote, requested, selected } from './table-column';
 
 /** The part of a row that a statement returns in front of the columns of the table: to which item of a batch the row belongs. */
 const NUMBER = 'batch_number';
@@ -16,50 +17,48 @@ export function formatBatch(items: readonly object[]): string {
   return JSON.stringify(numbered, (_, value: unknown) => (typeof value === 'bigint' ? value.toString() : value));
 }
 
-interface Column {
-  readonly property: string;
-  readonly name: string;
-  readonly type: string;
-  readonly isGenerated: boolean;
-  readonly fromDatabase: (value: unknown) => unknown;
-}
-
 /**
  * The statements that find, list and insert the rows of a schema in batches: one statement for all items that arrive together. The estimate
  * of the planner for a JSON parameter does not depend on its value, so that each connection plans a statement once.
  */
 export class TableStatements<Entity> {
-  readonly insert: Statement;
+  private readonly name: string;
   private readonly table: string;
   private readonly columns: readonly Column[];
+  private readonly id: Column;
   /** Where a row has its ID. */
   private readonly idIndex: number;
-  private readonly selects = new Map<string, Statement>();
+  private readonly statements = new Map<string, Statement>();
 
+  /** @throws Error when the schema has a feature that only TypeORM has */
   constructor(private readonly schema: EntitySchema<Entity>) {
-    const { tableName, name, columns } = schema.options;
-    this.table = quote(tableName ?? name);
+    const { target, tableName, schema: tableSchema = [], name, columns } = schema.options;
+    this.name = new DefaultNamingStrategy().tableName(target?.name ?? name, tableName);
+    this.table = [tableSchema, this.name].flat().map(quote).join('.');
     this.columns = Object.entries<EntitySchemaColumnOptions | undefined>(columns).flatMap(([property, options]) =>
-      options === undefined ? [] : [createColumn(property, options)],
+      options === undefined ? [] : [createColumn(name, property, options)],
     );
-    this.idIndex = this.columns.findIndex(({ property }) => property === 'id') + 1;
-    const inserted = this.columns.filter(({ isGenerated }) => !isGenerated);
-    this.insert = {
-      name: `${this.table}_insert`,
+    this.id = this.getColumn('id');
+    this.idIndex = this.columns.indexOf(this.id) + 1;
+  }
+
+  /** The statement that inserts rows with some values. The other columns have their defaults. */
+  getInsert(properties: readonly string[]): Statement {
+    return this.getStatement('insert', properties, (columns) => ({
       text: `
-        INSERT INTO ${this.table} (${inserted.map((column) => quote(column.name)).join(', ')})
-        SELECT ${inserted.map(({ property }) => quote(property)).join(', ')}
-        FROM json_to_recordset($1) AS item (${NUMBER} int, ${inserted.map(declare).join(', ')})
-        ORDER BY ${NUMBER} RETURNING id`,
-      columns: ['id'],
-    };
+        INSERT INTO ${this.table} (${columns.map((column) => quote(column.name)).join(', ')})
+        SELECT ${columns.map(({ property }) => `item.${quote(property)}`).join(', ')}
+        FROM json_to_recordset($1) AS item (${[`${NUMBER} int`, ...columns.map(declare)].join(', ')})
+        ORDER BY item.${NUMBER} RETURNING ${quote(this.id.name)}`,
+      columns: [this.id.name],
+    }));
   }
 
   /** The statement for the row with an ID, if it also has some values. */
   getFind(filters: readonly string[]): Statement {
     return this.getSelect('find', 'id bigint', filters, (columns) => {
       const conditions = columns.map((column) => `${own(column)} = ${requested(column)}`);
-      return this.createRecords(['entity.id = request.id', ...conditions].join(' AND '), 'entity.id', 1);
+      return this.createRecords([`${own(this.id)} = request.id`, ...conditions].join(' AND '), own(this.id), 1);
     });
   }
 
@@ -71,7 +70,7 @@ export class TableStatements<Entity> {
     return this.getSelect('page', 'page_after bigint, page_size int', filters, (columns) => {
       const { condition, order } = this.createPageCondition(columns);
       const records = this.createRecords(condition, order, MAX_PAGE_LIMIT + 1);
-      return `SELECT * FROM (${records}) AS longest LIMIT page_size`;
+      return `SELECT * FROM (${records}) AS longest LIMIT request.page_size`;
     });
   }
 
@@ -84,6 +83,19 @@ export class TableStatements<Entity> {
       }
     }
     return groups;
+  }
+
+  /** Converts a new row as TypeORM does, without the columns that have their defaults. */
+  convertItem(item: object): object {
+    const values = item as Readonly<Record<string, unknown>>;
+    const inserted = this.columns.filter(({ isInserted }) => isInserted);
+    return createObject(inserted.map(({ property, toDatabase }) => [property, toDatabase(values[property])]));
+  }
+
+  /** Converts the values of filters as TypeORM does. */
+  convertFilters(filters: object): object {
+    const values = Object.entries(createObject(Object.entries(filters)));
+    return createObject(values.map(([property, value]) => [property, this.getColumn(property).toDatabase(value)]));
   }
 
   getId(row: Row): bigint {
@@ -105,27 +117,37 @@ export class TableStatements<Entity> {
     filters: readonly string[],
     createRecords: (columns: readonly Column[]) => string,
   ): Statement {
-    const key = [name, ...filters].join();
-    let statement = this.selects.get(key);
+    return this.getStatement(name, filters, (columns) => ({
+      // Items without rows have one row of nulls: a read endpoint adds its position to each row.
+      text: `
+        SELECT request.${NUMBER}, record.*
+        FROM json_to_recordset($1) AS request (${[`${NUMBER} int`, request, ...columns.map(declare)].join(', ')})
+        LEFT JOIN LATERAL (${createRecords(columns)}) AS record ON true`,
+      columns: [NUMBER, ...this.columns.map((column) => column.name)],
+    }));
+  }
+
+  private getStatement(
+    name: string,
+    properties: readonly string[],
+    create: (columns: readonly Column[]) => Omit<Statement, 'name'>,
+  ): Statement {
+    const key = [name, ...properties].join();
+    let statement = this.statements.get(key);
     if (statement === undefined) {
-      const columns = filters.map((property) => this.getColumn(property));
+      // Not the key, because a name may have at most 63 characters.
+      const number = [...this.statements.keys()].filter((it) => it.startsWith(name)).length;
       statement = {
-        // Not the key, because a name may have at most 63 characters.
-        name: `${this.table}_${name}${filters.length === 0 ? '' : `_${this.selects.size}`}`,
-        // Items without rows have one row of nulls: a read endpoint adds its position to each row.
-        text: `
-          SELECT ${NUMBER}, record.*
-          FROM json_to_recordset($1) AS request (${[`${NUMBER} int`, request, ...columns.map(declare)].join(', ')})
-          LEFT JOIN LATERAL (${createRecords(columns)}) AS record ON true`,
-        columns: [NUMBER, ...this.columns.map((column) => column.name)],
+        name: `${this.name}_${name}${number === 0 ? '' : `_${number}`}`,
+        ...create(properties.map((property) => this.getColumn(property))),
       };
-      this.selects.set(key, statement);
+      this.statements.set(key, statement);
     }
     return statement;
   }
 
   private createRecords(condition: string, order: string, limit: number): string {
-    const columns = this.columns.map(({ name }) => `entity.${quote(name)}`).join(', ');
+    const columns = this.columns.map(selected).join(', ');
     return `SELECT ${columns} FROM ${this.table} AS entity WHERE ${condition} ORDER BY ${order} LIMIT ${limit}`;
   }
 
@@ -138,10 +160,13 @@ export class TableStatements<Entity> {
     const equal = filters.filter((column) => column !== last).map((column) => `${own(column)} = ${requested(column)}`);
     const [conditions, order] =
       last === undefined
-        ? [['entity.id > page_after'], 'entity.id']
+        ? [[`${own(this.id)} > request.page_after`], own(this.id)]
         : [
-            [`(${own(last)}, entity.id) > (${requested(last)}, page_after)`, `${own(last)} <= ${requested(last)}`],
-            `${own(last)}, entity.id`,
+            [
+              `(${own(last)}, ${own(this.id)}) > (${requested(last)}, request.page_after)`,
+              `${own(last)} <= ${requested(last)}`,
+            ],
+            `${own(last)}, ${own(this.id)}`,
           ];
     return { condition: [...equal, ...conditions].join(' AND '), order };
   }
@@ -165,30 +190,7 @@ export class TableStatements<Entity> {
   }
 }
 
-function createColumn(property: string, options: EntitySchemaColumnOptions): Column {
-  const { name = property, type, generated, transformer } = options;
-  const transformers: ValueTransformer[] = [transformer ?? []].flat();
-  return {
-    property,
-    name,
-    type: String(type),
-    isGenerated: generated !== undefined,
-    fromDatabase: (value) => transformers.reduceRight<unknown>((result, it) => it.from(result), value),
-  };
-}
-
-function declare({ property, type }: Column): string {
-  return `${quote(property)} ${type}`;
-}
-
-function own({ name }: Column): string {
-  return `entity.${quote(name)}`;
-}
-
-function requested({ property }: Column): string {
-  return `request.${quote(property)}`;
-}
-
-function quote(name: string): string {
-  return /^[a-z_]+$/.test(name) ? name : `"${name.replaceAll('"', '""')}"`;
+/** Without undefined values. */
+function createObject(entries: readonly (readonly [string, unknown])[]): object {
+  return Object.fromEntries(entries.filter(([, value]) => value !== undefined));
 }

@@ -5,6 +5,7 @@ import { MAX_PAGE_LIMIT } from '../domain/page-limit';
 import { UnknownValueError } from '../domain/pet-store-error';
 import { Batcher } from './batcher';
 import { ReadEndpoint } from './read-endpoint';
+import type { Semaphore } from './semaphore';
 import { type Row, type Statement, Statements } from './statements';
 import { formatBatch, TableStatements } from './table-statements';
 import { TypeOrmUnitOfWork } from './typeorm-unit-of-work';
@@ -17,8 +18,8 @@ interface Identified {
   readonly id: bigint;
 }
 
-/** Only rows with these values. */
-type Filters<Entity> = { readonly [Property in keyof Entity]?: Entity[Property] | undefined };
+/** Only rows with these values; no value equals null. */
+type Filters<Entity> = { readonly [Property in keyof Entity]?: NonNullable<Entity[Property]> | undefined };
 
 export interface PageQuery<Entity> {
   readonly filters?: Filters<Entity>;
@@ -68,7 +69,7 @@ export class Tables {
  */
 export class Table<Entity extends Identified> {
   private readonly finds = new Map<Statement, Batcher<object, Row | undefined>>();
-  private readonly inserts: Batcher<Omit<Entity, 'id'>, bigint>;
+  private readonly inserts = new Map<Statement, Batcher<object, bigint>>();
   private readonly pages = new Map<Statement, Batcher<PageItem, Page<Entity>>>();
 
   constructor(
@@ -77,13 +78,11 @@ export class Table<Entity extends Identified> {
     private readonly statements: Statements,
     private readonly pageSource: ReadEndpoint | Statements,
     private readonly unitOfWork: TypeOrmUnitOfWork,
-  ) {
-    this.inserts = new Batcher((items) => this.insertAll(items), MAX_CONCURRENT_BATCHES, unitOfWork.writeSemaphore);
-  }
+  ) {}
 
   /** @throws UnknownValueError, ServiceUnavailableError */
   async find(id: bigint, filters: Filters<Entity> = {}): Promise<Entity | null> {
-    const values = getValues(filters);
+    const values = this.table.convertFilters(filters);
     const statement = this.table.getFind(Object.keys(values));
     const batcher = getBatcher(this.finds, statement, (items) => this.selectRows(statement, items));
     const row = await this.run(batcher, { ...values, id });
@@ -96,15 +95,22 @@ export class Table<Entity extends Identified> {
 
   /** Returns a page by ascending ID. @throws ServiceUnavailableError */
   page({ filters = {}, after, limit }: PageQuery<Entity>): Promise<Page<Entity>> {
-    const values = getValues(filters);
+    const values = this.table.convertFilters(filters);
     const statement = this.table.getPage(Object.keys(values));
     const batcher = getBatcher(this.pages, statement, (items) => this.selectPages(statement, items));
     return this.run(batcher, { ...values, page_after: after, page_size: Math.min(limit, MAX_PAGE_LIMIT) + 1 });
   }
 
-  /** Inserts a row. @returns the ID that the database assigned @throws ServiceUnavailableError */
-  insert(item: Omit<Entity, 'id'>): Promise<bigint> {
-    return this.run(this.inserts, item);
+  /**
+   * Inserts a row. Properties that are undefined have the default of their column.
+   * @returns the ID that the database assigned
+   * @throws ServiceUnavailableError
+   */
+  async insert(item: Omit<Entity, 'id'>): Promise<bigint> {
+    const values = this.table.convertItem(item);
+    const statement = this.table.getInsert(Object.keys(values));
+    const insert = (items: readonly object[]) => this.insertAll(statement, items);
+    return this.run(getBatcher(this.inserts, statement, insert, this.unitOfWork.writeSemaphore), values);
   }
 
   private run<Item, Result>(batcher: Batcher<Item, Result>, item: Item): Promise<Result> {
@@ -138,25 +144,22 @@ export class Table<Entity extends Identified> {
     return () => ({ items: items.toArray(), next });
   }
 
-  private async insertAll(items: readonly Omit<Entity, 'id'>[]): Promise<bigint[]> {
-    const rows = await this.statements.write(this.table.insert, [formatBatch(items)]);
+  private async insertAll(statement: Statement, items: readonly object[]): Promise<bigint[]> {
+    const rows = await this.statements.write(statement, [formatBatch(items)]);
     // IDs are assigned in the order of the items, but the order of the returned rows is not guaranteed.
     return rows.map(([id]) => BigInt(id as string)).sort((a, b) => (a < b ? -1 : 1));
   }
-}
-
-function getValues(filters: object): object {
-  return Object.fromEntries(Object.entries(filters).filter(([, value]) => value !== undefined));
 }
 
 function getBatcher<Item, Result>(
   batchers: Map<Statement, Batcher<Item, Result>>,
   statement: Statement,
   processBatch: (items: readonly Item[]) => Promise<readonly Result[]>,
+  semaphore?: Semaphore,
 ): Batcher<Item, Result> {
   let batcher = batchers.get(statement);
   if (batcher === undefined) {
-    batcher = new Batcher(processBatch, MAX_CONCURRENT_BATCHES);
+    batcher = new Batcher(processBatch, MAX_CONCURRENT_BATCHES, semaphore);
     batchers.set(statement, batcher);
   }
   return batcher;
