@@ -118,7 +118,7 @@ describe('A table', () => {
     const id = await visits.insert(visit);
     const found = await findWithBoth(id);
     expect(found).toEqual({ ...visit, id, note: 'none' });
-    expect([...(await visits.page({ filters: { order: 7n }, after: id - 1n, limit: 1 }))]).toEqual([found]);
+    expect([...(await visits.page({ filters: { order: 7n }, after: id - 1n, limit: 1 })).items]).toEqual([found]);
   });
 
   it('stores what the transformers of a column return, and filters by it', async () => {
@@ -128,7 +128,9 @@ describe('A table', () => {
     ]);
     expect((await visits.find(id, { size: 'S' }))?.size).toBe('S');
     expect(await visits.find(id, { size: 'M' })).toBeNull();
-    expect([...(await visits.page({ filters: { size: 'S' }, after: 0n, limit: 9 }))].map((it) => it.id)).toEqual([id]);
+    expect([...(await visits.page({ filters: { size: 'S' }, after: 0n, limit: 9 })).items].map((it) => it.id)).toEqual([
+      id,
+    ]);
   });
 
   it('gives a property that is missing or undefined the default of its column, but not one that is null', async () => {
