@@ -19,6 +19,7 @@ const DEFAULTS: Readonly<Record<string, string>> = {
   extra_float_digits: '-15',
   idle_session_timeout: '3s',
   quote_all_identifiers: 'on',
+  session_replication_role: 'replica',
   standard_conforming_strings: 'off',
   transform_null_equals: 'on',
 };
@@ -76,11 +77,14 @@ describe.each(['directly', 'through PgBouncer in session mode', 'through PgBounc
       const keys = store.get(KeysService);
       const [revoked, expired, rotated] = [await keys.create(id), await keys.create(id), await keys.create(id)];
       const command = { ...env, APP_ENV: 'production' };
+      for (const { secret } of [revoked, expired, rotated]) {
+        expect(await readStatus(secret)).toBe(200);
+      }
       expect((await runCommand(`keys revoke ${revoked.key.id}`, command)).code).toBe(0);
       await store.query(`UPDATE api_keys SET expires_at = now() - interval '1 minute' WHERE id = $1`, [expired.key.id]);
       expect((await runCommand(`keys rotate ${rotated.key.id} --grace 0`, command)).code).toBe(0);
       for (const { secret } of [revoked, expired, rotated]) {
-        expect(await readStatus(secret)).toBe(401);
+        await eventually(1_000, async () => (await readStatus(secret)) === 401);
       }
       const listed = await readJson<{ state: string }[]>(`keys list ${id}`, command);
       expect(listed.map(({ state }) => state)).toEqual(['revoked', 'expired', 'expired', 'active']);
