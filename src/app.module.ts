@@ -1,9 +1,9 @@
 import { type DynamicModule, Module } from '@nestjs/common';
 import { APP_FILTER, APP_GUARD, APP_PIPE, DiscoveryModule } from '@nestjs/core';
-import { FEATURE_MODULES } from './feature-modules';
 import { ApiKeyGuard, ScopeGuard } from './auth';
 import type { Settings } from './config/settings';
 import { ERROR_CATALOG } from './error-catalog';
+import { FEATURE_MODULES } from './feature-modules';
 import { HealthModule } from './health';
 import { ObservabilityModule } from './observability';
 import { RateLimitGuard, RateLimitingModule } from './rate-limiting';
@@ -11,10 +11,10 @@ import type { Clock } from './shared/domain/clock';
 import { ErrorCatalog } from './shared/http/errors/error-catalog';
 import { ErrorHelp } from './shared/http/errors/error-help';
 import { ErrorFilter } from './shared/http/errors/error.filter';
-import { RequestValidationPipe } from './shared/http/validation/request-validation.pipe';
-import { RequestBodyGuard } from './shared/http/server/request-body.guard';
 import { RouteTable } from './shared/http/routing/route-table';
 import { UnmatchedController, UnmatchedGuard } from './shared/http/routing/unmatched.controller';
+import { RequestBodyGuard } from './shared/http/server/request-body.guard';
+import { RequestValidationPipe } from './shared/http/validation/request-validation.pipe';
 import { SharedModule } from './shared/shared.module';
 import { createTypeOrmConfig } from './typeorm.config';
 

@@ -43,7 +43,7 @@ const runEveryCommand = async (usageStore: RedisUsageStore, accounts = [1n]) => 
     accounts.map(async (id) => {
       // It exceeds the allowance, so that some requests are rejected.
       const subject = createPrincipal(id, id, 3, 100);
-      const [result] = await usageStore.consume([{ subject, requests: 10, minuteEndsAt: 0, admissible: 1_000 }]);
+      const [result] = await usageStore.consume([{ subject, requests: 10 }]);
       return result?.admitted;
     }),
   );
@@ -402,7 +402,7 @@ describe('Redis Cluster over TLS and with host names', () => {
       replicas.flatMap((usageStore) =>
         accounts.map(async (id) => {
           const subject = createPrincipal(id, id, 10, 100);
-          const [result] = await usageStore.consume([{ subject, requests: 7, minuteEndsAt: 0, admissible: 1_000 }]);
+          const [result] = await usageStore.consume([{ subject, requests: 7 }]);
           return { id, admissions: result?.admitted ?? 0 };
         }),
       ),

@@ -48,16 +48,18 @@ export class FakeRedis {
     return this.open(account).dayUsed;
   }
 
-  consume({ subject: { accountId, allowance }, requests, minuteEndsAt, admissible }: KeyRequests): ConsumeResult {
+  consume({ subject: { accountId, allowance }, requests, known }: KeyRequests): ConsumeResult {
     const { perMinute, perDay } = allowance;
+    const isNewDay = (this.windows.get(accountId)?.dayEndsAt ?? Infinity) <= this.now();
     const windows = this.open(accountId);
-    if (minuteEndsAt > this.now()) {
+    const { minuteEndsAt = 0, minuteAdmitted = 0, dayAdmitted = 0 } = known ?? {};
+    const isKnownMinute = minuteEndsAt > this.now();
+    if (isKnownMinute) {
       windows.minuteEndsAt = Math.min(windows.minuteEndsAt, minuteEndsAt);
     }
-    const admitted = Math.max(
-      0,
-      Math.min(requests, perMinute - windows.minuteUsed, perDay - windows.dayUsed, admissible),
-    );
+    const minuteLeft = perMinute - Math.max(windows.minuteUsed, isKnownMinute ? minuteAdmitted : 0);
+    const dayLeft = perDay - Math.max(windows.dayUsed, isNewDay ? 0 : dayAdmitted);
+    const admitted = Math.max(0, Math.min(requests, minuteLeft, dayLeft));
     windows.minuteUsed += admitted;
     windows.dayUsed += admitted;
     if (admitted > 0) {

@@ -1,6 +1,14 @@
 import type { Allowance } from '../../shared/domain/allowance';
 import { type AccountWindows, DAY_MS, getEndOfDay, MINUTE_MS, type Window } from '../domain/windows';
 
+/** What one replica has admitted in its windows. */
+export interface KnownUsage {
+  /** The end of the minute, in ms since the epoch; 0 if none is known. */
+  readonly minuteEndsAt: number;
+  readonly minuteAdmitted: number;
+  readonly dayAdmitted: number;
+}
+
 /** The usage of one window as known to this replica. */
 class WindowUsage {
   /** The requests that this replica admitted. */
@@ -36,11 +44,6 @@ export class AccountUsage {
   private minute = new WindowUsage(MINUTE_MS, 0);
   private day = new WindowUsage(DAY_MS, 0);
 
-  /** The end of the last minute window, which may be over. */
-  get minuteEndsAt(): number {
-    return this.minute.endsAt;
-  }
-
   get expiresAt(): number {
     return Math.max(this.minute.endsAt, this.day.endsAt);
   }
@@ -54,10 +57,10 @@ export class AccountUsage {
     };
   }
 
-  /** Returns how many more requests this replica may admit, whatever the shared store knows. */
-  getAdmissible({ perMinute, perDay }: Allowance, now: number): number {
+  /** Returns what the shared store needs if it has lost usage. The minute may be over. */
+  describe(now: number): KnownUsage {
     const [minute, day] = this.getOpenWindows(now);
-    return Math.max(0, Math.min(perMinute - minute.admitted, perDay - day.admitted));
+    return { minuteEndsAt: this.minute.endsAt, minuteAdmitted: minute.admitted, dayAdmitted: day.admitted };
   }
 
   /** Counts a request that this replica admits without the shared store. */

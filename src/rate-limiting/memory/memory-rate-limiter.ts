@@ -14,7 +14,7 @@ import {
   type Window,
 } from '../domain/windows';
 import { getClientNetwork } from './client-network';
-import { AccountUsage } from './account-usage';
+import { AccountUsage, type KnownUsage } from './account-usage';
 import { KeyBans } from './key-bans';
 
 /** The maximum number of entries of each kind: 27 MB of accounts, for example. */
@@ -98,11 +98,10 @@ export class MemoryRateLimiter extends RateLimiter {
     return this.decideAuthFailure(this.getAuthFailures(getClientNetwork(ip), monotonicNow), monotonicNow, false);
   }
 
-  /** Returns what a shared store needs to know of an account if it has lost its usage. */
-  describe({ accountId, allowance }: Principal): { minuteEndsAt: number; admissible: number } {
+  /** See AccountUsage.describe. */
+  describe(accountId: bigint): KnownUsage {
     const now = this.clock.now();
-    const usage = this.getUsage(accountId, now);
-    return { minuteEndsAt: usage.minuteEndsAt, admissible: usage.getAdmissible(allowance, now) };
+    return this.getUsage(accountId, now).describe(now);
   }
 
   /** See AccountUsage.sync. */

@@ -17,9 +17,7 @@ export async function readRateLimitUsage(
   const store = RedisUsageStore.create(settings);
   const read = async () => {
     await store.connect();
-    const results = await Promise.all(
-      subjects.map((subject) => store.consume([{ subject, requests: 0, minuteEndsAt: 0, admissible: 0 }])),
-    );
+    const results = await Promise.all(subjects.map((subject) => store.consume([{ subject, requests: 0 }])));
     return results.flat().map(toRateLimitUsage);
   };
   try {

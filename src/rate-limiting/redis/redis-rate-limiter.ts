@@ -212,7 +212,7 @@ export class RedisRateLimiter extends RateLimiter implements OnModuleInit, OnApp
   }
 
   private createRequests(principal: Principal, requests: number): KeyRequests {
-    return { subject: principal, requests, ...this.memory.describe(principal) };
+    return { subject: principal, requests, known: this.memory.describe(principal.accountId) };
   }
 
   /** Adopts a result of Redis. @returns the decision about each of the requests, by its index */

@@ -8,6 +8,7 @@ import type { RateLimitUsage } from '../domain/rate-limiter';
 import type { ThrottleWindow } from '../domain/throttle-storage';
 import { type AccountWindows, MINUTE_MS, type Window } from '../domain/windows';
 import { readTlsOptions, createRedisClient, getRedisUser } from './redis-client';
+import type { KnownUsage } from '../memory/account-usage';
 import { REDIS_SETTINGS } from '../settings/redis-settings';
 import { CONSUME, COUNT, PERMISSIONS, PROBE, type Script, UNDO_COUNT } from './scripts';
 
@@ -34,10 +35,8 @@ export type RateLimitSubject = Pick<Principal, 'accountId' | 'keyId' | 'allowanc
 export interface KeyRequests {
   readonly subject: RateLimitSubject;
   readonly requests: number;
-  /** The end of the account's minute as far as it is known; otherwise 0. Redis continues this minute if it has lost it. */
-  readonly minuteEndsAt: number;
-  /** How many requests the replica may still admit: fewer than Redis would, if Redis has lost usage. */
-  readonly admissible: number;
+  /** If Redis has lost usage, it continues this minute, and admits only what the replica may still admit. */
+  readonly known?: KnownUsage;
 }
 
 /** The response of Redis for requests with a key. Times are in ms since the epoch, by Redis's clock. */
@@ -171,11 +170,13 @@ export class RedisUsageStore {
   consume(batch: readonly KeyRequests[]): Promise<ConsumeResult[]> {
     const keys: string[] = [];
     const values: number[] = [];
-    for (const { subject, requests, minuteEndsAt, admissible } of batch) {
+    for (const { subject, requests, known } of batch) {
       const { accountId, keyId, allowance, unbanCount } = subject;
       const prefix = this.getPrefix(accountId);
       keys.push(`${prefix}:windows`, `${prefix}:ban:${keyId}`);
-      values.push(requests, allowance.perMinute, allowance.perDay, unbanCount, minuteEndsAt, admissible);
+      const { minuteEndsAt = 0, minuteAdmitted = 0, dayAdmitted = 0 } = known ?? {};
+      values.push(requests, allowance.perMinute, allowance.perDay, unbanCount);
+      values.push(minuteEndsAt, minuteAdmitted, dayAdmitted);
     }
     return this.sendBatch(batch, keys, [this.banRules, JSON.stringify(values)]);
   }

@@ -42,16 +42,16 @@ end
  * processed one after another. One call for many keys costs Redis and its client about half as much as one call per key.
  * KEYS: for each API key, the windows of its account, then its bans.
  * ARGV: now; the rules for bans (a JSON object); for each API key, its requests, its allowances per minute and per day, its unban count,
- * when the replica expects the account's minute to end, and how many requests it may still admit (one JSON array of numbers, which Redis
- * and its client process faster than as many arguments). An expected minute that ends before the stored one, or that Redis has lost, is
- * continued.
+ * the end of the account's minute as the replica knows it, and how many requests the replica has admitted in this minute and in this day
+ * (one JSON array of numbers, which Redis and its client process faster than as many arguments). A known minute that ends before the stored
+ * one, or that Redis has lost, is continued.
  * Returns now; then for each API key: the number of admitted requests, the number of following requests that are rejected,
  * the end of the ban that rejects the rest (or 0), the end and usage of the minute, the end and usage of the day.
  */
 export const CONSUME = createScript(`${NOW}${READ}
 local midnight = now - now % 86400000 + 86400000
 
-local function consume(windowsKey, banKey, requests, perMinute, perDay, unbans, expectedMinuteEndsAt, admissible)
+local function consume(windowsKey, banKey, requests, perMinute, perDay, unbans, knownMinuteEndsAt, minuteAdmitted, dayAdmitted)
   local ban = read(banKey, 'bannedUntil', 'unbans')
   local bannedUntil, unbansBefore = parse(ban[1]), parse(ban[2])
   if unbans > unbansBefore then
@@ -68,14 +68,20 @@ local function consume(windowsKey, banKey, requests, perMinute, perDay, unbans, 
   if minuteEndsAt <= now or minuteEndsAt > now + 60000 then
     minuteEndsAt, minuteUsed, opens = now + 60000, 0, true
   end
-  if expectedMinuteEndsAt > now and expectedMinuteEndsAt < minuteEndsAt then
-    minuteEndsAt, opens = expectedMinuteEndsAt, true
+  if knownMinuteEndsAt <= now then
+    minuteAdmitted = 0
+  elseif knownMinuteEndsAt < minuteEndsAt then
+    minuteEndsAt, opens = knownMinuteEndsAt, true
   end
   if dayEndsAt ~= midnight then
+    if dayEndsAt > 0 then
+      dayAdmitted = 0
+    end
     dayEndsAt, dayUsed, opens = midnight, 0, true
   end
 
-  local admitted = math.max(0, math.min(requests, perMinute - minuteUsed, perDay - dayUsed, admissible))
+  local admitted = math.max(0, math.min(
+    requests, perMinute - math.max(minuteUsed, minuteAdmitted), perDay - math.max(dayUsed, dayAdmitted)))
   if admitted > 0 then
     minuteUsed, dayUsed = minuteUsed + admitted, dayUsed + admitted
     if opens then
@@ -124,9 +130,9 @@ end
 
 local reply, values = {now}, cjson.decode(ARGV[3])
 for i = 1, #KEYS / 2 do
-  local first, at = (i - 1) * 6 + 1, (i - 1) * 7 + 2
+  local first, at = (i - 1) * 7 + 1, (i - 1) * 7 + 2
   reply[at], reply[at + 1], reply[at + 2], reply[at + 3], reply[at + 4], reply[at + 5], reply[at + 6] = consume(
-    KEYS[2 * i - 1], KEYS[2 * i], values[first], values[first + 1], values[first + 2], values[first + 3], values[first + 4], values[first + 5])
+    KEYS[2 * i - 1], KEYS[2 * i], unpack(values, first, first + 6))
 end
 return reply
 `);
