@@ -214,6 +214,10 @@ describe("What the pages of Nest's documentation show works in a fork:", () => {
       expectError(await get('/v1/filters/late'), 'forbidden', 'Too late.');
     });
 
+    it('of plugins of Fastify keep their status', async () => {
+      expectError(await get('/v1/filters/plugin'), 'body_too_large', 'The file is too large.');
+    });
+
     it.each(EXCEPTIONS)('%s keeps its status and has an Error body', async (name, Exception) => {
       const status = new Exception('').getStatus();
       const response = await get(`/v1/exceptions/${name}`);
@@ -328,6 +332,13 @@ describe("What the pages of Nest's documentation show works in a fork:", () => {
   });
 
   describe('interceptors', () => {
+    it('change the result of an idempotent operation alike, with and without a key and in a replay', async () => {
+      const once = async (headers?: Record<string, string>) => (await post('/v1/interceptors/once', {}, headers)).text;
+      const headers = { 'idempotency-key': 'transform' };
+      const texts = [await once(), await once(headers), await once(headers)];
+      expect(texts).toEqual(Array(3).fill('{"data":{"id":9223372036854775807}}'));
+    });
+
     it('run before and after the handler, and change its result', async () => {
       expect((await get('/v1/interceptors/transform')).body).toEqual({ data: { lines: ['before transform'] } });
     });

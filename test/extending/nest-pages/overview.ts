@@ -62,6 +62,7 @@ import { Expose } from 'class-transformer';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { catchError, map, NEVER, type Observable, of, tap, throwError, timeout, TimeoutError } from 'rxjs';
+import { Idempotent, type Once } from '../../../src/idempotency';
 import { IsInt64 } from '../../../src/shared/http/validation/is-int64.decorator';
 import { ParseInt64Pipe } from '../../../src/shared/http/validation/parse-int64.pipe';
 
@@ -299,6 +300,11 @@ class FiltersController {
   @Get('described')
   described(): never {
     throw new BadRequestException('Something bad happened', { description: 'Some error description' });
+  }
+
+  @Get('plugin')
+  plugin(): never {
+    throw Object.assign(new Error('The file is too large.'), { code: 'FST_REQ_FILE_TOO_LARGE', statusCode: 413 });
   }
 
   @Get('late')
@@ -548,6 +554,12 @@ class InterceptorsController {
   @UseInterceptors(LoggingInterceptor, TransformInterceptor)
   transform(): object {
     return { lines: [...LoggingInterceptor.lines] };
+  }
+
+  @Post('once')
+  @UseInterceptors(TransformInterceptor)
+  once(@Idempotent() once: Once): Promise<unknown> {
+    return once(() => ({ id: 2n ** 63n - 1n }));
   }
 
   @Get('errors')
