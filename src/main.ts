@@ -14,6 +14,8 @@ import { reportStart, reportStartFailure } from './start-messages';
 
 /** How many connections may wait to be accepted. A client that finds the queue full retries after 1 s, then 2 s. */
 const BACKLOG = 4_096;
+/** How long after the drain responses may still take, such as streams of events. */
+const RESPONSE_TIMEOUT_MS = 5_000;
 /** How long a drained replica may take to exit, even if something hangs. */
 const STOP_TIMEOUT_MS = 6_000;
 /** The log level that SIGUSR2 turns on and off. */
@@ -93,6 +95,12 @@ class ServiceProcess {
       },
       this.settings.drainSeconds * 1_000 + STOP_TIMEOUT_MS,
     );
+    setTimeout(
+      () => {
+        this.app?.getHttpServer().closeAllConnections();
+      },
+      this.settings.drainSeconds * 1_000 + RESPONSE_TIMEOUT_MS,
+    ).unref();
     // A startup that is still in progress would reopen the connections that are closed below.
     await this.started.catch(() => undefined);
     try {

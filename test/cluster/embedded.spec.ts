@@ -1,5 +1,6 @@
+import { once } from 'node:events';
 import { cp, readdir, readFile, writeFile } from 'node:fs/promises';
-import { createServer } from 'node:net';
+import { connect, createServer } from 'node:net';
 import { join } from 'node:path';
 import pg from 'pg';
 import { mountSmallDisk, type SmallDisk } from '../support/small-disk';
@@ -70,6 +71,17 @@ describe('A server on the embedded database', () => {
       expect(code).toBe(0);
       expect(stdout.match(/Stopping|Stopped/g)).toEqual(['Stopping', 'Stopped']);
     }
+  });
+
+  it('stops in order although a request never ends', async () => {
+    const server = await local.start();
+    const socket = connect(Number(local.env.PORT), '127.0.0.1').on('error', () => undefined);
+    await once(socket, 'connect');
+    socket.write(`POST /v1/pets HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${server.key}\r\n`);
+    socket.write('Content-Type: application/json\r\nContent-Length: 9\r\n\r\n{');
+    await local.list(server.key);
+    const { code, stdout } = await server.kill('SIGTERM');
+    expect([code, ...(stdout.match(/Stopping|Stopped/g) ?? [])]).toEqual([0, 'Stopping', 'Stopped']);
   });
 
   describe('exits with one clear line and a non-zero code', () => {
