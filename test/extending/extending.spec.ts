@@ -269,6 +269,26 @@ describe('A controller of a team', () => {
     ).toBe('DELETE, PATCH, PUT');
   });
 
+  it('accepts the JSON media types that an operation declares, and no others', async () => {
+    const call = async (method: 'PUT' | 'PATCH', mediaType: string) => {
+      const headers = { authorization: `Bearer ${key}`, 'content-type': mediaType };
+      const { statusCode, body } = await app.inject({
+        method,
+        url: '/v1/notes/7',
+        headers,
+        payload: '{"title":"Rex"}',
+      });
+      return [statusCode, (JSON.parse(body) as { message?: string }).message];
+    };
+    const types = 'application/json or application/merge-patch+json';
+    expect(await call('PATCH', 'application/merge-patch+json')).toEqual([200, undefined]);
+    expect(await call('PATCH', 'text/plain')).toEqual([415, `The body must be ${types} in UTF-8.`]);
+    expect(await call('PUT', 'application/merge-patch+json')).toEqual([
+      415,
+      'The body must be application/json in UTF-8.',
+    ]);
+  });
+
   it('rejects read-only keys, whether or not it declares the scope it needs', async () => {
     const account = await app.get(AccountsService).create('Acme', 'business');
     const { secret } = await app.get(KeysService).create(account.id, null, 'read');

@@ -18,6 +18,7 @@ import { Type } from 'class-transformer';
 import { IsBoolean, IsNumberString, IsOptional, IsString, MaxLength, ValidateNested } from 'class-validator';
 import { Idempotent, type Once } from '../../src/idempotency';
 import { RequireScope } from '../../src/shared/http/access/require-scope.decorator';
+import { Consumes } from '../../src/shared/http/server/consumes.decorator';
 import { Public } from '../../src/shared/http/access/public.decorator';
 import { ApiErrors } from '../../src/shared/openapi/api-errors';
 import { Deprecated } from '../../src/versioning';
@@ -89,6 +90,7 @@ export class NotesController {
 
   @Patch(':noteId')
   @RequireScope('write')
+  @Consumes('application/json', 'application/merge-patch+json')
   changeNote(@Body() note: CreateNoteDto, @Idempotent() once: Once): Promise<unknown> {
     return once(() => ({ ...note, change: randomUUID() }));
   }

@@ -1,7 +1,9 @@
 import { type CanActivate, type ExecutionContext, Injectable, type RawBodyRequest } from '@nestjs/common';
+import { Reflector } from '@nestjs/core';
 import type { FastifyRequest } from 'fastify';
 import { PetStoreError } from '../../domain/pet-store-error';
 import { checkJsonLimits, JsonLimitError, parseJson } from '../../json/json';
+import { getMediaTypes } from './consumes.decorator';
 import { UnreadBody } from './request-body';
 
 const UTF8 = new TextDecoder('utf-8', { fatal: true });
@@ -12,14 +14,21 @@ const UTF8 = new TextDecoder('utf-8', { fatal: true });
  */
 @Injectable()
 export class RequestBodyGuard implements CanActivate {
-  canActivate(context: ExecutionContext): boolean | Promise<boolean> {
+  constructor(private readonly reflector: Reflector) {}
+
+  canActivate(context: ExecutionContext): true | Promise<true> {
     const request = context.switchToHttp().getRequest<RawBodyRequest<FastifyRequest>>();
-    return request.body instanceof UnreadBody ? readBody(request, request.body) : true;
+    const { body } = request;
+    return body instanceof UnreadBody ? readBody(request, body, getMediaTypes(this.reflector, context)) : true;
   }
 }
 
-async function readBody(request: RawBodyRequest<FastifyRequest>, body: UnreadBody): Promise<true> {
-  request.rawBody = await body.read();
+async function readBody(
+  request: RawBodyRequest<FastifyRequest>,
+  body: UnreadBody,
+  mediaTypes: readonly string[],
+): Promise<true> {
+  request.rawBody = await body.read(mediaTypes);
   request.body = parseBody(request.rawBody);
   return true;
 }

@@ -18,10 +18,10 @@ export class UnreadBody {
   ) {}
 
   /** @throws PetStoreError `unsupported_media_type`, `body_too_large` or `malformed_request` */
-  async read(): Promise<Buffer> {
+  async read(mediaTypes: readonly string[]): Promise<Buffer> {
     const { 'content-type': contentType, 'content-length': length } = this.headers;
-    if (!isJson(contentType ?? '')) {
-      throw new PetStoreError('unsupported_media_type');
+    if (!isOneOf(mediaTypes, contentType ?? '')) {
+      throw new PetStoreError('unsupported_media_type', `The body must be ${mediaTypes.join(' or ')} in UTF-8.`);
     }
     if ((this.headers['content-encoding'] ?? 'identity') !== 'identity') {
       throw new PetStoreError('unsupported_media_type', 'The body must not be compressed.');
@@ -52,10 +52,10 @@ export function deferBodyParsing(fastify: FastifyInstance): void {
   });
 }
 
-function isJson(contentType: string): boolean {
+function isOneOf(mediaTypes: readonly string[], contentType: string): boolean {
   const [mediaType = '', ...parameters] = contentType.split(';').map((part) => part.trim().toLowerCase());
   const charset = parameters.find((parameter) => parameter.startsWith('charset='))?.slice('charset='.length);
-  return mediaType === 'application/json' && (charset === undefined || /^("?)utf-8\1$/.test(charset));
+  return mediaTypes.includes(mediaType) && (charset === undefined || /^("?)utf-8\1$/.test(charset));
 }
 
 function createTooLargeError(): PetStoreError {
