@@ -25,6 +25,7 @@ export class TableStatements<Entity> {
   private readonly name: string;
   private readonly table: string;
   private readonly columns: readonly Column[];
+  private readonly insertedColumns: readonly Column[];
   private readonly id: Column;
   /** Where a row has its ID. */
   private readonly idIndex: number;
@@ -38,6 +39,7 @@ export class TableStatements<Entity> {
     this.columns = Object.entries<EntitySchemaColumnOptions | undefined>(columns).flatMap(([property, options]) =>
       options === undefined ? [] : [createColumn(name, property, options)],
     );
+    this.insertedColumns = this.columns.filter(({ isInserted }) => isInserted);
     this.id = this.getColumn('id');
     this.idIndex = this.columns.indexOf(this.id) + 1;
   }
@@ -88,8 +90,9 @@ export class TableStatements<Entity> {
   /** Converts a new row as TypeORM does, without the columns that have their defaults. */
   convertItem(item: object): object {
     const values = item as Readonly<Record<string, unknown>>;
-    const inserted = this.columns.filter(({ isInserted }) => isInserted);
-    return createObject(inserted.map(({ property, toDatabase }) => [property, toDatabase(values[property])]));
+    return createObject(
+      this.insertedColumns.map(({ property, toDatabase }) => [property, toDatabase(values[property])]),
+    );
   }
 
   /** Converts the values of filters as TypeORM does. */
