@@ -79,21 +79,35 @@ function describeRequests() {
           .map(resolve)
           .some((parameter) => parameter.in === 'header' && parameter.name.toLowerCase() === 'idempotency-key'),
         int64: findInt64Fields(operationId, responses),
+        ...describeBody(responses),
       },
     ]),
   );
 }
 
+/** Finds the schemas of successful responses. */
+function findSchemas(responses) {
+  return Object.entries(responses)
+    .filter(([status]) => status.startsWith('2'))
+    .flatMap(([, response]) => Object.values(resolve(response).content ?? {}))
+    .map(({ schema }) => resolve(schema));
+}
+
+/** Describes what every successful body has: whether it is an array, and the fields of the object or of each element. */
+function describeBody(responses) {
+  const [schema = {}] = findSchemas(responses);
+  const isList = schema.type === 'array';
+  const { required = [] } = isList ? resolve(schema.items) : schema;
+  return { isList, required };
+}
+
 /** Finds the fields of successful responses that a number cannot represent exactly. */
 function findInt64Fields(operationId, responses) {
   const fields = { int64: new Set(), others: new Set() };
-  Object.entries(responses)
-    .filter(([status]) => status.startsWith('2'))
-    .flatMap(([, response]) => Object.values(resolve(response).content ?? {}))
-    .forEach(({ schema }) => collect(schema, '', fields, new Set()));
+  findSchemas(responses).forEach((schema) => collect(schema, '', fields, new Set()));
   const ambiguous = [...fields.int64].filter((name) => name === '' || fields.others.has(name));
   if (ambiguous.length > 0) {
-    throw new Error(`${operationId} returns "${ambiguous[0]}" both as int64 and as another number.`);
+    throw new Error(`${operationId} returns "${ambiguous[0]}" both as int64 and as another type.`);
   }
   return [...fields.int64];
 }
@@ -101,7 +115,7 @@ function findInt64Fields(operationId, responses) {
 function collect(schema, name, fields, seen) {
   const resolved = resolve(schema);
   const { type, format, properties, items, allOf = [], anyOf = [], oneOf = [] } = resolved;
-  if ([type].flat().some((each) => each === 'integer' || each === 'number')) {
+  if ([type].flat().some((each) => each !== undefined && each !== 'null')) {
     (format === 'int64' ? fields.int64 : fields.others).add(name);
   }
   [...allOf, ...anyOf, ...oneOf].forEach((part) => collect(part, name, fields, seen));

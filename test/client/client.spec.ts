@@ -66,7 +66,7 @@ describe('The client', () => {
 
   describe('sends every operation', () => {
     it('with a method of the same name', async () => {
-      expect(Object.keys(await startClient())).toEqual([...Object.keys(OPERATIONS), 'paginate']);
+      expect(Object.keys(await startClient())).toEqual([...Object.keys(OPERATIONS), 'paginate', 'withResponse']);
     });
 
     it('with its path, query, headers and body', async () => {
@@ -148,7 +148,7 @@ describe('The client', () => {
       expect(await findStoredIds()).toEqual([{ id: String(pet.id) }]);
       expect(proxy.requests).toHaveLength(faults.length + 1);
       const keys = new Set(proxy.requests.map(({ headers }) => headers['idempotency-key']));
-      expect([...keys]).toEqual([expect.stringMatching(/^[0-9a-f-]{36}$/)]);
+      expect([...keys]).toEqual([expect.stringMatching(/^[0-9a-f]{32}$/)]);
     });
 
     it.each<[string, Fault]>([
@@ -184,12 +184,14 @@ describe('The client', () => {
       expect(proxy.requests).toHaveLength(1);
     });
 
-    it('never if Retry-After exceeds the maximum wait of the caller', async () => {
+    it('never if Retry-After exceeds the maximum wait of the caller, and other calls then fail without a request', async () => {
       const petStore = createClient(await service.createKey('enterprise', { perMinute: 10, perDay: 1 }));
       await petStore.createPet({ body: createPetInput() });
       const { code, retryAfter = 0 } = await catchError(petStore.createPet({ body: createPetInput() }));
       expect(code).toBe('daily_quota_exceeded');
       expect(retryAfter).toBeGreaterThan(120);
+      const others = await Promise.all(Array.from({ length: 100 }, () => catchError(petStore.listPets())));
+      expect(new Set(others.map((error) => error.code))).toEqual(new Set(['daily_quota_exceeded']));
       expect(proxy.requests).toHaveLength(2);
     });
 
@@ -234,6 +236,64 @@ describe('The client', () => {
     });
   });
 
+  describe('stays within the rate limit', () => {
+    const { now } = Date;
+    const wait = setTimeout;
+
+    /** Sends requests to the service, and returns responses with only one kind of rate limit headers, as of the test's clock. */
+    const createFetch = (kind: string, observe: (status: number, running: number) => void): typeof fetch => {
+      let running = 0;
+      return async (url, init) => {
+        running++;
+        const response = await fetch(url, init);
+        observe(response.status, running--);
+        const headers = new Headers(response.headers);
+        const seconds = Number(headers.get('X-RateLimit-Reset')) - Math.floor(service.clock.now() / 1_000);
+        headers.set('Date', new Date(service.clock.now()).toUTCString());
+        headers.delete('RateLimit');
+        if (kind === 'RateLimit') {
+          const remaining = headers.get('X-RateLimit-Remaining') ?? '';
+          headers.set('RateLimit', `"day";r=9999;t=4242, "minute";r=${remaining};t=${seconds}`);
+          headers.set('RateLimit-Policy', '"day";q=10000;w=86400, "minute";q=60;w=60');
+          headers.delete('X-RateLimit-Remaining');
+        }
+        return new Response(response.body, { status: response.status, headers });
+      };
+    };
+
+    it.each([
+      ['X-RateLimit-*', 'free', undefined],
+      ['RateLimit', 'free', undefined],
+      ['X-RateLimit-*', 'enterprise', { perMinute: 4, perDay: 1_000 }],
+    ] as const)('that %s shows on plan %s, for many calls at once', async (kind, plan, allowance) => {
+      let elapsed = 0;
+      service.clock.set(Math.ceil(now() / 1_000) * 1_000);
+      jest.spyOn(Date, 'now').mockImplementation(() => now() + elapsed);
+      jest.spyOn(globalThis, 'setTimeout').mockImplementation((done: () => void, ms = 0) => {
+        const isReset = ms > 50_000 && ms < 62_000;
+        const finish = () => {
+          elapsed += ms;
+          service.clock.advance(ms);
+          done();
+        };
+        return isReset ? wait(finish, 5) : wait(done, ms);
+      });
+      const statuses: number[] = [];
+      let mostRunning = 0;
+      const petStore = createClient(await service.createKey(plan, allowance), {
+        maxConcurrency: allowance?.perMinute ?? 20,
+        fetch: createFetch(kind, (status, running) => {
+          statuses.push(status);
+          mostRunning = Math.max(mostRunning, running);
+        }),
+      });
+      const calls = Array.from({ length: plan === 'free' ? 200 : 30 }, () => petStore.listPets());
+      expect(await Promise.all(calls)).toHaveLength(calls.length);
+      expect(statuses).toEqual(calls.map(() => 200));
+      expect(mostRunning).toBeLessThanOrEqual(20);
+    });
+  });
+
   describe('is aborted', () => {
     const reason = new Error('The user closed the window.');
 
@@ -274,6 +334,7 @@ describe('The client', () => {
     it('with all details that the service returns', async () => {
       const petStore = createClient(await service.createKey('enterprise', { perMinute: 1, perDay: 10 }), {
         maxRetries: 0,
+        maxRetryAfterSeconds: 0,
       });
       await petStore.listPets();
       const thrown = await catchError(petStore.listPets());

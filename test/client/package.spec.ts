@@ -1,12 +1,13 @@
 import { execFile } from 'node:child_process';
-import { readdir, readFile, symlink, writeFile } from 'node:fs/promises';
+import { mkdir, readdir, readFile, symlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { createTemporaryDirectory } from '../support/process';
 import { TestService } from '../support/service';
 
 const ROOT = join(__dirname, '../..');
-const COMPILER_OPTIONS = ['--strict', '--module', 'nodenext', '--target', 'es2023', '--types', 'node'];
+const GUIDE = 'docs/getting-started.md';
+const FORMATS = ['module', 'commonjs'];
 
 const run = promisify(execFile);
 
@@ -18,6 +19,9 @@ const petStore = createPetStore({ baseUrl: '', apiKey: '' });
 export const pet: Promise<Schemas['Pet']> = petStore.createPet({ body: { name: 'Rex', categoryId: 3n } });
 export const pets: Promise<Schemas['Pet'][]> = petStore.listPets();
 export const orders: AsyncIterable<Schemas['Order']> = petStore.paginate('listOrders', { query: { petId: 1n } });
+export const id: Promise<bigint> = petStore
+  .withResponse('getPet', { path: { petId: 1n } })
+  .then(({ data, requestId }) => (requestId === undefined ? 0n : data.id));
 export const code: ErrorCode = 'pet_not_found';
 // @ts-expect-error: there is no such code.
 export const noCode: ErrorCode = 'pet_lost';
@@ -44,34 +48,32 @@ async function readExample(path: string, heading: string): Promise<Example> {
   return { code, printed };
 }
 
+/** CommonJS has no `await` outside functions. */
+function wrapAwait(program: string): string {
+  return program.replace(/^try \{[^]*/m, 'void (async () => {\n$&})();\n');
+}
+
 describe('The package petstore-client', () => {
   let directory: Awaited<ReturnType<typeof createTemporaryDirectory>>;
   let examples: Readonly<Record<'readme' | 'guide', Example>>;
 
   beforeAll(async () => {
     directory = await createTemporaryDirectory();
-    const pack = (path: string, ...options: string[]) =>
-      run('npm', ['pack', path, '--pack-destination', directory.path, ...options]);
-    await pack(join(ROOT, 'clients/typescript'));
-    await pack(join(ROOT, 'node_modules/lossless-json'), '--ignore-scripts');
-    const tarballs = (await readdir(directory.path)).map((name) => `./${name}`);
-    await writeFile(join(directory.path, 'package.json'), '{ "private": true, "type": "module" }');
-    await run('npm', ['install', '--offline', '--no-audit', ...tarballs], { cwd: directory.path });
+    await run('npm', ['pack', join(ROOT, 'clients/typescript'), '--pack-destination', directory.path]);
+    const [tarball] = await readdir(directory.path);
+    await run('npm', ['install', '--offline', '--no-audit', `./${tarball ?? ''}`], { cwd: directory.path });
     await symlink(join(ROOT, 'node_modules/@types'), join(directory.path, 'node_modules/@types'));
     examples = {
       readme: await readExample('clients/typescript/README.md', 'Example'),
-      guide: await readExample('docs/getting-started.md', 'A typed client'),
+      guide: await readExample(GUIDE, 'A typed client'),
     };
   }, 120_000);
   afterAll(() => directory.remove());
 
-  it('contains only types and ES modules', async () => {
+  it('contains only types and modules, in both formats', async () => {
     const files = await readdir(join(directory.path, 'node_modules/petstore-client'), { recursive: true });
-    expect(files.filter((name) => !/^dist\/[\w-]+(\.d\.ts|\.js)$/.test(name)).sort()).toEqual([
-      'LICENSE',
-      'README.md',
-      'dist',
-      'package.json',
+    expect(files.filter((name) => !/^dist\/(cjs\/)?[\w-]+(\.d\.ts|\.js)$/.test(name)).sort()).toEqual([
+      ...['LICENSE', 'README.md', 'dist', 'dist/cjs', 'dist/cjs/package.json', 'package.json'],
     ]);
   });
 
@@ -79,13 +81,18 @@ describe('The package petstore-client', () => {
     let service: TestService;
 
     beforeAll(async () => {
-      const programs = { types: TYPES, readme: examples.readme.code, guide: examples.guide.code };
-      for (const [name, code] of Object.entries(programs)) {
-        const program = code.replace(`'http://127.0.0.1:3000/v1'`, `process.env.BASE_URL ?? ''`);
-        await writeFile(join(directory.path, `${name}.ts`), program);
+      const programs = Object.entries({ types: TYPES, readme: examples.readme.code, guide: examples.guide.code });
+      for (const type of FORMATS) {
+        await mkdir(join(directory.path, type));
+        await writeFile(join(directory.path, type, 'package.json'), JSON.stringify({ type }));
+        for (const [name, code] of programs) {
+          const program = code.replace(`'http://127.0.0.1:3000/v1'`, `process.env.BASE_URL ?? ''`);
+          await writeFile(join(directory.path, type, `${name}.ts`), type === 'module' ? program : wrapAwait(program));
+        }
       }
-      const files = Object.keys(programs).map((name) => `${name}.ts`);
-      await run(join(ROOT, 'node_modules/.bin/tsc'), [...COMPILER_OPTIONS, ...files], { cwd: directory.path }).catch(
+      const [, options = ''] = /^npx tsc (.*) example\.ts$/m.exec(await readFile(join(ROOT, GUIDE), 'utf8')) ?? [];
+      const files = FORMATS.flatMap((type) => programs.map(([name]) => `${type}/${name}.ts`));
+      await run(join(ROOT, 'node_modules/.bin/tsc'), [...options.split(' '), ...files], { cwd: directory.path }).catch(
         // The compiler prints errors to standard output.
         (error: unknown) => {
           throw new Error((error as { stdout: string }).stdout);
@@ -95,9 +102,9 @@ describe('The package petstore-client', () => {
     }, 120_000);
     afterAll(() => service.close());
 
-    it.each(['guide', 'readme'] as const)(
-      'the example of the %s, which prints the output shown there',
-      async (name) => {
+    it.each(FORMATS.flatMap((type) => [['guide', type] as const, ['readme', type] as const]))(
+      'the example of the %s, which prints the output shown there, as a %s program',
+      async (name, type) => {
         const key = await service.createKey();
         await service.queryAsAdmin('TRUNCATE pets RESTART IDENTITY CASCADE');
         const { printed } = examples[name];
@@ -106,7 +113,7 @@ describe('The package petstore-client', () => {
         }
         const start = (KEY: string) => {
           const env = { PATH: process.env.PATH, BASE_URL: `http://127.0.0.1:${service.port}/v1`, KEY };
-          return run(process.execPath, [`${name}.js`], { cwd: directory.path, env });
+          return run(process.execPath, [`${type}/${name}.js`], { cwd: directory.path, env });
         };
         expect((await start(key)).stdout).toBe(printed);
         expect((await start('wrong')).stderr).toBe('Enter another API key.\n');

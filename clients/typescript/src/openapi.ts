@@ -1271,6 +1271,13 @@ export const OPERATIONS = {
         "int64": [
             "id",
             "categoryId"
+        ],
+        "isList": true,
+        "required": [
+            "id",
+            "name",
+            "categoryId",
+            "status"
         ]
     },
     "createPet": {
@@ -1280,6 +1287,13 @@ export const OPERATIONS = {
         "int64": [
             "id",
             "categoryId"
+        ],
+        "isList": false,
+        "required": [
+            "id",
+            "name",
+            "categoryId",
+            "status"
         ]
     },
     "getPet": {
@@ -1289,6 +1303,13 @@ export const OPERATIONS = {
         "int64": [
             "id",
             "categoryId"
+        ],
+        "isList": false,
+        "required": [
+            "id",
+            "name",
+            "categoryId",
+            "status"
         ]
     },
     "listOrders": {
@@ -1298,6 +1319,14 @@ export const OPERATIONS = {
         "int64": [
             "id",
             "petId"
+        ],
+        "isList": true,
+        "required": [
+            "id",
+            "petId",
+            "quantity",
+            "status",
+            "placedAt"
         ]
     },
     "createOrder": {
@@ -1307,6 +1336,14 @@ export const OPERATIONS = {
         "int64": [
             "id",
             "petId"
+        ],
+        "isList": false,
+        "required": [
+            "id",
+            "petId",
+            "quantity",
+            "status",
+            "placedAt"
         ]
     },
     "getOrder": {
@@ -1316,6 +1353,14 @@ export const OPERATIONS = {
         "int64": [
             "id",
             "petId"
+        ],
+        "isList": false,
+        "required": [
+            "id",
+            "petId",
+            "quantity",
+            "status",
+            "placedAt"
         ]
     },
     "getRateLimit": {
@@ -1324,6 +1369,11 @@ export const OPERATIONS = {
         "takesIdempotencyKey": false,
         "int64": [
             "reset"
+        ],
+        "isList": false,
+        "required": [
+            "minute",
+            "day"
         ]
     }
 } as const;

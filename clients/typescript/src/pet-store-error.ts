@@ -1,17 +1,14 @@
+import { type RateLimit, readRateLimit, readRetryAfter } from './headers.js';
 import type { components } from './openapi.js';
 
 /** The error codes of this version of the API. */
 export type ErrorCode = components['schemas']['Error']['code'];
 
-/** The codes of errors without an Error body from the service: a failed connection, a timeout, or a gateway's response. */
-export type ClientErrorCode = 'connection_failed' | 'timeout' | 'unexpected_response';
-
-/** The rate limit window in the `X-RateLimit-*` headers. */
-export interface RateLimit {
-  readonly limit: number;
-  readonly remaining: number;
-  readonly reset: Date;
-}
+/**
+ * The codes of errors without an Error body from the service: input that cannot be sent, a failed connection, a timeout, or a gateway's
+ * response.
+ */
+export type ClientErrorCode = 'invalid_input' | 'connection_failed' | 'timeout' | 'unexpected_response';
 
 /** The only error that an operation throws, except for an aborted signal's reason. */
 export class PetStoreError extends Error {
@@ -31,8 +28,8 @@ export class PetStoreError extends Error {
     this.code = code;
     this.status = response?.status;
     this.requestId = response?.headers.get('X-Request-Id') ?? undefined;
-    this.retryAfter = readNumber(response, 'Retry-After');
-    this.rateLimit = readRateLimit(response);
+    this.retryAfter = response && readRetryAfter(response.headers);
+    this.rateLimit = response && readRateLimit(response.headers);
   }
 }
 
@@ -46,11 +43,12 @@ export function createError(response: Response, body: string): PetStoreError {
   const { code, message } = parseError(body);
   return typeof code === 'string' && typeof message === 'string'
     ? new PetStoreError(code, message, { response })
-    : createUnexpectedResponseError(response);
+    : createUnexpectedResponseError(response, 'it has no error code');
 }
 
-export function createUnexpectedResponseError(response: Response, cause?: unknown): PetStoreError {
-  const message = `The response (HTTP ${response.status}) is not from the pet store: check the base URL and the gateways.`;
+/** Creates the error for a response that the service does not send. */
+export function createUnexpectedResponseError(response: Response, reason: string, cause?: unknown): PetStoreError {
+  const message = `The response (HTTP ${response.status}) is not from the pet store: ${reason}. Check the base URL and the gateways.`;
   return new PetStoreError('unexpected_response', message, { response, cause });
 }
 
@@ -60,18 +58,4 @@ function parseError(body: string): { readonly code?: unknown; readonly message?:
   } catch {
     return {};
   }
-}
-
-function readRateLimit(response: Response | undefined): RateLimit | undefined {
-  const limit = readNumber(response, 'X-RateLimit-Limit');
-  const remaining = readNumber(response, 'X-RateLimit-Remaining');
-  const reset = readNumber(response, 'X-RateLimit-Reset');
-  return limit === undefined || remaining === undefined || reset === undefined
-    ? undefined
-    : { limit, remaining, reset: new Date(reset * 1_000) };
-}
-
-function readNumber(response: Response | undefined, header: string): number | undefined {
-  const value = response?.headers.get(header) ?? '';
-  return /^\d+$/.test(value) ? Number(value) : undefined;
 }

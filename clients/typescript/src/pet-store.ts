@@ -1,9 +1,10 @@
-import { isLosslessNumber, parse, stringify } from 'lossless-json';
+import { type RateLimit, readNextLink, readRateLimit } from './headers.js';
+import { parseJson, requireExact, stringify } from './json.js';
 import { type operations, OPERATIONS } from './openapi.js';
-import { createUnexpectedResponseError } from './pet-store-error.js';
-import { type TransportResponse, type RetryOptions, Transport } from './transport.js';
+import { createUnexpectedResponseError, PetStoreError } from './pet-store-error.js';
+import { Transport, type TransportOptions, type TransportRequest, type TransportResponse } from './transport.js';
 
-export interface PetStoreOptions extends RetryOptions {
+export interface PetStoreOptions extends TransportOptions {
   /** The base URL with the version, such as `https://api.petstore.example/v1`. */
   readonly baseUrl: string;
   readonly apiKey: string;
@@ -36,11 +37,25 @@ type Item<Id extends ListId> = Output<Id> extends readonly (infer Element)[] ? E
 
 type Arguments<Id extends OperationId> = Partial<Input<Id>> extends Input<Id> ? [input?: Input<Id>] : [Input<Id>];
 
+/** The body of a successful response, and what its headers say. */
+export interface Result<Id extends OperationId> {
+  readonly data: Output<Id>;
+  readonly status: number;
+  readonly headers: Headers;
+  /** Identifies the request in the service's logs. */
+  readonly requestId: string | undefined;
+  /** Whether this is the stored response to an earlier request with the same `Idempotency-Key`. */
+  readonly isReplayed: boolean;
+  readonly rateLimit: RateLimit | undefined;
+}
+
 export type PetStore = {
   readonly [Id in keyof operations]: (...[input]: Arguments<Id>) => Promise<Output<Id>>;
 } & {
   /** Iterates over all items of a list, across all pages. */
   paginate<Id extends ListId>(id: Id, ...[input]: Arguments<Id>): AsyncGenerator<Item<Id>, void>;
+  /** Calls an operation, and returns the headers of the response too. */
+  withResponse<Id extends OperationId>(id: Id, ...[input]: Arguments<Id>): Promise<Result<Id>>;
 };
 
 interface AnyInput {
@@ -51,66 +66,105 @@ interface AnyInput {
   readonly signal?: AbortSignal;
 }
 
-/** A client with one method for each operation in the OpenAPI document. */
-export function createPetStore({ baseUrl, apiKey, fetch = globalThis.fetch, ...retries }: PetStoreOptions): PetStore {
-  const transport = new Transport(fetch, retries);
+/** Creates a client with one method for each operation in the OpenAPI document. */
+export function createPetStore({ baseUrl, apiKey, fetch = globalThis.fetch, ...options }: PetStoreOptions): PetStore {
+  const transport = new Transport(fetch, options);
 
-  async function call(id: OperationId, { path, query, header, body, signal }: AnyInput, search?: string) {
+  function createRequest(id: OperationId, { path, query, header, body }: AnyInput): TransportRequest {
     const { method, path: template, takesIdempotencyKey } = OPERATIONS[id];
-    const headers = new Headers({ Authorization: `Bearer ${apiKey}`, ...serializeValues(header) });
+    const headers = createHeaders({ Authorization: `Bearer ${apiKey}`, ...serializeValues(header) });
     if (body !== undefined) {
       headers.set('Content-Type', 'application/json');
     }
     if (takesIdempotencyKey && !headers.has('Idempotency-Key')) {
-      headers.set('Idempotency-Key', crypto.randomUUID());
+      headers.set('Idempotency-Key', createRandomKey());
     }
-    const url = baseUrl.replace(/\/$/, '') + expandPath(template, path) + (search ?? serializeQuery(query));
+    const url = baseUrl.replace(/\/$/, '') + expandPath(template, path) + serializeQuery(query);
     const isIdempotent = method === 'GET' || headers.has('Idempotency-Key');
-    return transport.send({ url, method, headers, body: stringify(body), isIdempotent }, signal);
+    return { url, method, headers, body: stringify(body), isIdempotent };
+  }
+
+  async function withResponse(id: OperationId, input: AnyInput = {}) {
+    const response = await transport.send(createRequest(id, input), input.signal);
+    const { status, headers } = response.response;
+    return {
+      data: parseBody(id, response),
+      status,
+      headers,
+      requestId: headers.get('X-Request-Id') ?? undefined,
+      isReplayed: headers.get('Idempotent-Replayed') === 'true',
+      rateLimit: readRateLimit(headers),
+    };
   }
 
   async function* paginate(id: OperationId, input: AnyInput = {}): AsyncGenerator<unknown, void> {
-    let search: string | undefined;
-    do {
-      const response = await call(id, input, search);
+    const request = createRequest(id, input);
+    const visited = new Set<string>();
+    for (let next: string | undefined = request.url; next !== undefined;) {
+      const response = await transport.send({ ...request, url: next }, input.signal);
       yield* parseBody(id, response) as unknown[];
-      search = parseNextSearch(response);
-    } while (search !== undefined);
+      visited.add(next);
+      next = parseNextUrl(response, next);
+      if (next !== undefined && visited.has(next)) {
+        throw createUnexpectedResponseError(
+          response.response,
+          'its link to the next page leads back to an earlier one',
+        );
+      }
+    }
   }
 
   const methods = Object.keys(OPERATIONS).map((name) => {
     const id = name as OperationId;
-    return [id, async (input: AnyInput = {}) => parseBody(id, await call(id, input))] as const;
+    return [id, async (input?: AnyInput) => (await withResponse(id, input)).data] as const;
   });
-  return { ...Object.fromEntries(methods), paginate } as PetStore;
+  return { ...Object.fromEntries(methods), paginate, withResponse } as PetStore;
 }
 
 /** Reads int64 fields as bigint; all other number fields have types that a number represents exactly. */
 function parseBody(id: OperationId, { response, text }: TransportResponse): unknown {
-  const int64: readonly string[] = OPERATIONS[id].int64;
+  const { int64, isList, required } = OPERATIONS[id];
   if (text === '' && response.status === 204) {
     return undefined;
   }
+  let body: unknown;
   try {
-    return parse(text, (name, value) => {
-      if (!isLosslessNumber(value)) {
-        return value;
-      }
-      return int64.includes(name) ? BigInt(value.value) : Number(value.value);
-    });
+    body = parseJson(text, int64);
   } catch (cause) {
-    throw createUnexpectedResponseError(response, cause);
+    throw createUnexpectedResponseError(response, 'its body is not valid JSON', cause);
   }
+  const isComplete = (value: unknown) => required.every((name) => name in Object(value));
+  if (Array.isArray(body) !== isList || ![body].flat().every(isComplete)) {
+    throw createUnexpectedResponseError(response, `its body is not the one of ${id}`);
+  }
+  return body;
 }
 
-/** Returns the query of the next page. The host is ignored, so that the key is sent to the base URL only. */
-function parseNextSearch({ response }: TransportResponse): string | undefined {
-  const [, next] = /<([^>]*)>;\s*rel="next"/.exec(response.headers.get('Link') ?? '') ?? [];
-  return next === undefined ? undefined : new URL(next, response.url).search;
+/** Returns the URL of the next page. Its host is ignored, so that the key is sent to the base URL only. */
+function parseNextUrl({ response }: TransportResponse, current: string): string | undefined {
+  const link = readNextLink(response.headers);
+  return link === undefined ? undefined : current.replace(/(\?.*)?$/, new URL(link, current).search);
+}
+
+/** @throws PetStoreError for a value that a header cannot contain */
+function createHeaders(values: Readonly<Record<string, string>>): Headers {
+  for (const [name, value] of Object.entries(values)) {
+    if (!/^[\t\x20-\x7e]*$/.test(value.trim())) {
+      const what = name === 'Authorization' ? 'The API key' : name;
+      throw new PetStoreError('invalid_input', `${what} contains a character that is not visible ASCII.`);
+    }
+  }
+  return new Headers(values);
+}
+
+/** `crypto.randomUUID` is missing in pages that are loaded over plain HTTP. */
+function createRandomKey(): string {
+  const bytes = crypto.getRandomValues(new Uint8Array(16));
+  return Array.from(bytes, (byte) => byte.toString(16).padStart(2, '0')).join('');
 }
 
 function expandPath(template: string, path: AnyInput['path'] = {}): string {
-  return template.replace(/\{(\w+)\}/g, (_, name: string) => encodeURIComponent(String(path[name])));
+  return template.replace(/\{(\w+)\}/g, (_, name: string) => encodeURIComponent(String(requireExact(path[name]))));
 }
 
 function serializeQuery(query: AnyInput['query']): string {
@@ -121,5 +175,5 @@ function serializeQuery(query: AnyInput['query']): string {
 /** Omits undefined parameters. */
 function serializeValues(parameters: Readonly<Record<string, unknown>> = {}): Record<string, string> {
   const given = Object.entries(parameters).filter(([, value]) => value !== undefined);
-  return Object.fromEntries(given.map(([name, value]) => [name, String(value)]));
+  return Object.fromEntries(given.map(([name, value]) => [name, String(requireExact(value))]));
 }

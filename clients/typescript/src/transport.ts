@@ -1,12 +1,20 @@
+import { readWindow } from './headers.js';
 import { createError, PetStoreError } from './pet-store-error.js';
+import { RequestQueue } from './request-queue.js';
+import { sleep } from './wait.js';
 
-export interface RetryOptions {
+export interface TransportOptions {
   /** The timeout of one attempt, up to the last byte of the response. Default: 10,000 ms. */
   readonly timeoutMs?: number;
   /** The maximum number of retries. Default: 4. */
   readonly maxRetries?: number;
-  /** The longest wait for `Retry-After`: if the service asks for more, the error is thrown immediately. Default: 120 s. */
+  /**
+   * The longest wait for `Retry-After` or for the reset of the rate limit: if it takes longer, the error is thrown immediately. Default:
+   * 120 s.
+   */
   readonly maxRetryAfterSeconds?: number;
+  /** The maximum number of requests at once; further calls wait. Default: 10. */
+  readonly maxConcurrency?: number;
 }
 
 export interface TransportRequest {
@@ -25,37 +33,40 @@ export interface TransportResponse {
 }
 
 const BACKOFF_MS = 500;
+/** Timers cannot wait for longer than 24 days. */
+const MAX_WAIT_MS = 2 ** 30;
 const RETRIED_STATUSES = [429, 502, 503, 504];
 
-/** Sends requests, and retries them when that is safe and may succeed. */
+/** Sends requests within the rate limit, and retries them when that is safe and may succeed. */
 export class Transport {
-  /** After a 429, all requests wait: another one would be rejected as well. */
-  private pausedUntil = 0;
+  private readonly queue: RequestQueue;
   private readonly timeoutMs: number;
   private readonly maxRetries: number;
   private readonly maxWaitMs: number;
 
   constructor(
     private readonly fetch: typeof globalThis.fetch,
-    { timeoutMs = 10_000, maxRetries = 4, maxRetryAfterSeconds = 120 }: RetryOptions = {},
+    { timeoutMs = 10_000, maxRetries = 4, maxRetryAfterSeconds = 120, maxConcurrency = 10 }: TransportOptions = {},
   ) {
     this.timeoutMs = timeoutMs;
     this.maxRetries = maxRetries;
-    this.maxWaitMs = maxRetryAfterSeconds * 1_000;
+    this.maxWaitMs = Math.min(maxRetryAfterSeconds * 1_000, MAX_WAIT_MS);
+    this.queue = new RequestQueue(maxConcurrency, this.maxWaitMs);
   }
 
   /** @throws PetStoreError, or the signal's reason once it is aborted */
   async send(request: TransportRequest, signal?: AbortSignal): Promise<TransportResponse> {
+    // Node.js warns about more than 10 listeners, which the caller's signal would have if it is shared by many calls.
+    const callSignal = signal && AbortSignal.any([signal]);
     for (let attempt = 0; ; attempt++) {
-      await sleep(this.pausedUntil - Date.now(), signal);
       try {
-        return await this.attempt(request, signal);
+        return await this.queue.run(() => this.attempt(request, callSignal), callSignal);
       } catch (error) {
         signal?.throwIfAborted();
         if (!(error instanceof PetStoreError) || !request.isIdempotent || attempt >= this.maxRetries) {
           throw error;
         }
-        await sleep(this.computeRetryDelay(error, attempt), signal);
+        await sleep(this.computeRetryDelay(error, attempt), callSignal);
       }
     }
   }
@@ -77,8 +88,10 @@ export class Transport {
         signal: signal === undefined ? timeout : AbortSignal.any([signal, timeout]),
       });
       const text = await response.text();
-      if (!response.ok) {
-        throw createError(response, text);
+      const error = response.ok ? undefined : createError(response, text);
+      this.noteRateLimit(response, error);
+      if (error) {
+        throw error;
       }
       return { response, text };
     } catch (cause) {
@@ -91,6 +104,16 @@ export class Transport {
     }
   }
 
+  private noteRateLimit({ status, headers }: Response, error: PetStoreError | undefined): void {
+    const window = readWindow(headers);
+    if (status === 429) {
+      this.queue.notePause((error?.retryAfter ?? 0) * 1_000, error);
+    } else if (window && status !== 401 && status < 500) {
+      // The headers of a 401, and of some 5xx, describe the window of the client IP address.
+      this.queue.noteWindow(window);
+    }
+  }
+
   /** @throws the error if a retry cannot succeed */
   private computeRetryDelay(error: PetStoreError, attempt: number): number {
     const { status, retryAfter = 0 } = error;
@@ -98,27 +121,7 @@ export class Transport {
     if ((status !== undefined && !RETRIED_STATUSES.includes(status)) || retryAfterMs > this.maxWaitMs) {
       throw error;
     }
-    if (status === 429) {
-      this.pausedUntil = Math.max(this.pausedUntil, Date.now() + retryAfterMs);
-    }
     // The random delay prevents many clients from retrying at the same moment.
     return retryAfterMs + Math.random() * Math.min(BACKOFF_MS * 2 ** attempt, this.maxWaitMs);
   }
-}
-
-async function sleep(ms: number, signal: AbortSignal | undefined): Promise<void> {
-  signal?.throwIfAborted();
-  if (ms <= 0) {
-    return;
-  }
-  await new Promise<void>((resolve) => {
-    const finish = () => {
-      clearTimeout(timer);
-      signal?.removeEventListener('abort', finish);
-      resolve();
-    };
-    const timer = setTimeout(finish, ms);
-    signal?.addEventListener('abort', finish);
-  });
-  signal?.throwIfAborted();
 }

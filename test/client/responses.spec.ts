@@ -1,0 +1,143 @@
+import { createPetStore, PetStoreError, type PetStoreOptions, stringify } from '../../clients/typescript/src';
+
+const BIG = 9_223_372_036_854_775_807n;
+const PET = '{"id":9223372036854775807,"name":"\\"id\\":1, 2","categoryId":3,"status":"available"}';
+
+interface Prepared {
+  readonly status?: number;
+  readonly headers?: Readonly<Record<string, string>>;
+  readonly body?: string;
+}
+
+/** Creates a client that gets the prepared responses in order, and the last one again and again. */
+function createClient(responses: readonly Prepared[], options: Partial<PetStoreOptions> = {}) {
+  const requests: { readonly url: string; readonly headers: Headers; readonly body: unknown }[] = [];
+  const fetch: typeof globalThis.fetch = (url, init = {}) => {
+    const {
+      status = 200,
+      headers,
+      body = `[${PET}]`,
+    } = responses[Math.min(requests.length, responses.length - 1)] ?? {};
+    requests.push({ url: url as string, headers: init.headers as Headers, body: init.body });
+    return Promise.resolve(new Response(body, { status, ...(headers && { headers }) }));
+  };
+  const petStore = createPetStore({ baseUrl: 'http://pets.test/v1', apiKey: 'key', maxRetries: 0, fetch, ...options });
+  return { petStore, requests };
+}
+
+const catchError = (promise: Promise<unknown>) =>
+  promise.then(
+    () => undefined,
+    (error: unknown) => error,
+  );
+
+async function count(items: AsyncIterable<unknown>): Promise<number> {
+  let found = 0;
+  for await (const item of items) {
+    found += item === undefined ? 0 : 1;
+  }
+  return found;
+}
+
+describe('The client', () => {
+  it.each([
+    '<?cursor=2>; rel=next',
+    '<?cursor=2>; title="a, b; rel=prev"; rel="next"',
+    '</help>; rel="help", </v1/pets?cursor=2>; type="application/json"; REL="last NEXT"',
+    '<https://elsewhere.test/v1/pets?cursor=2>;rel="next"',
+  ])('follows Link: %s', async (link) => {
+    const { petStore, requests } = createClient([
+      { headers: { link } },
+      { headers: { link: '<?cursor=1>; rel="prev"' } },
+    ]);
+    expect(await count(petStore.paginate('listPets'))).toBe(2);
+    expect(requests.map(({ url }) => url)).toEqual(['http://pets.test/v1/pets', 'http://pets.test/v1/pets?cursor=2']);
+  });
+
+  it('ends a loop of links with an error', async () => {
+    const pages = [1, 2, 1].map((page) => ({ headers: { link: `<?cursor=${page}>; rel=next` } }));
+    const { petStore, requests } = createClient(pages);
+    expect(await catchError(count(petStore.paginate('listPets')))).toMatchObject({
+      code: 'unexpected_response',
+      message: expect.stringContaining('leads back') as string,
+    });
+    expect(requests).toHaveLength(3);
+  });
+
+  it.each([
+    ['<html>', 'not valid JSON'],
+    ['', 'not valid JSON'],
+    ['[{"id":1.5,"name":"Max","categoryId":3,"status":"sold"}]', 'not valid JSON'],
+    [PET, 'not the one of listPets'],
+    ['null', 'not the one of listPets'],
+    ['[{"id":1}]', 'not the one of listPets'],
+    ['[1]', 'not the one of listPets'],
+  ])('throws a PetStoreError for the 200 response %j', async (body, message) => {
+    const error = await catchError(createClient([{ body }]).petStore.listPets());
+    expect(error).toBeInstanceOf(PetStoreError);
+    expect(error).toMatchObject({ code: 'unexpected_response', message: expect.stringContaining(message) as string });
+  });
+
+  it.each<[string, Partial<PetStoreOptions>, object]>([
+    ['The API key contains', { apiKey: 'kéy' }, {}],
+    ['The API key contains', { apiKey: 'k\ney' }, {}],
+    ['Idempotency-Key contains', {}, { header: { 'Idempotency-Key': 'für Max' } }],
+    ['9007199254740992 is not an exact number', {}, { body: { name: 'Max', categoryId: 2 ** 53 } }],
+    ['NaN is not an exact number', {}, { query: { limit: NaN } }],
+  ])('rejects input without sending it: "%s …"', async (message, options, input) => {
+    const { petStore, requests } = createClient([{ body: PET }], options);
+    const error = await catchError(petStore.createPet(input as Parameters<typeof petStore.createPet>[0]));
+    expect(error).toBeInstanceOf(PetStoreError);
+    expect(error).toMatchObject({ code: 'invalid_input', message: expect.stringContaining(message) as string });
+    expect(requests).toHaveLength(0);
+  });
+
+  it('returns animals that JSON.stringify accepts, with all digits', async () => {
+    const { petStore, requests } = createClient([{ body: PET }]);
+    const pet = await petStore.createPet({ body: { name: 'Max', categoryId: BIG } });
+    expect(requests[0]?.body).toBe(`{"name":"Max","categoryId":${BIG}}`);
+    // Without JSON.rawJSON, which Node.js 20 lacks, the digits are a string.
+    expect(JSON.stringify([pet]).replace(`"${BIG}"`, String(BIG))).toBe(`[${PET}]`);
+    expect(stringify([{ ...pet, note: undefined }])).toBe(`[${PET}]`);
+  });
+
+  it('returns the headers on request', async () => {
+    const headers = {
+      ...{ 'x-request-id': 'r1', 'idempotent-replayed': 'true', location: '/v1/pets/1' },
+      ...{ 'x-ratelimit-limit': '60', 'x-ratelimit-remaining': '59', 'x-ratelimit-reset': '60' },
+    };
+    const { petStore } = createClient([{ status: 201, headers, body: PET }]);
+    const result = await petStore.withResponse('createPet', { body: { name: 'Max', categoryId: 3n } });
+    expect(result).toMatchObject({ data: { id: BIG }, status: 201, requestId: 'r1', isReplayed: true });
+    expect(result.rateLimit).toEqual({ limit: 60, remaining: 59, reset: new Date(60_000) });
+    expect(result.headers.get('Location')).toBe('/v1/pets/1');
+  });
+
+  it.each([
+    ['7', 7],
+    ['Sat, 21 Nov 2026 12:00:09 GMT', 9],
+    ['Sat, 21 Nov 2026 11:00:00 GMT', 0],
+    ['soon', undefined],
+  ])('reads Retry-After: %s', async (retryAfter, seconds) => {
+    const headers = { 'retry-after': retryAfter, date: 'Sat, 21 Nov 2026 12:00:00 GMT' };
+    const { petStore } = createClient([{ status: 503, headers }]);
+    expect(await catchError(petStore.listPets())).toMatchObject({ status: 503, retryAfter: seconds });
+  });
+
+  it('rejects waiting calls as soon as their shared signal is aborted, and without a warning', async () => {
+    const warnings: Error[] = [];
+    const onWarning = (warning: Error) => warnings.push(warning);
+    process.on('warning', onWarning);
+    const { petStore, requests } = createClient([{ status: 429, headers: { 'retry-after': '60' } }]);
+    await catchError(petStore.listPets());
+    const controller = new AbortController();
+    const calls = Array.from({ length: 30 }, () => catchError(petStore.listPets({ signal: controller.signal })));
+    await new Promise(setImmediate);
+    controller.abort(new Error('Enough.'));
+    expect(new Set((await Promise.all(calls)).map(String))).toEqual(new Set(['Error: Enough.']));
+    expect(requests).toHaveLength(1);
+    await new Promise(setImmediate);
+    process.off('warning', onWarning);
+    expect(warnings).toEqual([]);
+  });
+});
