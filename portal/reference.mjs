@@ -1,4 +1,4 @@
-/* global document, matchMedia, SwaggerUIBundle, URL */
+/* global document, fetch, location, matchMedia, SwaggerUIBundle, URL, URLSearchParams */
 
 /** Shows the stability level next to the path of an operation that is not stable yet. */
 const stabilityBadge = {
@@ -197,8 +197,24 @@ const followSystem = () => document.documentElement.classList.toggle('dark-mode'
 dark.addEventListener('change', followSystem);
 followSystem();
 
+/** The OpenAPI documents of the versions of the API. `?version=v2` selects one. */
+const documents = await (await fetch(new URL('openapi-documents.json', import.meta.url))).json();
+const version = new URLSearchParams(location.search).get('version');
+const selected = documents.find(({ name }) => name === version) ?? documents[0];
+
+if (documents.length > 1) {
+  const links = documents.map(({ name }) => {
+    const link = Object.assign(document.createElement('a'), { href: `reference?version=${name}`, textContent: name });
+    if (name === selected.name) {
+      link.setAttribute('aria-current', 'page');
+    }
+    return link;
+  });
+  document.querySelector('.versions').append('API version: ', ...links);
+}
+
 SwaggerUIBundle({
-  url: new URL('../openapi.json', import.meta.url).href,
+  url: new URL(selected.url, import.meta.url).href,
   dom_id: '#swagger-ui',
   deepLinking: true,
   persistAuthorization: true,

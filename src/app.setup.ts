@@ -17,6 +17,7 @@ import { ErrorFilter } from './shared/http/errors/error.filter';
 import { createHttpAdapter } from './shared/http/server/http-adapter';
 import { getDefaultHeaders } from './shared/http/access/security-headers';
 import { respondToProtocolErrors } from './shared/http/server/protocol-errors';
+import { openApiVersions } from './shared/http/routing/api-versions';
 import { rejectUnsupportedMethods, RouteTable } from './shared/http/routing/route-table';
 
 interface AppOptions {
@@ -53,12 +54,13 @@ export function configureApp<App extends INestApplication>(app: App, settings: S
   });
 
   app.enableVersioning({ type: VersioningType.URI });
+  openApiVersions(app, fastify);
   // The only hook that runs before the middleware of modules.
   adapter.setOnRequestHook((request, reply, done) => {
     if (!observer.observe(request, reply)) {
       return;
     }
-    reply.headers(getDefaultHeaders(request.url)).header('x-request-id', request.id);
+    reply.headers(getDefaultHeaders(request)).header('x-request-id', request.id);
     if (!respondToPreflight(request, reply, routes)) {
       done();
     }
@@ -69,7 +71,7 @@ export function configureApp<App extends INestApplication>(app: App, settings: S
   warnOfIgnoredForwardedFor(fastify, settings);
   rejectUnsupportedMethods(fastify, routes, catalog, help);
   addDefaultRateLimitHeaders(fastify, limiter);
-  respondToProtocolErrors(fastify.server, routes, {
+  respondToProtocolErrors(fastify, routes, {
     toDto: (error) => catalog.toDto(error),
     getErrorHeaders: ({ code }) => help.createHeaders(code),
     getRateLimitHeaders: (ip) => readIpRateLimitHeaders(limiter, ip),
@@ -79,7 +81,11 @@ export function configureApp<App extends INestApplication>(app: App, settings: S
   });
   app.get(MetricsEndpoint).serveOn(fastify);
   if (settings.docsEnabled) {
-    serveDocumentation(fastify, () => createOpenApiDocument(app, settings), settings.environment === 'development');
+    serveDocumentation(
+      fastify,
+      (version) => createOpenApiDocument(app, settings, version),
+      settings.environment === 'development',
+    );
   }
   return app;
 }

@@ -83,9 +83,11 @@ function buildProgram(env: NodeJS.ProcessEnv, terminal: Terminal): Command {
   program
     .command('openapi')
     .description('print the OpenAPI document')
-    .action(async () => {
+    .option('--api-version <version>', 'version of the API, such as 2 for /v2', '1')
+    .action(async ({ apiVersion }: { readonly apiVersion: string }, command: Command) => {
       const { generateOpenApiText } = await import('./openapi.js');
-      terminal.write(await generateOpenApiText(env));
+      const text = await generateOpenApiText(env, apiVersion);
+      terminal.write(text ?? command.error(`error: no operation has the API version ${apiVersion}`));
     });
   return program;
 }

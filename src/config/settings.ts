@@ -271,7 +271,12 @@ export function getLocalOrigin({ host, port }: Pick<Settings, 'host' | 'port'>):
 
 /** Returns the URL of the documentation; undefined if it is not served. */
 export function getDocsUrl({ baseUrl, docsEnabled }: Pick<Settings, 'baseUrl' | 'docsEnabled'>): string | undefined {
-  return docsEnabled ? `${baseUrl.slice(0, -'/v1'.length)}/docs` : undefined;
+  return docsEnabled ? `${removeVersion(baseUrl)}/docs` : undefined;
+}
+
+/** Removes the path segment `/v1` from a base URL. */
+export function removeVersion(baseUrl: string): string {
+  return baseUrl.slice(0, -'/v1'.length);
 }
 
 function parseTrustProxy(text: string): false | number | string[] | undefined {

@@ -29,16 +29,20 @@ const ENCODINGS = [
 const BROTLI_QUALITY = 5;
 
 /**
- * Serves the guides and Swagger UI below `/docs`, and the OpenAPI document at `/openapi.json`. The page for Swagger UI is
- * custom, because a strict Content-Security-Policy blocks the inline styles of `SwaggerModule.setup`. The document is
+ * Serves the guides and Swagger UI below `/docs`, and the OpenAPI documents at `/openapi.json`, `/openapi-v2.json` and so on. The page for
+ * Swagger UI is custom, because a strict Content-Security-Policy blocks the inline styles of `SwaggerModule.setup`. The documents are
  * created and the files are read at the first request, which most replicas never receive.
  */
 export function serveDocumentation(
   fastify: FastifyInstance,
-  createDocument: () => OpenAPIObject,
+  createDocument: (version: string) => OpenAPIObject,
   isDevelopment: boolean,
 ): void {
-  const document = memoize(createDocument);
+  const documents = [...fastify.apiVersions].map((version) => ({
+    name: `v${version}`,
+    file: version === '1' ? 'openapi.json' : `openapi-v${version}.json`,
+    get: memoize(() => createDocument(version)),
+  }));
   const addRoute = (path: string, create: () => Content) => fastify.get(path, createCacheableHandler(memoize(create)));
   const site = findSite();
   for (const name of readdirSync(site).filter((file) => !/\.(br|gz)$/.test(file))) {
@@ -50,7 +54,9 @@ export function serveDocumentation(
         'content-type': MEDIA_TYPES[extname(name)] ?? 'application/octet-stream',
         'cache-control': VERSIONED_FILES.includes(name) ? MAX_AGE_ONE_DAY : NO_CACHE,
         ...(page !== undefined && {
-          'content-security-policy': createContentSecurityPolicy(page === 'reference' ? document() : {}),
+          'content-security-policy': createContentSecurityPolicy(
+            page === 'reference' ? (documents[0]?.get() ?? {}) : {},
+          ),
         }),
       },
     }));
@@ -59,10 +65,20 @@ export function serveDocumentation(
   if (isDevelopment) {
     fastify.get('/', (_request, reply) => reply.redirect('docs', 302));
   }
-  addRoute('/openapi.json', () => ({
-    representations: compress(Buffer.from(stringifyJson(document()))),
+  // For Swagger UI.
+  addRoute('/docs/openapi-documents.json', () =>
+    createJsonContent(documents.map(({ name, file }) => ({ name, url: `../${file}` }))),
+  );
+  for (const { file, get } of documents) {
+    addRoute(`/${file}`, () => createJsonContent(get()));
+  }
+}
+
+function createJsonContent(value: unknown): Content {
+  return {
+    representations: compress(Buffer.from(stringifyJson(value))),
     headers: { 'content-type': 'application/json; charset=utf-8', 'cache-control': NO_CACHE },
-  }));
+  };
 }
 
 /** The same content, uncompressed and compressed. */

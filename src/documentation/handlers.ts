@@ -1,6 +1,6 @@
-import type { INestApplication } from '@nestjs/common';
-import { DiscoveryService, MetadataScanner } from '@nestjs/core';
-import { ApiExtension, type OperationObject } from '@nestjs/swagger';
+import type { Type } from '@nestjs/common';
+import { ApiExcludeController, ApiExcludeEndpoint, ApiExtension, type OperationObject } from '@nestjs/swagger';
+import { findMetadataKey, type Route } from '../shared/http/routing/api-versions';
 
 /** A handler, and the controllers that have it: more than one if they inherit it. */
 export interface Handler {
@@ -14,28 +14,20 @@ const HANDLER_EXTENSION = 'x-handler';
 /** The value of the extension, which stays with a handler for the lifetime of the process. */
 const handlerIds = new Map<object, number>();
 
-/** Lists the controllers, and marks their handlers, so that `takeHandler` finds the handler of an operation. */
-export function discoverHandlers(app: INestApplication): {
-  controllers: object[];
-  handlers: ReadonlyMap<number, Handler>;
-} {
-  const scanner = app.get(MetadataScanner);
-  const prototypes = app
-    .get(DiscoveryService)
-    .getControllers()
-    .map(({ metatype }) => metatype?.prototype as object);
+const EXCLUDED_CONTROLLER_METADATA = findMetadataKey(ApiExcludeController());
+const EXCLUDED_HANDLER_METADATA = findMetadataKey(ApiExcludeEndpoint());
+
+/** Marks the handlers of these routes, so that `takeHandler` finds the handler of an operation. */
+export function markHandlers(routes: readonly Route[]): ReadonlyMap<number, Handler> {
   const handlers = new Map<number, Handler>();
-  for (const prototype of prototypes) {
-    for (const name of scanner.getAllMethodNames(prototype)) {
-      const handler = Reflect.get(prototype, name) as object;
-      const id = handlerIds.get(handler) ?? handlerIds.size;
-      handlerIds.set(handler, id);
-      ApiExtension(HANDLER_EXTENSION, id)(prototype, name, { value: handler });
-      const { controllers } = handlers.get(id) ?? { controllers: [] };
-      handlers.set(id, { handler, controllers: [...controllers, prototype.constructor] });
-    }
+  for (const { handler, controller } of routes) {
+    const id = handlerIds.get(handler) ?? handlerIds.size;
+    handlerIds.set(handler, id);
+    ApiExtension(HANDLER_EXTENSION, id)(controller, '', { value: handler });
+    const { controllers } = handlers.get(id) ?? { controllers: [] };
+    handlers.set(id, { handler, controllers: [...controllers, controller] });
   }
-  return { controllers: prototypes.map(({ constructor }) => constructor), handlers };
+  return handlers;
 }
 
 /** Finds the handler of an operation, and removes its mark. */
@@ -47,15 +39,48 @@ export function takeHandler(operation: OperationObject, handlers: ReadonlyMap<nu
 }
 
 /**
- * Creates operation IDs: the name of the handler, after that of its controller if a controller before it has a handler of the same name.
+ * Calls `create` while SwaggerModule sees only the handlers and controllers of some routes. Otherwise, schemas of the same name would
+ * replace each other in the documents of two versions.
  */
-export function createOperationIds(): (controller: string, method: string) => string {
+export function hideOtherRoutes<T>(all: readonly Route[], shown: readonly Route[], create: () => T): T {
+  const shownHandlers = new Set(shown.map(({ handler }) => handler));
+  const handlers = new Set(all.map(({ handler }) => handler).filter((handler) => !shownHandlers.has(handler)));
+  // A controller that is shown would inherit that its base class is hidden.
+  const isShown = (base: Type) =>
+    shown.some(({ controller }) => controller === base || controller.prototype instanceof base);
+  const controllers = new Set(all.map(({ controller }) => controller).filter((controller) => !isShown(controller)));
+  const restored = [
+    ...[...handlers].map((target) => [target, EXCLUDED_HANDLER_METADATA] as const),
+    ...[...controllers].map((target) => [target, EXCLUDED_CONTROLLER_METADATA] as const),
+  ].map(([target, key]) => ({ target, key, value: Reflect.getMetadata(key, target) as unknown }));
+  handlers.forEach((value) => ApiExcludeEndpoint()({}, '', { value }));
+  controllers.forEach((controller) => {
+    ApiExcludeController()(controller);
+  });
+  try {
+    return create();
+  } finally {
+    restored.forEach(({ target, key, value }) => {
+      Reflect.defineMetadata(key, value, target);
+    });
+  }
+}
+
+/**
+ * Creates the operation IDs of a version: the name of the handler, after that of its controller if a controller before it has a handler of
+ * the same name.
+ */
+export function createOperationIds(
+  ownVersion: string,
+): (controller: string, method: string, version?: string) => string {
   const owners = new Map<string, string>();
-  return (controller, method) => {
+  return (controller, method, version = `v${ownVersion}`) => {
     // A handler with several paths has several operations, such as `list[1]`.
     const name = method.replace(/\[(\d+)\]$/, '_$1');
     const owner = owners.get(name) ?? controller;
-    owners.set(name, owner);
+    if (version === `v${ownVersion}`) {
+      owners.set(name, owner);
+    }
     return owner === controller ? name : `${controller}_${name}`;
   };
 }

@@ -8,7 +8,7 @@ import {
   type SchemaObject,
   SwaggerModule,
 } from '@nestjs/swagger';
-import { getDocsUrl, type Settings } from '../config/settings';
+import { getDocsUrl, removeVersion, type Settings } from '../config/settings';
 import { VERSION } from '../config/version';
 import { IDEMPOTENT_METADATA } from '../idempotency';
 import type { ErrorCode } from '../shared/domain/error-codes';
@@ -22,9 +22,9 @@ import { API_GROUP_METADATA, type ApiGroupMetadata } from '../shared/openapi/api
 import {
   CHALLENGE_HEADER,
   COMMON_HEADERS,
+  createHeaderComponents,
   DEPRECATION_HEADERS,
   ERROR_DEPRECATION_HEADERS,
-  HEADER_COMPONENTS,
   HELP_HEADER,
   REPLAYED_HEADER,
   REQUEST_ID_PARAMETER,
@@ -33,11 +33,11 @@ import {
 } from '../shared/openapi/api-headers';
 import { ErrorCatalog } from '../shared/http/errors/error-catalog';
 import { ErrorDto } from '../shared/http/errors/error.dto';
+import { discoverRoutes, getDeclaredVersions } from '../shared/http/routing/api-versions';
 import { DEPRECATION_METADATA, type Deprecation } from '../versioning';
 import { addExamples, shareComponents } from './components';
-import { createOperationIds, discoverHandlers, type Handler, takeHandler } from './handlers';
+import { createOperationIds, type Handler, hideOtherRoutes, markHandlers, takeHandler } from './handlers';
 
-const VERSION_PREFIX = '/v1';
 const KEY_DESCRIPTION = 'An API key issued by the operator: `pets_live_…` in production, `pets_test_…` elsewhere.';
 
 /** Returns the description of the API. Its sections link to the guides if they are served. */
@@ -79,14 +79,14 @@ function createDescription(docs: string | undefined): string {
   ].join('\n\n');
 }
 
-/** Creates the OpenAPI document of version 1 from the controllers and the guarantees of every operation. */
-export function createOpenApiDocument(app: INestApplication, settings: Settings): OpenAPIObject {
+/** Creates the OpenAPI document of a version from the controllers and the guarantees of every operation. */
+export function createOpenApiDocument(app: INestApplication, settings: Settings, version = '1'): OpenAPIObject {
   const docs = getDocsUrl(settings);
   const builder = new DocumentBuilder()
     .setOpenAPIVersion('3.1.0')
     .setTitle('Pet store')
     .setDescription(createDescription(docs))
-    .setVersion(VERSION)
+    .setVersion(version === '1' ? VERSION : version)
     .setContact('Pet store support', 'https://petstore.example.com/support', 'support@petstore.example.com')
     .setLicense('MIT', 'https://opensource.org/license/mit')
     .addBearerAuth({ type: 'http', scheme: 'bearer', bearerFormat: 'API key', description: KEY_DESCRIPTION }, 'apiKey')
@@ -94,38 +94,63 @@ export function createOpenApiDocument(app: INestApplication, settings: Settings)
   if (docs !== undefined) {
     builder.setExternalDoc('Guides: first call, errors, rate limits, versions', docs);
   }
-  listServers(settings).forEach(([url, description]) => builder.addServer(url, description));
-  const { controllers, handlers } = discoverHandlers(app);
-  const document = SwaggerModule.createDocument(app, builder.build(), {
-    extraModels: [ErrorDto],
-    operationIdFactory: createOperationIds(),
+  listServers(settings).forEach(([url, description]) =>
+    builder.addServer(`${removeVersion(url)}/v${version}`, description),
+  );
+  const routes = discoverRoutes(app);
+  const ownRoutes = routes.filter((route) => {
+    const versions = getDeclaredVersions(route);
+    // A version-neutral path may contain the version.
+    return versions.length === 0 || versions.includes(version);
   });
+  const handlers = markHandlers(ownRoutes);
+  const document = hideOtherRoutes(routes, ownRoutes, () =>
+    SwaggerModule.createDocument(app, builder.build(), {
+      extraModels: [ErrorDto],
+      operationIdFactory: createOperationIds(version),
+    }),
+  );
   document.servers = document.servers?.map((server) => ({ ...server, 'x-internal': false }));
   const catalog = app.get(ErrorCatalog);
-  document.components = { ...document.components, headers: HEADER_COMPONENTS, examples: createErrorExamples(catalog) };
+  document.components = {
+    ...document.components,
+    headers: createHeaderComponents(version),
+    examples: createErrorExamples(catalog),
+  };
   const schemas = document.components.schemas ?? {};
+  const prefix = `/v${version}`;
   document.paths = Object.fromEntries(
     Object.entries(document.paths)
-      .filter(([path]) => path.startsWith(`${VERSION_PREFIX}/`))
-      .map(([path, item]) => [path.slice(VERSION_PREFIX.length), item]),
+      .filter(([path]) => path.startsWith(`${prefix}/`))
+      .map(([path, item]) => [path.slice(prefix.length), item]),
   );
   const { code } = (schemas.Error as SchemaObject).properties as Record<'code', SchemaObject>;
   code.examples = [...catalog.codes];
-  const reflector = app.get(Reflector);
-  document.tags = controllers.flatMap(
-    (controller) => reflector.get<ApiGroupMetadata | undefined>(API_GROUP_METADATA, controller as Type) ?? [],
-  );
   const operations = listOperations(document);
+  const documented = new Set<object>();
   for (const operation of operations) {
     const handler = takeHandler(operation, handlers);
     if (handler !== undefined) {
       addDeclarations(operation, app, handler, settings);
+      handler.controllers.forEach((controller) => documented.add(controller));
     }
     nameTitledSchemas(operation, schemas);
     addExamples(operation, schemas);
   }
+  document.tags = listTags(
+    app.get(Reflector),
+    ownRoutes.map(({ controller }) => controller).filter((controller) => documented.has(controller)),
+  );
   shareComponents(document, operations);
   return document;
+}
+
+/** Lists the groups of controllers, each name once. */
+function listTags(reflector: Reflector, controllers: readonly Type[]): ApiGroupMetadata[] {
+  const groups = controllers.flatMap(
+    (controller) => reflector.get<ApiGroupMetadata | undefined>(API_GROUP_METADATA, controller) ?? [],
+  );
+  return groups.filter(({ name }, index) => groups.findIndex((group) => group.name === name) === index);
 }
 
 function listServers({ environment, publicBaseUrl, stagingBaseUrl, baseUrl }: Settings): [string, string][] {

@@ -5,8 +5,6 @@ import type { Log } from './logger';
 import type { Metrics } from './metrics';
 
 const METHODS = new Set(['DELETE', 'GET', 'HEAD', 'OPTIONS', 'PATCH', 'POST', 'PUT']);
-/** The catch-all routes. */
-const CATCH_ALL = /^(\/v1\/?)?\*?$/;
 const UNMATCHED = 'unmatched';
 /** As in nginx: the client closed the connection before the response. */
 const CLIENT_CLOSED_REQUEST = 499;
@@ -69,11 +67,11 @@ export class RequestObserver {
   private recordEnd(request: FastifyRequest, reply: FastifyReply, durationMs: number): void {
     const { id, method, principal, rateLimitOutcome, traceId, logFields: fields } = request;
     const { url = '', config } = request.routeOptions;
-    const route = CATCH_ALL.test(url) ? UNMATCHED : url;
+    const { isProbe, isCatchAll } = config;
+    const route = isCatchAll || url === '' || url === '*' ? UNMATCHED : url;
     const status = reply.raw.writableFinished
       ? reply.statusCode
       : (this.protocolErrors.get(request.raw.socket) ?? CLIENT_CLOSED_REQUEST);
-    const { isProbe } = config;
     this.record({ id, method, route, status, durationMs, principal, rateLimitOutcome, traceId, fields, isProbe });
     if (principal !== undefined && reply.hasHeader('deprecation')) {
       this.metrics.recordDeprecatedCall(method, route, principal.accountId);

@@ -1,16 +1,20 @@
 import { type CallHandler, type ExecutionContext, Injectable, type NestInterceptor } from '@nestjs/common';
 import { Reflector } from '@nestjs/core';
-import type { FastifyReply } from 'fastify';
+import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { Observable } from 'rxjs';
-import { getDocsUrl, Settings } from '../config/settings';
+import { getDocsUrl, removeVersion, Settings } from '../config/settings';
+import { findApiVersion } from '../shared/http/access/url-check';
 
 export interface Deprecation {
   /** The UTC date of the deprecation (RFC 9745), `YYYY-MM-DD`. */
   readonly since: string;
   /** The UTC date of its removal (RFC 8594), `YYYY-MM-DD`. */
   readonly sunset: string;
-  /** The path, relative to the base URL, of the operation to use instead (RFC 5829, `successor-version`). */
-  readonly successor: string;
+  /**
+   * The path of the operation to use instead (RFC 5829, `successor-version`), such as `/v2/pets/{petId}`: a path parameter has its value in
+   * the request.
+   */
+  readonly successor: `/v${string}`;
   /** The fragment of the API reference that explains it, such as `#/pets/getPet`. */
   readonly documentation: string;
 }
@@ -23,33 +27,38 @@ export const DEPRECATION_METADATA = 'petstore:deprecation';
  */
 @Injectable()
 export class DeprecationInterceptor implements NestInterceptor {
-  private readonly headers = new Map<unknown, Record<string, string>>();
-
   constructor(
     private readonly reflector: Reflector,
     private readonly settings: Settings,
   ) {}
 
   intercept(context: ExecutionContext, next: CallHandler): Observable<unknown> {
-    const handler = context.getHandler();
-    const headers =
-      this.headers.get(handler) ??
-      createDeprecationHeaders(this.reflector.get<Deprecation>(DEPRECATION_METADATA, handler), this.settings);
-    this.headers.set(handler, headers);
-    context.switchToHttp().getResponse<FastifyReply>().headers(headers);
+    const deprecation = this.reflector.get<Deprecation>(DEPRECATION_METADATA, context.getHandler());
+    const reply = context.switchToHttp().getResponse<FastifyReply>();
+    reply.headers(createDeprecationHeaders(deprecation, this.settings, reply.request));
     return next.handle();
   }
 }
 
-function createDeprecationHeaders({ since, sunset, successor, documentation }: Deprecation, settings: Settings) {
+function createDeprecationHeaders(
+  { since, sunset, successor, documentation }: Deprecation,
+  settings: Settings,
+  { url, params, server }: FastifyRequest,
+) {
   const docs = getDocsUrl(settings);
+  const version = findApiVersion(url, server) ?? '1';
+  const page = version === '1' ? 'reference' : `reference?version=v${version}`;
+  const values = params as Readonly<Record<string, string>>;
+  const path = successor.replace(/\{(\w+)\}/g, (parameter, name: string) =>
+    encodeURIComponent(values[name] ?? parameter),
+  );
   return {
     deprecation: `@${Date.parse(since) / 1_000}`,
     sunset: new Date(sunset).toUTCString(),
     link: [
       // If the documentation is disabled, the link would lead nowhere.
-      ...(docs ? [`<${docs}/reference${documentation}>; rel="deprecation"; type="text/html"`] : []),
-      `<${settings.baseUrl}${successor}>; rel="successor-version"`,
+      ...(docs ? [`<${docs}/${page}${documentation}>; rel="deprecation"; type="text/html"`] : []),
+      `<${removeVersion(settings.baseUrl)}${path}>; rel="successor-version"`,
     ].join(', '),
   };
 }

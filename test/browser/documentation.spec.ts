@@ -117,6 +117,25 @@ describe('The documentation in a browser', () => {
     expect(await executeOperation(await openOperation('listPets'), 200)).toMatch(/"id": 1,[^]+x-request-id: \S+/);
   });
 
+  it('shows the version that the reader selects, if there are several', async () => {
+    await page.goto(`${origin}/docs/reference`);
+    await page.locator('.info .title').waitFor();
+    expect(await page.locator('.versions').innerText()).toBe('');
+    const versions = [
+      { name: 'v1', url: '../openapi.json' },
+      { name: 'v2', url: '../openapi-v2.json' },
+    ];
+    await page.route('**/docs/openapi-documents.json', (route) => route.fulfill({ json: versions }));
+    await page.route('**/openapi-v2.json', async (route) => {
+      const document = (await (await route.fetch({ url: `${origin}/openapi.json` })).json()) as OpenAPIObject;
+      await route.fulfill({ json: { ...document, info: { ...document.info, title: 'Pet store, version 2' } } });
+    });
+    await page.reload();
+    await page.locator('.versions a', { hasText: 'v2' }).click();
+    await page.locator('.info .title', { hasText: 'Pet store, version 2' }).waitFor();
+    expect(await page.locator('.versions [aria-current="page"]').innerText()).toBe('v2');
+  });
+
   it('keeps the API key after a reload', async () => {
     await authorize(server.key);
     await page.reload();

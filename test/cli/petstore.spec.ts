@@ -425,6 +425,11 @@ describe('The petstore command', () => {
     expect(stdout).toMatch(/^Usage: petstore/);
   });
 
+  it('reports a version of the API that no operation has as an invalid command', async () => {
+    const { code, stderr } = await runCommand('openapi --api-version 2');
+    expect([code, stderr]).toEqual([2, expect.stringContaining('error: no operation has the API version 2\n')]);
+  });
+
   it('reports an invalid setting in one line', async () => {
     const { code, stderr } = await runCommand('accounts list', { PORT: 'abc' });
     expect([code, stderr]).toEqual([1, 'error: PORT must be a whole number from 1 to 65535.\n']);

@@ -109,7 +109,7 @@ export class NotesController {
   }
 
   @Get('old')
-  @Deprecated({ since: '2026-01-01', sunset: '2031-01-01', successor: '/notes', documentation: '#/notes' })
+  @Deprecated({ since: '2026-01-01', sunset: '2031-01-01', successor: '/v1/notes', documentation: '#/notes' })
   listOldNotes(): [] {
     return [];
   }

@@ -34,7 +34,11 @@ export class Conformance {
   private readonly validators = new Map<string, ValidateFunction>();
   private readonly paths: { readonly pattern: RegExp; readonly operations: Record<string, OperationObject> }[];
 
-  constructor(document: OpenAPIObject) {
+  /** @param root the path at which the API is served */
+  constructor(
+    document: OpenAPIObject,
+    private readonly root = '/v1',
+  ) {
     // The validator reads integers as doubles. Clients must accept unknown fields, but these tests reject them.
     const plain = dereference(JSON.parse(stringifyJson(document)) as OpenAPIObject);
     const requests = findRequestSchemas(plain);
@@ -45,7 +49,7 @@ export class Conformance {
     }
     this.ajv.addSchema({ ...plain, $id: 'openapi' });
     this.paths = Object.entries(plain.paths).map(([path, operations]) => ({
-      pattern: new RegExp(`^/v1${path.replace(/\{[^}]+\}/g, '[^/]+')}$`),
+      pattern: new RegExp(`^${root}${path.replace(/\{[^}]+\}/g, '[^/]+')}$`),
       operations: operations as Record<string, OperationObject>,
     }));
   }
@@ -61,7 +65,7 @@ export class Conformance {
 
   private findProblems(method: string, url: string, body: string | undefined, response: TestResponse): string[] {
     const [path = '', query = ''] = url.split('?', 2);
-    if (!path.startsWith('/v1')) {
+    if (!path.startsWith(this.root)) {
       return [];
     }
     const operations = this.paths.find(({ pattern }) => pattern.test(path))?.operations;

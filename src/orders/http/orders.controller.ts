@@ -11,6 +11,7 @@ import { ApiGroup } from '../../shared/openapi/api-group.decorator';
 import { LINK_NEXT_HEADER, LOCATION_HEADER } from '../../shared/openapi/api-headers';
 import { createInt64Schema } from '../../shared/openapi/int64-schema';
 import { decodePageCursor, serializeFilters, setNextLink } from '../../shared/http/pagination/pagination';
+import { getBaseUrl } from '../../shared/http/routing/base-url';
 import { RequireScope } from '../../shared/http/access/require-scope.decorator';
 import { ParseInt64Pipe } from '../../shared/http/validation/parse-int64.pipe';
 import { AccountId } from '../../shared/http/access/request-principal';
@@ -51,7 +52,7 @@ export class OrdersController {
     const { status, petId, limit } = query;
     const filters = serializeFilters({ status, petId });
     const page = await this.orders.list({ accountId, status, petId, after: decodePageCursor(query, filters), limit });
-    setNextLink(reply, this.url, query, filters, page.next);
+    setNextLink(reply, this.getUrl(reply), query, filters, page.next);
     return mapItems(page.items, OrderDto);
   }
 
@@ -83,7 +84,7 @@ export class OrdersController {
     return once(async () => {
       const order = await this.orders.place(accountId, body);
       addLogFields(reply.request, { orderId: order.id });
-      reply.header('location', `${this.url}/${order.id}`);
+      reply.header('location', `${this.getUrl(reply)}/${order.id}`);
       return new OrderDto(order);
     });
   }
@@ -108,7 +109,7 @@ export class OrdersController {
     return new OrderDto(await this.orders.get(accountId, orderId));
   }
 
-  private get url(): string {
-    return `${this.settings.baseUrl}/store/orders`;
+  private getUrl({ request }: FastifyReply): string {
+    return `${getBaseUrl(this.settings, request)}/store/orders`;
   }
 }

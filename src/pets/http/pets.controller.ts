@@ -10,6 +10,7 @@ import { ApiGroup } from '../../shared/openapi/api-group.decorator';
 import { LINK_NEXT_HEADER, LOCATION_HEADER } from '../../shared/openapi/api-headers';
 import { createInt64Schema } from '../../shared/openapi/int64-schema';
 import { decodePageCursor, serializeFilters, setNextLink } from '../../shared/http/pagination/pagination';
+import { getBaseUrl } from '../../shared/http/routing/base-url';
 import { RequireScope } from '../../shared/http/access/require-scope.decorator';
 import { ParseInt64Pipe } from '../../shared/http/validation/parse-int64.pipe';
 import { Deprecated } from '../../versioning';
@@ -45,7 +46,7 @@ export class PetsController {
     const { status, limit } = query;
     const filters = serializeFilters({ status });
     const page = await this.pets.list({ status, after: decodePageCursor(query, filters), limit });
-    setNextLink(reply, `${this.settings.baseUrl}/pets`, query, filters, page.next);
+    setNextLink(reply, `${getBaseUrl(this.settings, reply.request)}/pets`, query, filters, page.next);
     return mapItems(page.items, PetDto);
   }
 
@@ -66,7 +67,7 @@ export class PetsController {
   ): Promise<unknown> {
     return once(async () => {
       const pet = await this.pets.add(body);
-      reply.header('location', `${this.settings.baseUrl}/pets/${pet.id}`);
+      reply.header('location', `${getBaseUrl(this.settings, reply.request)}/pets/${pet.id}`);
       return new PetDto(pet);
     });
   }
@@ -75,7 +76,7 @@ export class PetsController {
   @Deprecated({
     since: '2026-11-21',
     sunset: '2030-12-05',
-    successor: '/pets',
+    successor: '/v1/pets',
     documentation: '#/pets/getPet',
   })
   @ApiOperation({

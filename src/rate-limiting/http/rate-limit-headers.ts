@@ -1,7 +1,7 @@
 import type { FastifyInstance, FastifyReply } from 'fastify';
 import { getClientIp } from '../../shared/http/access/client-ip';
 import type { Principal } from '../../shared/domain/principal';
-import { isUnderV1 } from '../../shared/http/access/url-check';
+import { findApiVersion } from '../../shared/http/access/url-check';
 import { RateLimitError } from '../domain/rate-limit-errors';
 import type { RateLimitDecision, RateLimiter, RateLimitUsage } from '../domain/rate-limiter';
 import { createAdmittedDecision, createBannedDecision } from '../domain/windows';
@@ -30,12 +30,12 @@ export function setRateLimitUsageHeaders(reply: FastifyReply, principal: Princip
 }
 
 /**
- * Adds the three rate limit headers to every response under `/v1` that has none yet, such as a CORS preflight or a 503 during
- * key lookup. They describe the window of the client IP address.
+ * Adds the three rate limit headers to every response under `/v1` (and `/v2`, …) that has none yet, such as a CORS preflight or a 503
+ * during key lookup. They describe the window of the client IP address.
  */
 export function addDefaultRateLimitHeaders(fastify: FastifyInstance, limiter: RateLimiter): void {
   fastify.addHook('onSend', (request, reply, payload, done) => {
-    if (isUnderV1(request.url) && !reply.hasHeader('x-ratelimit-limit')) {
+    if (findApiVersion(request.url, fastify) !== undefined && !reply.hasHeader('x-ratelimit-limit')) {
       reply.headers(readIpRateLimitHeaders(limiter, getClientIp(request)));
     }
     done(null, payload);

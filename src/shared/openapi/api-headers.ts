@@ -50,11 +50,26 @@ const createDeprecationLinkHeader = (required: boolean) =>
     '<https://api.example.com/docs/reference#/pets/getPet>; rel="deprecation"; type="text/html", <https://api.example.com/v1/pets>; rel="successor-version"',
     required,
   );
+const createNextLinkHeader = (version: string) =>
+  createTextHeader(
+    'The URL of the next page, with `rel="next"` (RFC 8288); absent on the last page.',
+    '^<[^<>]+>; rel="next"$',
+    MAX_URL_LENGTH,
+    `<https://api.example.com/v${version}/pets?limit=20&cursor=AAAAAAAAABQeDVxO>; rel="next"`,
+    false,
+  );
+const createLocationHeader = (version: string) =>
+  createTextHeader(
+    'The URL of the created resource.',
+    `^\\S*/v${version}/\\S+$`,
+    MAX_URL_LENGTH,
+    `https://api.example.com/v${version}/pets/1`,
+  );
 const REQUEST_ID_PATTERN = '^[A-Za-z0-9._~+/=:-]{1,128}$';
 const REQUEST_ID_MAX_LENGTH = 128;
 
 /** The response headers, which the document defines once under `components.headers`. */
-export const HEADER_COMPONENTS = {
+const HEADER_COMPONENTS = {
   'Access-Control-Allow-Origin': createTextHeader('Web pages from any origin may call the service.', '^\\*$', 1, '*'),
   'X-RateLimit-Limit': createIntegerHeader(
     'Request allowance of the current plan for the window.',
@@ -89,19 +104,8 @@ export const HEADER_COMPONENTS = {
     'Bearer realm="petstore", error="insufficient_scope"',
     false,
   ),
-  'Link-Next': createTextHeader(
-    'The URL of the next page, with `rel="next"` (RFC 8288); absent on the last page.',
-    '^<[^<>]+>; rel="next"$',
-    MAX_URL_LENGTH,
-    '<https://api.example.com/v1/pets?limit=20&cursor=AAAAAAAAABQeDVxO>; rel="next"',
-    false,
-  ),
-  Location: createTextHeader(
-    'The URL of the created resource.',
-    '^\\S*/v1/\\S+$',
-    MAX_URL_LENGTH,
-    'https://api.example.com/v1/pets/1',
-  ),
+  'Link-Next': createNextLinkHeader('1'),
+  Location: createLocationHeader('1'),
   'Idempotent-Replayed': createTextHeader(
     'Present when this is the stored response of an earlier request with the same `Idempotency-Key`.',
     '^true$',
@@ -122,6 +126,15 @@ export const HEADER_COMPONENTS = {
     '<https://api.example.com/docs/errors#pet_not_found>; rel="help"; type="text/html"',
   ),
 } satisfies Record<string, HeaderObject>;
+
+/** Returns the response headers in the document of a version. */
+export function createHeaderComponents(version: string) {
+  return {
+    ...HEADER_COMPONENTS,
+    'Link-Next': createNextLinkHeader(version),
+    Location: createLocationHeader(version),
+  };
+}
 
 const createReference = (name: keyof typeof HEADER_COMPONENTS) => ({ $ref: `#/components/headers/${name}` });
 

@@ -1,5 +1,6 @@
+import type { FastifyRequest } from 'fastify';
 import { CORS_HEADERS } from './cors';
-import { isUnderV1 } from './url-check';
+import { findApiVersion } from './url-check';
 
 /**
  * Security headers of every response: browsers must not sniff its type or show it as a page (OWASP Secure Headers Project).
@@ -25,9 +26,9 @@ const ACCOUNT_HEADERS = {
   vary: 'Authorization',
 };
 
-/** Returns the security and caching headers of every response to a URL; a route may override them. */
-export function getDefaultHeaders(url: string): Readonly<Record<string, string>> {
-  if (isUnderV1(url)) {
+/** Returns the security and caching headers of every response to a request; a route may override them. */
+export function getDefaultHeaders({ url, server }: FastifyRequest): Readonly<Record<string, string>> {
+  if (findApiVersion(url, server) !== undefined) {
     return ACCOUNT_HEADERS;
   }
   return /^\/metrics(\?|$)/.test(url) ? OPERATOR_HEADERS : UNCACHED_HEADERS;

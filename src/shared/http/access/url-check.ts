@@ -1,35 +1,39 @@
 import type { IncomingMessage } from 'node:http';
+import type { FastifyInstance } from 'fastify';
 import { PetStoreError } from '../../domain/pet-store-error';
 
 /** RFC 9110 section 4.1 recommends supporting at least 8000 octets. */
 export const MAX_URL_LENGTH = 8_000;
-/** Paths that no route has. */
+/** A path that no route has, also below `/v1`. */
 const REJECTED_PATH = '/-';
-const REJECTED_PATH_UNDER_V1 = '/v1/-';
 
 /** A host name, or an IP address, with or without a port (RFC 9110 section 7.2). Several `Host` fields arrive joined by ", ". */
 const HOST = /^([\w.~!$&'()*+,;=%-]+|\[[\da-f:.]+\])(:\d*)?$/i;
 
-/** Whether a URL, in origin form, is `/v1` or something below it. */
-export function isUnderV1(url: string): boolean {
-  return /^\/v1([/?]|$)/.test(url);
+/** Returns the version in a URL, in origin form, such as `1` for `/v1` and everything below it; undefined if the API has no such version. */
+export function findApiVersion(url: string, { apiVersions }: Pick<FastifyInstance, 'apiVersions'>): string | undefined {
+  const version = /^\/v([^/?]+)/.exec(url)?.[1];
+  return version !== undefined && apiVersions.has(version) ? version : undefined;
 }
 
 const urlErrors = new WeakMap<IncomingMessage, PetStoreError>();
 
 /**
- * Runs before routing. A request that the HTTP layer itself would reject gets to a path without a route; under `/v1`, the guards then
- * run first. `getUrlError` returns the error for the response.
+ * Runs before routing. A request that the HTTP layer itself would reject gets to a path without a route; under a version of the API, the
+ * guards then run first. `getUrlError` returns the error for the response.
  */
-export function rewriteUrl(request: IncomingMessage): string {
+export function rewriteUrl(this: FastifyInstance, request: IncomingMessage): string {
   const url = normalizePath(toOriginForm(request.url ?? '/'));
+  const version = findApiVersion(url, this);
   const error =
-    findHeaderError(request) ?? (isUnderV1(url) ? findUrlErrorUnderV1(url) : undefined) ?? findUrlError(url);
+    findHeaderError(request) ??
+    (version === undefined ? undefined : findPathError(url, `/v${version}/`)) ??
+    findUrlError(url);
   if (error === undefined) {
     return url;
   }
   urlErrors.set(request, error);
-  return isUnderV1(url) ? REJECTED_PATH_UNDER_V1 : REJECTED_PATH;
+  return version === undefined ? REJECTED_PATH : `/v${version}${REJECTED_PATH}`;
 }
 
 export function getUrlError(request: IncomingMessage): PetStoreError | undefined {
@@ -49,10 +53,10 @@ function findHeaderError({ httpVersion, headers }: IncomingMessage): PetStoreErr
     : new PetStoreError('not_implemented', 'The only supported transfer coding is chunked.');
 }
 
-function findUrlErrorUnderV1(url: string): PetStoreError | undefined {
+function findPathError(url: string, root: string): PetStoreError | undefined {
   const path = url.split('?', 1)[0] ?? '';
   // The router would treat the empty segment as an empty parameter.
-  return (path.endsWith('/') && path !== '/v1/') || path.includes('//')
+  return (path.endsWith('/') && path !== root) || path.includes('//')
     ? new PetStoreError('route_not_found')
     : undefined;
 }

@@ -12,8 +12,6 @@ import { getUrlError } from '../access/url-check';
 /** The challenge of every 401 (RFC 6750 section 3). */
 export const BEARER_CHALLENGE = 'Bearer realm="petstore"';
 
-const UNKNOWN_URL_MESSAGE = 'No operation has this URL. All operations are under /v1.';
-
 /** The `Retry-After` of a 503, in seconds. */
 const UNAVAILABLE_RETRY_SECONDS = 1;
 
@@ -70,9 +68,9 @@ export class ErrorFilter implements ExceptionFilter {
   }
 
   respond(thrown: unknown, reply: FastifyReply): void {
-    const { id, is404, raw } = reply.request;
+    const { id, is404, raw, server } = reply.request;
     // If no route matches, Nest's router throws an exception with its own message.
-    const error = is404 ? (getUrlError(raw) ?? new PetStoreError('route_not_found', UNKNOWN_URL_MESSAGE)) : thrown;
+    const error = is404 ? (getUrlError(raw) ?? createUnknownUrlError(server.apiVersions)) : thrown;
     const body = toErrorDto(error, id, this.catalog);
     if (body.code === 'service_unavailable') {
       reply.header('retry-after', UNAVAILABLE_RETRY_SECONDS);
@@ -89,6 +87,11 @@ export class ErrorFilter implements ExceptionFilter {
       .header('content-type', 'application/json; charset=utf-8')
       .send(JSON.stringify(body));
   }
+}
+
+function createUnknownUrlError(apiVersions: ReadonlySet<string>): PetStoreError {
+  const roots = [...apiVersions].map((version) => `/v${version}`).join(' or ');
+  return new PetStoreError('route_not_found', `No operation has this URL. All operations are under ${roots}.`);
 }
 
 /** Turns an exception into the Error body, and logs what the client must not see. */

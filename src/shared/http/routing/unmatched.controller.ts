@@ -1,4 +1,5 @@
 import { All, type CanActivate, Controller, type ExecutionContext, Injectable } from '@nestjs/common';
+import { RouteConfig } from '@nestjs/platform-fastify';
 import { ApiExcludeController } from '@nestjs/swagger';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { PetStoreError } from '../../domain/pet-store-error';
@@ -8,13 +9,14 @@ import { getUrlError } from '../access/url-check';
 
 /**
  * Has every URL under `/v1` that no other route matches, so that the global guards also run before 404 and 405. It belongs to the root
- * module, so its routes are registered last.
+ * module, so its routes are registered last. `openApiVersions` copies them for other versions.
  */
 @ApiExcludeController()
 @Controller({ version: '1' })
 export class UnmatchedController {
   @All(['/', '*'])
   @RequireScope('read')
+  @RouteConfig({ isCatchAll: true })
   reject(): void {
     // UnmatchedGuard has thrown an error.
   }

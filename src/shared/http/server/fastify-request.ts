@@ -4,6 +4,13 @@ declare module 'fastify' {
   interface FastifyContextConfig {
     /** Whether the route is an orchestrator's probe: its successes are not logged, and it is never traced. */
     isProbe?: boolean;
+    /** Whether the route has every URL of a version of the API that no other route matches. */
+    isCatchAll?: boolean;
+  }
+
+  interface FastifyInstance {
+    /** The versions of the API: `1`, and those that handlers declare. */
+    readonly apiVersions: Set<string>;
   }
 
   interface FastifyRequest {

@@ -32,6 +32,7 @@ export function createHttpAdapter({ trustProxy }: Pick<Settings, 'trustProxy'>):
     clientErrorHandler: () => undefined,
   });
   const fastify = adapter.getInstance<FastifyInstance>();
+  fastify.decorate('apiVersions', new Set(['1']));
   for (const property of ['principal', 'rateLimitOutcome', 'traceId', 'logFields']) {
     fastify.decorateRequest(property, undefined);
   }

@@ -1,13 +1,14 @@
 import { randomUUID } from 'node:crypto';
-import { type Server, STATUS_CODES } from 'node:http';
+import { STATUS_CODES } from 'node:http';
 import type { Socket } from 'node:net';
 import { Logger } from '@nestjs/common';
+import type { FastifyInstance } from 'fastify';
 import { PetStoreError } from '../../domain/pet-store-error';
 import type { ErrorDto } from '../errors/error.dto';
 import { UNCACHED_HEADERS } from '../access/security-headers';
 import { completeRequests, endConnection } from './request-queue';
 import { createMethodNotAllowedError, type RouteTable } from '../routing/route-table';
-import { isUnderV1, MAX_URL_LENGTH, toOriginForm } from '../access/url-check';
+import { findApiVersion, MAX_URL_LENGTH, toOriginForm } from '../access/url-check';
 
 /** The error that Node's HTTP parser reports when it gives up on a request. */
 type ParserError = Error & {
@@ -30,28 +31,32 @@ interface ProtocolErrorOptions {
   readonly toDto: (error: PetStoreError) => ErrorDto;
   /** The headers of every response with this error. */
   readonly getErrorHeaders: (error: ErrorDto) => Readonly<Record<string, string>>;
-  /** The rate limit headers of a response under `/v1` to this IP address. */
+  /** The rate limit headers of a response under a version of the API to this IP address. */
   readonly getRateLimitHeaders: (ip: string) => Readonly<Record<string, string>>;
   /** @param socket the connection of a request in progress whose rest was rejected */
   readonly onResponse: (requestId: string, status: number, socket?: Socket) => void;
 }
 
 /** Responds to input that never becomes a request (not HTTP, too slow, or CONNECT), and ends the connection. */
-export function respondToProtocolErrors(server: Server, routes: RouteTable, options: ProtocolErrorOptions): void {
+export function respondToProtocolErrors(
+  fastify: FastifyInstance,
+  routes: RouteTable,
+  options: ProtocolErrorOptions,
+): void {
   const end = (
     socket: Socket,
     ...args: [ParserError | undefined, PetStoreError, Readonly<Record<string, string>>?]
   ) => {
-    endWithError(socket, options, ...args).catch((error: unknown) => {
+    endWithError(fastify, socket, options, ...args).catch((error: unknown) => {
       // An error for one connection must not end the process.
       logger.error(error);
       socket.destroy();
     });
   };
-  server.on('clientError', (parserError: ParserError, socket: Socket) => {
+  fastify.server.on('clientError', (parserError: ParserError, socket: Socket) => {
     end(socket, parserError, createProtocolError(parserError));
   });
-  server.on('connect', ({ method = '', socket }) => {
+  fastify.server.on('connect', ({ method = '', socket }) => {
     const allowed = routes.getMethods();
     end(socket, undefined, createMethodNotAllowedError(method, allowed), { allow: allowed.join(', ') });
   });
@@ -62,6 +67,7 @@ export function respondToProtocolErrors(server: Server, routes: RouteTable, opti
  * @param parserError undefined for CONNECT, which has no path
  */
 async function endWithError(
+  fastify: FastifyInstance,
   socket: Socket,
   { toDto, getErrorHeaders, getRateLimitHeaders, onResponse }: ProtocolErrorOptions,
   parserError: ParserError | undefined,
@@ -92,7 +98,7 @@ async function endWithError(
         ...getErrorHeaders(body),
         ...additionalHeaders,
         ...(parserError !== undefined &&
-          isRequestUnderV1(parserError) &&
+          mayHaveApiVersion(fastify, parserError) &&
           getRateLimitHeaders(socket.remoteAddress ?? '')),
       },
       hasBody,
@@ -124,11 +130,12 @@ function isHead(parserError: ParserError): boolean {
 }
 
 /**
- * Whether the bytes request a path under `/v1`; true if that cannot be determined, because they may start in the middle of a request.
+ * Whether the bytes request a path under a version of the API; true if that cannot be determined, because they may start in the middle of
+ * a request.
  */
-function isRequestUnderV1(parserError: ParserError): boolean {
+function mayHaveApiVersion(fastify: FastifyInstance, parserError: ParserError): boolean {
   const [, target] = REQUEST_LINE.exec(getRequestLine(parserError)) ?? [];
-  return target === undefined || isUnderV1(toOriginForm(target));
+  return target === undefined || findApiVersion(toOriginForm(target), fastify) !== undefined;
 }
 
 /** The first line of the request that failed; earlier requests may have arrived with it. */

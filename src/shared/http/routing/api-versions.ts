@@ -1,0 +1,56 @@
+import { type INestApplication, type Type, Version } from '@nestjs/common';
+import { DiscoveryService, MetadataScanner } from '@nestjs/core';
+import type { FastifyInstance } from 'fastify';
+
+/** A handler, and a controller that has it. */
+export interface Route {
+  readonly controller: Type;
+  readonly handler: object;
+}
+
+/** Where Nest keeps the versions of a controller or a handler. */
+const VERSION_METADATA = findMetadataKey(Version('1'));
+
+/** Finds the key under which a decorator of a class or a method stores its metadata. */
+export function findMetadataKey(decorate: MethodDecorator | ClassDecorator): string {
+  const value = () => undefined;
+  (decorate as MethodDecorator)(value, '', { value });
+  return String(Reflect.getMetadataKeys(value)[0]);
+}
+
+/** Lists the handlers of all controllers. */
+export function discoverRoutes(app: INestApplication): Route[] {
+  const scanner = app.get(MetadataScanner);
+  const controllers = app.get(DiscoveryService).getControllers() as { readonly metatype: Type }[];
+  return controllers.flatMap(({ metatype: controller }) =>
+    scanner
+      .getAllMethodNames(controller.prototype as object)
+      .map((name) => Reflect.get(controller.prototype as object, name) as object)
+      .filter((method) => Reflect.getMetadataKeys(method).length > 0)
+      .map((handler) => ({ controller, handler })),
+  );
+}
+
+/** Returns the versions that a route declares; none if it is version-neutral. */
+export function getDeclaredVersions({ controller, handler }: Route): string[] {
+  const read = (target: object): unknown => Reflect.getMetadata(VERSION_METADATA, target);
+  return [read(handler) ?? read(controller)].flat().filter((version) => typeof version === 'string');
+}
+
+/**
+ * Opens the versions of the API that handlers declare: the promises of `/v1` then apply to every path below `/v2` too. Call it before the
+ * routes are registered.
+ */
+export function openApiVersions(app: INestApplication, fastify: FastifyInstance): void {
+  for (const version of discoverRoutes(app).flatMap(getDeclaredVersions)) {
+    fastify.apiVersions.add(version);
+  }
+  const others = [...fastify.apiVersions].filter((version) => version !== '1');
+  fastify.addHook('onRoute', ({ url, method, handler, config }) => {
+    if (config?.isCatchAll && /^\/v1(\/|$)/.test(url)) {
+      for (const version of others) {
+        fastify.route({ url: url.replace('/v1', `/v${version}`), method, handler, config });
+      }
+    }
+  });
+}
