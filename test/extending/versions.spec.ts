@@ -178,6 +178,13 @@ describe('Version 2, which a handler of a team opens', () => {
     );
   });
 
+  it('has its own limits of @Throttle(), even if its controllers and handlers have the names of those of version 1', async () => {
+    expect((await call('GET', '/v1/limited')).status).toBe(200);
+    expect((await call('GET', '/v2/limited')).status).toBe(200);
+    expect((await call('GET', '/v1/limited')).status).toBe(429);
+    expect((await call('GET', '/v2/limited')).status).toBe(429);
+  });
+
   it('counts unknown paths as unmatched in the log, and known paths by their route', async () => {
     logged.length = 0;
     await call('GET', '/v2/none');
@@ -194,6 +201,7 @@ describe('Version 2, which a handler of a team opens', () => {
       '/shelves/new',
       '/racks/empty',
       '/racks',
+      '/limited',
     ]);
     expect(document.info.version).toBe('2');
     expect(document.servers?.map(({ url }) => url)).toEqual([
@@ -225,7 +233,9 @@ describe('Version 2, which a handler of a team opens', () => {
     });
     expect(paths['/pets']?.post?.operationId).toBe('createPet');
     expect(Object.keys((components?.schemas?.Pet as SchemaObject).properties ?? {})).toContain('status');
-    expect(tags?.map(({ name }) => name)).toEqual(['pets', 'orders', 'rate limits', 'names']);
+    expect(tags?.filter(({ name }) => name === 'pets')).toEqual([
+      { name: 'pets', description: 'The animals of the store.' },
+    ]);
   });
 
   it('is in the list of OpenAPI documents that Swagger UI reads', async () => {

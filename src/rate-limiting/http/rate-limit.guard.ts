@@ -10,6 +10,7 @@ import {
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { requirePrincipal } from '../../shared/http/access/request-principal';
 import { isPublic } from '../../shared/http/access/public.decorator';
+import { getDeclaredVersions } from '../../shared/http/routing/api-versions';
 import { ApiErrors } from '../../shared/openapi/api-errors';
 import { THROTTLED_MESSAGE } from '../domain/rate-limit-errors';
 import { RateLimiter } from '../domain/rate-limiter';
@@ -50,6 +51,12 @@ export class RateLimitGuard extends ThrottlerGuard {
 
   protected override getTracker(request: FastifyRequest): Promise<string> {
     return Promise.resolve(`${requirePrincipal(request).accountId}`);
+  }
+
+  /** Handlers of the same name in controllers of the same name have different counters if they have different versions. */
+  protected override generateKey(context: ExecutionContext, suffix: string, name: string): string {
+    const versions = getDeclaredVersions({ controller: context.getClass(), handler: context.getHandler() });
+    return super.generateKey(context, `${versions.join()}-${suffix}`, name);
   }
 
   protected override async handleRequest(request: ThrottlerRequest): Promise<boolean> {
