@@ -1,4 +1,4 @@
-import { BadRequestException, type INestApplication, VersioningType } from '@nestjs/common';
+import { type INestApplication, VersioningType } from '@nestjs/common';
 import { NestFactory } from '@nestjs/core';
 import type { FastifyAdapter, NestFastifyApplication } from '@nestjs/platform-fastify';
 import type { FastifyInstance } from 'fastify';
@@ -66,7 +66,7 @@ export function configureApp<App extends INestApplication>(app: App, settings: S
     }
   });
   routes.registerHooks(fastify);
-  respondToFastifyErrors(adapter, app.get(ErrorFilter));
+  respondToFastifyErrors(fastify, app.get(ErrorFilter));
   app.get(Drain).registerHooks(fastify);
   warnOfIgnoredForwardedFor(fastify, settings);
   rejectUnsupportedMethods(fastify, routes, catalog, help);
@@ -94,11 +94,10 @@ export function configureApp<App extends INestApplication>(app: App, settings: S
  * Passes errors that occur outside of Nest's handlers (in hooks, parsers, streams and Fastify's own routes) to the error filter. Nest sets
  * its error handler only after the modules are initialized, and Fastify may have completed the routes by then.
  */
-function respondToFastifyErrors(adapter: FastifyAdapter, filter: ErrorFilter): void {
-  adapter.getInstance<FastifyInstance>().addHook('onRoute', (route) => {
+function respondToFastifyErrors(fastify: FastifyInstance, filter: ErrorFilter): void {
+  fastify.addHook('onRoute', (route) => {
     route.errorHandler ??= (error, _request, reply) => {
-      const isInvalid = error.validation !== undefined;
-      filter.respond(isInvalid ? new BadRequestException(error.message) : adapter.mapException(error), reply);
+      filter.respond(error, reply);
     };
   });
 }

@@ -112,10 +112,11 @@ export function toErrorDto(thrown: unknown, requestId: string, catalog: ErrorCat
   return catalog.toDto(new PetStoreError('internal_error'));
 }
 
-/** Whether it has the properties of a 4xx by which plugins of Fastify report what is wrong with a request. */
+/** Whether it has the properties of a 4xx by which Fastify and its plugins report what is wrong with a request. */
 function isClientError(thrown: unknown): thrown is { readonly statusCode: number; readonly message: string } {
-  const { statusCode, message } = (thrown ?? {}) as { readonly statusCode?: unknown; readonly message?: unknown };
-  return typeof message === 'string' && typeof statusCode === 'number' && statusCode >= 400 && statusCode < 500;
+  const { statusCode, message, expose } = (thrown ?? {}) as Readonly<Record<string, unknown>>;
+  const isClientStatus = typeof statusCode === 'number' && statusCode >= 400 && statusCode < 500;
+  return isClientStatus && typeof message === 'string' && expose !== false;
 }
 
 /** Keeps the status, and the message unless it is a 5xx. */
