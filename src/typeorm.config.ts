@@ -4,6 +4,7 @@ import { FEATURE_MODULES } from './feature-modules';
 import type { FeatureModule } from './shared/feature-module';
 import { DATABASE_SETTINGS } from './shared/persistence/database-settings';
 import { getEmbeddedDatabaseHost } from './shared/persistence/embedded/embedded-database';
+import { PostgresNamingStrategy } from './shared/persistence/naming-strategy';
 import { parseServerConnection } from './shared/persistence/server-connection';
 import {
   CONNECT_TIMEOUT_MS,
@@ -24,6 +25,7 @@ export function createTypeOrmConfig(settings: Pick<Settings, 'databaseUrl' | 'da
       .flatMap(({ migrations = [] }) => migrations)
       .sort((a, b) => getTimestamp(a.name) - getTimestamp(b.name)),
     migrationsTableName: 'migrations',
+    namingStrategy: new PostgresNamingStrategy(),
     synchronize: false,
     applicationName: 'petstore',
     ...(databaseUrl === undefined

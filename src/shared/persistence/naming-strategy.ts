@@ -1,0 +1,44 @@
+import { DefaultNamingStrategy, type Table } from 'typeorm';
+
+/** PostgreSQL truncates longer names. */
+const MAX_LENGTH = 63;
+
+/** Names constraints and indexes without a name of their own as PostgreSQL does; TypeORM's own names are hashes. */
+export class PostgresNamingStrategy extends DefaultNamingStrategy {
+  override primaryKeyName(table: Table | string): string {
+    return this.join(table, [], 'pkey');
+  }
+
+  override uniqueConstraintName(table: Table | string, columns: string[]): string {
+    return this.join(table, columns, 'key');
+  }
+
+  override relationConstraintName(table: Table | string, columns: string[]): string {
+    return this.join(table, columns, 'key');
+  }
+
+  override foreignKeyName(table: Table | string, columns: string[]): string {
+    return this.join(table, columns, 'fkey');
+  }
+
+  override indexName(table: Table | string, columns: string[], where?: string): string {
+    return this.join(table, [...columns, ...splitWords(where ?? '')], 'idx');
+  }
+
+  override checkConstraintName(table: Table | string, expression: string): string {
+    return this.join(table, splitWords(expression), 'check');
+  }
+
+  override exclusionConstraintName(table: Table | string, expression: string): string {
+    return this.join(table, splitWords(expression), 'excl');
+  }
+
+  private join(table: Table | string, parts: readonly string[], suffix: string): string {
+    const name = [this.getTableName(table), ...parts].join('_');
+    return `${name.slice(0, MAX_LENGTH - suffix.length - 1)}_${suffix}`;
+  }
+}
+
+function splitWords(expression: string): string[] {
+  return expression.toLowerCase().match(/\w+/g) ?? [];
+}
