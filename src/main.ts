@@ -5,6 +5,7 @@ import { tracing } from './tracing';
 import 'reflect-metadata';
 import type { NestFastifyApplication } from '@nestjs/platform-fastify';
 import { createApp } from './app.setup';
+import { IDENTIFIER } from './config/brand';
 import { loadSettings, type Settings } from './config/settings';
 import { ensureDemoKey } from './auth';
 import { createLog, type Log } from './observability';
@@ -50,7 +51,7 @@ class ServiceProcess {
       void this.stop(1);
     });
     onStopSignal((signal) => {
-      this.log.info({ 'event.action': 'stopping', petstore: { signal } }, 'Stopping.');
+      this.log.info({ 'event.action': 'stopping', [IDENTIFIER]: { signal } }, 'Stopping.');
       void this.stop(0);
     });
   }
@@ -78,7 +79,7 @@ class ServiceProcess {
   private toggleLogLevel(): void {
     const level = this.log.level === DETAILED_LEVEL ? this.settings.logLevel : DETAILED_LEVEL;
     this.log.level = DETAILED_LEVEL;
-    this.log.info({ 'event.action': 'log_level_changed', petstore: { level } }, `The log level is now ${level}.`);
+    this.log.info({ 'event.action': 'log_level_changed', [IDENTIFIER]: { level } }, `The log level is now ${level}.`);
     this.log.level = level;
   }
 

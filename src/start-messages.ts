@@ -1,3 +1,4 @@
+import { BRAND, IDENTIFIER } from './config/brand';
 import { InvalidSettingsError, getLocalOrigin, type Settings } from './config/settings';
 import { VERSION } from './config/version';
 import { createLog, type Log } from './observability';
@@ -25,7 +26,7 @@ function logStart(log: Log, settings: Settings, rateLimitStore: RateLimitStore):
     {
       'event.action': 'started',
       'service.version': VERSION,
-      petstore: { nodeVersion: process.versions.node, environment, host, port, metricsPort, rateLimitStore },
+      [IDENTIFIER]: { nodeVersion: process.versions.node, environment, host, port, metricsPort, rateLimitStore },
     },
     `Listening on ${host}:${port}.${rateLimitStore === 'memory' ? hint : ''}`,
   );
@@ -36,7 +37,7 @@ function formatWelcomeMessage(settings: Settings, rateLimitStore: RateLimitStore
   const docs = settings.docsEnabled ? `\n  Docs        ${origin}/docs` : '';
   const memory = settings.redisUrls.length === 0 ? 'memory, for a single replica' : 'memory until Redis is available';
   return `
-  Pet store, listening on ${origin}
+  ${BRAND.title}, listening on ${origin}
 ${docs}
   Demo key    ${key}
   Limits      counted in ${rateLimitStore === 'redis' ? 'Redis, across all replicas' : memory}

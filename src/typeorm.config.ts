@@ -1,4 +1,5 @@
 import type { DataSourceOptions } from 'typeorm';
+import { BRAND } from './config/brand';
 import type { Settings } from './config/settings';
 import { FEATURE_MODULES } from './feature-modules';
 import type { FeatureModule } from './shared/feature-module';
@@ -27,7 +28,7 @@ export function createTypeOrmConfig(settings: Pick<Settings, 'databaseUrl' | 'da
     migrationsTableName: 'migrations',
     namingStrategy: new PostgresNamingStrategy(),
     synchronize: false,
-    applicationName: 'petstore',
+    applicationName: BRAND.name,
     ...(databaseUrl === undefined
       ? { host: getEmbeddedDatabaseHost(dataDir), port: 5432, username: 'postgres', database: 'postgres' }
       : parseServerConnection('DATABASE_URL', databaseUrl, settings)),

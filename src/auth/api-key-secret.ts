@@ -1,17 +1,18 @@
 import { hash, randomBytes } from 'node:crypto';
 import { crc32 } from 'node:zlib';
+import { KEY_PREFIX_PATTERN, LIVE_KEY_PREFIX, TEST_KEY_PREFIX } from '../config/brand';
 import type { Settings } from '../config/settings';
 
 const ALPHABET = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz';
 const RANDOM_BYTES = 32;
 const RANDOM_LENGTH = 43;
 const CHECKSUM_LENGTH = 6;
-const SECRET_PATTERN = /^pets_(live|test)_[0-9A-Za-z]{49}$/;
-const SECRET_IN_TEXT = /(pets_(?:live|test)_)[0-9A-Za-z]+/g;
+const SECRET_PATTERN = new RegExp(`^${KEY_PREFIX_PATTERN}[0-9A-Za-z]{49}$`);
+const SECRET_IN_TEXT = new RegExp(`(${KEY_PREFIX_PATTERN})[0-9A-Za-z]+`, 'g');
 
 /** Returns the prefix of the keys of an environment, which distinguishes production keys from all others. */
 export function getApiKeyPrefix(environment: Settings['environment']): string {
-  return environment === 'production' ? 'pets_live_' : 'pets_test_';
+  return environment === 'production' ? LIVE_KEY_PREFIX : TEST_KEY_PREFIX;
 }
 
 /** Generates a secret: the prefix, 32 random bytes as 43 base62 digits, and the CRC-32 of both as 6 digits. */

@@ -1,5 +1,6 @@
 import { Command, CommanderError, Option } from 'commander';
 import { InvalidAccountError, InvalidKeyError, KeyStateError, NotFoundError, redactSecrets } from '../auth';
+import { BRAND } from '../config/brand';
 import { InvalidSettingsError } from '../config/settings';
 import { VERSION } from '../config/version';
 import { getErrorCode, getErrorMessage } from '../shared/domain/error-message';
@@ -40,7 +41,7 @@ export async function runCli(args: readonly string[], env: NodeJS.ProcessEnv, ou
 
 function buildProgram(env: NodeJS.ProcessEnv, terminal: Terminal): Command {
   const printer = new Printer(env, terminal);
-  const program = new Command('petstore')
+  const program = new Command(BRAND.name)
     .description('Manage the accounts, API keys and database of the pet store. Settings come from the environment.')
     .version(VERSION)
     .configureHelp({ showGlobalOptions: true })
@@ -158,7 +159,7 @@ function explainFailure(error: unknown): [string, number] {
     return [`The database is busy or unreachable: ${reason}. Check DATABASE_URL and that the database is running.`, 1];
   }
   if (MISSING_FROM_SCHEMA.includes(getErrorCode(error) ?? '')) {
-    return ['The database schema is not up to date. Run `petstore migrate` first.', 1];
+    return [`The database schema is not up to date. Run \`${BRAND.name} migrate\` first.`, 1];
   }
   return [getErrorMessage(error), 1];
 }

@@ -1,3 +1,5 @@
+import { BRAND } from './brand';
+
 /** The text format of a setting. */
 export interface Format<T> {
   /** What the value must be, as a phrase that follows "must". */
@@ -88,7 +90,7 @@ export function postgresUrl(server: 'primary' | 'any' = 'primary'): Format<strin
       ? ['the primary', 'a managed writer endpoint']
       : ['any one of them', 'a managed reader endpoint'];
   return url(
-    'be a PostgreSQL URL with one host, such as postgres://user:password@host:5432/petstore; ' +
+    `be a PostgreSQL URL with one host, such as postgres://user:password@host:5432/${BRAND.name}; ` +
       `for several servers, use a host that points to ${target}, such as a proxy like HAProxy, a virtual IP or ${endpoint}`,
     ({ protocol, host, searchParams }) =>
       /^postgres(ql)?:$/.test(protocol) && !`${host}${searchParams.get('host') ?? ''}`.includes(','),

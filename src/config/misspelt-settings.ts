@@ -1,12 +1,14 @@
-/** Prefixes that other programs give to their settings. Kubernetes itself sets PETSTORE_PORT for a service of that name. */
-const PREFIX = /^(PETSTORE|RATE_LIMITS?)_(?=.+_)/;
+import { IDENTIFIER } from './brand';
+
+/** Prefixes that other programs give to their settings. Kubernetes itself sets such a `…_PORT` for each service. */
+const PREFIX = new RegExp(`^(${IDENTIFIER.toUpperCase()}|RATE_LIMITS?)_(?=.+_)`);
 const UNIT = /(_PER)?_(MS|SECS?|SECONDS?|MIN|MINUTES?|HOURS?)$/;
 /** TRUSTED and TRUST, POOLER and POOL, STARTUP and START, URLS and URL. */
 const ENDING = /(?<=...)(ED|ER|ING|UP|(?<!I)S)$/;
 /** A shorter name with another letter is another name: APPEND, or API_ENV. */
 const MIN_SUBSTITUTION_LENGTH = 8;
 
-/** Returns the setting that an unknown variable seems to mean, such as REDIS_URL for REDIS_URI, REDISURL or PETSTORE_REDIS_URL. */
+/** Returns the setting that an unknown variable seems to mean, such as REDIS_URL for REDIS_URI, REDISURL or RATE_LIMIT_REDIS_URL. */
 export function findMisspeltSetting(variable: string, settings: readonly string[]): string | undefined {
   const name = variable.toUpperCase().replace(PREFIX, '');
   // Only some settings can be read from a file.

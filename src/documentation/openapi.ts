@@ -8,6 +8,7 @@ import {
   type SchemaObject,
   SwaggerModule,
 } from '@nestjs/swagger';
+import { BRAND, LIVE_KEY_PREFIX, TEST_KEY_PREFIX } from '../config/brand';
 import { getDocsUrl, removeVersion, type Settings } from '../config/settings';
 import { VERSION } from '../config/version';
 import { IDEMPOTENT_METADATA } from '../idempotency';
@@ -38,7 +39,7 @@ import { DEPRECATION_METADATA, type Deprecation } from '../versioning';
 import { addExamples, shareComponents } from './components';
 import { createOperationIds, type Handler, hideOtherRoutes, markHandlers, takeHandler } from './handlers';
 
-const KEY_DESCRIPTION = 'An API key issued by the operator: `pets_live_…` in production, `pets_test_…` elsewhere.';
+const KEY_DESCRIPTION = `An API key issued by the operator: \`${LIVE_KEY_PREFIX}…\` in production, \`${TEST_KEY_PREFIX}…\` elsewhere.`;
 
 /** Returns the description of the API. Its sections link to the guides if they are served. */
 function createDescription(docs: string | undefined): string {
@@ -84,10 +85,10 @@ export function createOpenApiDocument(app: INestApplication, settings: Settings,
   const docs = getDocsUrl(settings);
   const builder = new DocumentBuilder()
     .setOpenAPIVersion('3.1.0')
-    .setTitle('Pet store')
+    .setTitle(BRAND.title)
     .setDescription(createDescription(docs))
     .setVersion(version === '1' ? VERSION : version)
-    .setContact('Pet store support', 'https://petstore.example.com/support', 'support@petstore.example.com')
+    .setContact(`${BRAND.title} support`, BRAND.supportUrl, BRAND.supportEmail)
     .setLicense('MIT', 'https://opensource.org/license/mit')
     .addBearerAuth({ type: 'http', scheme: 'bearer', bearerFormat: 'API key', description: KEY_DESCRIPTION }, 'apiKey')
     .addSecurityRequirements('apiKey');

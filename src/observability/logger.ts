@@ -1,5 +1,6 @@
 import type { LoggerService } from '@nestjs/common';
 import { destination, pino } from 'pino';
+import { BRAND, IDENTIFIER } from '../config/brand';
 import type { Settings } from '../config/settings';
 import { escapeControlCharacters } from '../shared/domain/text';
 
@@ -37,7 +38,7 @@ export function createLog({ environment, logLevel }: Pick<Settings, 'environment
     {
       level: logLevel,
       // No process ID or host name: the log collector adds the source.
-      base: { 'ecs.version': SCHEMA_VERSION, 'service.name': 'petstore' },
+      base: { 'ecs.version': SCHEMA_VERSION, 'service.name': BRAND.name },
       messageKey: 'message',
       timestamp: createTimestampField(),
       formatters: { level: (level) => ({ 'log.level': level }) },
@@ -71,7 +72,7 @@ function createTimestampField(): () => string {
   };
 }
 
-/** A line of the log. Fields that the schema does not have are in `petstore`. */
+/** A line of the log. Fields that the schema does not have are in the field `IDENTIFIER`. */
 interface Line extends Readonly<Record<string, unknown>> {
   readonly 'log.level': string;
   readonly '@timestamp': string;
@@ -80,7 +81,6 @@ interface Line extends Readonly<Record<string, unknown>> {
   readonly 'event.duration'?: number;
   readonly message?: string;
   readonly 'error.stack_trace'?: string;
-  readonly petstore?: object;
 }
 
 /** Fields that are constant or part of the message. */
@@ -94,13 +94,13 @@ function formatReadable(line: string): string {
     'event.duration': duration,
     'error.stack_trace': stack,
     message,
-    petstore,
+    [IDENTIFIER]: ownFields,
     ...fields
   } = JSON.parse(line) as Line;
   const pairs = Object.entries({
     ...fields,
     ...(duration !== undefined && { ms: duration / 1_000_000 }),
-    ...petstore,
+    ...(ownFields as object | undefined),
   }).flatMap(([name, value]) =>
     SKIPPED_FIELDS.test(name)
       ? []
@@ -154,14 +154,14 @@ export class NestLogger implements LoggerService {
     if (message instanceof Error) {
       this.logger[level]({ ...source, 'error.stack_trace': message.stack }, message.message);
     } else if (typeof message === 'object') {
-      const { event, id, stack, ...petstore } = message as Fields;
+      const { event, id, stack, ...ownFields } = message as Fields;
       this.logger[level](
         {
           'event.action': event,
           ...source,
           'http.request.id': id,
           'error.stack_trace': stack,
-          ...(Object.keys(petstore).length > 0 && { petstore }),
+          ...(Object.keys(ownFields).length > 0 && { [IDENTIFIER]: ownFields }),
         },
         text,
       );

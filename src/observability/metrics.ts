@@ -1,5 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import { collectDefaultMetrics, Counter, Gauge, Histogram, Registry } from 'prom-client';
+import { IDENTIFIER } from '../config/brand';
 import { Settings } from '../config/settings';
 import { VERSION } from '../config/version';
 import { Readiness } from '../health';
@@ -18,26 +19,26 @@ const MAX_LABELED_ACCOUNTS = 1_000;
 export class Metrics {
   private readonly registers = [this.registry];
   readonly requests = new Histogram({
-    name: 'petstore_http_request_duration_seconds',
+    name: `${IDENTIFIER}_http_request_duration_seconds`,
     help: 'Duration of requests, from arrival to the end of the response.',
     labelNames: ['method', 'route', 'status'],
     buckets: LATENCY_BUCKETS,
     registers: this.registers,
   });
   readonly rateLimitDecisions = new Counter({
-    name: 'petstore_rate_limit_decisions_total',
+    name: `${IDENTIFIER}_rate_limit_decisions_total`,
     help: 'Decisions of the rate limiter.',
     labelNames: ['plan', 'outcome'],
     registers: this.registers,
   });
   private readonly deprecatedCalls = new Counter({
-    name: 'petstore_deprecated_calls_total',
+    name: `${IDENTIFIER}_deprecated_calls_total`,
     help: 'Calls to deprecated operations.',
     labelNames: ['method', 'route', 'account'],
     registers: this.registers,
   });
   private readonly redisReplies = new Histogram({
-    name: 'petstore_redis_reply_duration_seconds',
+    name: `${IDENTIFIER}_redis_reply_duration_seconds`,
     help: 'How long the rate limiter waited for replies from Redis, including waits that timed out.',
     buckets: REDIS_BUCKETS,
     registers: this.registers,
@@ -57,7 +58,7 @@ export class Metrics {
       this.redisReplies.observe(ms / 1_000);
     });
     new Counter({
-      name: 'petstore_bans_total',
+      name: `${IDENTIFIER}_bans_total`,
       help: 'Bans of API keys imposed by this replica.',
       registers,
       collect() {
@@ -66,7 +67,7 @@ export class Metrics {
       },
     });
     new Gauge({
-      name: 'petstore_rate_limit_store',
+      name: `${IDENTIFIER}_rate_limit_store`,
       help: '1 for the store in which this replica counts requests: Redis, or its own memory.',
       labelNames: ['store'],
       registers,
@@ -77,7 +78,7 @@ export class Metrics {
       },
     });
     new Gauge({
-      name: 'petstore_redis_breaker_open',
+      name: `${IDENTIFIER}_redis_breaker_open`,
       help: '1 while this replica is degraded: it counts requests locally because Redis is unavailable.',
       registers,
       collect() {
@@ -85,7 +86,7 @@ export class Metrics {
       },
     });
     new Counter({
-      name: 'petstore_redis_breaker_openings_total',
+      name: `${IDENTIFIER}_redis_breaker_openings_total`,
       help: 'How many times this replica became degraded (counting requests locally).',
       registers,
       collect() {
@@ -94,7 +95,7 @@ export class Metrics {
       },
     });
     new Gauge({
-      name: 'petstore_database_connections',
+      name: `${IDENTIFIER}_database_connections`,
       help: 'Connections of the database pool.',
       labelNames: ['state'],
       registers,
@@ -105,7 +106,7 @@ export class Metrics {
       },
     });
     new Gauge({
-      name: 'petstore_database_pending_requests',
+      name: `${IDENTIFIER}_database_pending_requests`,
       help: 'Pending requests for a connection of the database pool.',
       registers,
       collect() {
@@ -113,7 +114,7 @@ export class Metrics {
       },
     });
     new Gauge({
-      name: 'petstore_database_read_endpoint_enabled',
+      name: `${IDENTIFIER}_database_read_endpoint_enabled`,
       help: '1 while listings are read from DATABASE_READ_URL, 0 while they are read from the primary.',
       registers,
       collect() {
@@ -122,7 +123,7 @@ export class Metrics {
     });
     // After the pool gauges, which the readiness statement would change.
     new Gauge({
-      name: 'petstore_ready',
+      name: `${IDENTIFIER}_ready`,
       help: '1 if this replica can serve requests, as reported by /readyz, otherwise 0.',
       registers,
       async collect() {
@@ -135,7 +136,7 @@ export class Metrics {
       },
     });
     new Gauge({
-      name: 'petstore_build_info',
+      name: `${IDENTIFIER}_build_info`,
       help: 'The version of the service and of Node.js; always 1.',
       labelNames: ['version', 'node_version'],
       registers,

@@ -1,5 +1,6 @@
 import type { Socket } from 'node:net';
 import type { FastifyReply, FastifyRequest } from 'fastify';
+import { IDENTIFIER } from '../config/brand';
 import type { Principal } from '../shared/domain/principal';
 import type { Log } from './logger';
 import type { Metrics } from './metrics';
@@ -95,7 +96,7 @@ export class RequestObserver {
           'http.response.status_code': status,
           'event.duration': Math.round(durationMs * 100) * 10_000,
           'trace.id': traceId,
-          petstore: {
+          [IDENTIFIER]: {
             ...fields,
             // A bigint would cost more than the rest of the line. IDs are assigned sequentially, so this one is exact.
             accountId: principal && Number(principal.accountId),

@@ -8,9 +8,9 @@ import { PgInstrumentation } from '@opentelemetry/instrumentation-pg';
 import { detectResources, envDetector, resourceFromAttributes } from '@opentelemetry/resources';
 import { BatchSpanProcessor, NodeTracerProvider } from '@opentelemetry/sdk-trace-node';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import { BRAND } from '../config/brand';
 import { VERSION } from '../config/version';
 
-const SERVICE_NAME = 'petstore';
 /** How long the process waits for the collector before it exits. */
 const FLUSH_TIMEOUT_MS = 1_000;
 /** The suffix that makes the name of a prepared statement unique to a connection (see statement.ts). */
@@ -22,7 +22,7 @@ class Tracing {
 
   /** Creates a span for each request, in the trace named by its `traceparent`, and puts the trace ID into the log. */
   traceRequests(fastify: FastifyInstance): void {
-    const tracer = trace.getTracer(SERVICE_NAME, VERSION);
+    const tracer = trace.getTracer(BRAND.name, VERSION);
     fastify.addHook('onRequest', (request, reply, done) => {
       if (request.routeOptions.config.isProbe) {
         done();
@@ -71,7 +71,7 @@ export function startTracing(): Tracing {
   const protocol = [OTEL_EXPORTER_OTLP_TRACES_PROTOCOL, OTEL_EXPORTER_OTLP_PROTOCOL].find(Boolean);
   const Exporter = protocol === 'http/json' ? JsonExporter : ProtobufExporter;
   const provider = new NodeTracerProvider({
-    resource: resourceFromAttributes({ 'service.name': SERVICE_NAME, 'service.version': VERSION }).merge(
+    resource: resourceFromAttributes({ 'service.name': BRAND.name, 'service.version': VERSION }).merge(
       detectResources({ detectors: [envDetector] }),
     ),
     spanProcessors: [new BatchSpanProcessor(new Exporter())],

@@ -19,7 +19,7 @@ export interface Deprecation {
   readonly documentation: string;
 }
 
-export const DEPRECATION_METADATA = 'petstore:deprecation';
+export const DEPRECATION_METADATA = 'api:deprecation';
 
 /**
  * Adds `Deprecation`, `Sunset` and `Link` to every response of a deprecated operation, including errors of its pipes,

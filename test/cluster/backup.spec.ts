@@ -43,7 +43,7 @@ describe('A database that was backed up, dropped and restored', () => {
       ...{ APP_ENV: 'production', DRAIN_SECONDS: '0' },
       ...{ DATABASE_URL: `${postgres.url}/petstore`, REDIS_URL: redis.url },
     };
-    runCommands(`psql "$MAINTENANCE_URL" -c 'CREATE DATABASE petstore'`);
+    runCommands(`psql "$MAINTENANCE_URL" -c 'CREATE DATABASE "petstore"'`);
     store = await Store.open(env.DATABASE_URL);
     replica = await Replica.start(env);
 

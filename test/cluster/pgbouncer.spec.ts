@@ -36,7 +36,7 @@ describe.each([
     };
     const operator = new pg.Client(postgres.url);
     await operator.connect();
-    await operator.query('CREATE DATABASE petstore');
+    await operator.query('CREATE DATABASE "petstore"');
     if (mode === 'transaction') {
       // As described in docs/operating.md.
       await operator.query(`

@@ -3,6 +3,7 @@ import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import pg from 'pg';
+import { IDENTIFIER } from '../../src/config/brand';
 import { generateSecret } from '../../src/auth/api-key-secret';
 import { findFreePort, runPetstore, Program } from '../support/process';
 import { eventually, Replica } from './support/replica';
@@ -48,7 +49,7 @@ describe('A replica that is starting', () => {
     parseEvents(program).find((line) => line['event.action'] === name);
   const readReasons = ({ program }: Replica) =>
     parseEvents(program).flatMap((line) =>
-      line['event.action'] === 'database_unavailable' ? [(line.petstore as { reason: string }).reason] : [],
+      line['event.action'] === 'database_unavailable' ? [(line[IDENTIFIER] as { reason: string }).reason] : [],
     );
   const createUrl = (user: string, database: string) => `postgres://${user}@127.0.0.1:${postgres.port}/${database}`;
 

@@ -1,6 +1,7 @@
 import { once } from 'node:events';
 import { type AddressInfo, createServer } from 'node:net';
 import { join } from 'node:path';
+import { IDENTIFIER } from '../../src/config/brand';
 import { findFreePort } from '../support/process';
 import { Client } from './support/client';
 import { Collector } from './support/collector';
@@ -155,20 +156,20 @@ describe('A replica', () => {
     expect(logged).toMatchObject([
       {
         'event.action': 'migrated',
-        petstore: { count: expect.any(Number) as number },
+        [IDENTIFIER]: { count: expect.any(Number) as number },
       },
       {
         'event.action': 'started',
         'service.version': '1.0.0',
-        petstore: { port: replica.port, environment: 'production', rateLimitStore: 'redis' },
+        [IDENTIFIER]: { port: replica.port, environment: 'production', rateLimitStore: 'redis' },
       },
       {
         'log.level': 'warn',
         'event.action': 'breaker_opened',
-        petstore: { reason: expect.any(String) as string },
+        [IDENTIFIER]: { reason: expect.any(String) as string },
       },
       { 'log.level': 'warn', 'event.action': 'breaker_closed' },
-      { 'event.action': 'stopping', petstore: { signal: 'SIGTERM' } },
+      { 'event.action': 'stopping', [IDENTIFIER]: { signal: 'SIGTERM' } },
       { 'event.action': 'stopped' },
     ]);
   });

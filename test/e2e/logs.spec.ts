@@ -1,6 +1,7 @@
 import { IncomingMessage, request as httpRequest, ServerResponse } from 'node:http';
 import { Socket } from 'node:net';
 import { Logger } from '@nestjs/common';
+import { IDENTIFIER } from '../../src/config/brand';
 import { Readiness } from '../../src/health';
 import { PetRepository } from '../../src/pets/domain/pet.repository';
 import { ServiceUnavailableError } from '../../src/shared/domain/pet-store-error';
@@ -44,7 +45,7 @@ describe('The log', () => {
         'http.route': '/v1/pets/:petId',
         'http.response.status_code': 404,
         'event.duration': expect.any(Number) as number,
-        petstore: {
+        [IDENTIFIER]: {
           accountId: 1,
           keyFirstCharacters: key.slice('pets_live_'.length, 'pets_live_'.length + 4),
           rateLimitOutcome: 'admitted',
@@ -68,7 +69,7 @@ describe('The log', () => {
     expect(findRequests().map((line) => [line['http.request.id'], line['http.response.status_code']])).toEqual(
       responses.map(({ headers, status }) => [headers['x-request-id'], status]),
     );
-    expect(findRequests().map(({ petstore }) => (petstore as { rateLimitOutcome: string }).rateLimitOutcome)).toEqual([
+    expect(findRequests().map((line) => (line[IDENTIFIER] as { rateLimitOutcome: string }).rateLimitOutcome)).toEqual([
       'unauthenticated',
       'too_many_auth_failures',
       ...Array<string>(60).fill('admitted'),
@@ -77,7 +78,7 @@ describe('The log', () => {
     expect(findRequests().at(-1)).toMatchObject({
       'http.route': 'unmatched',
       'http.response.status_code': 429,
-      petstore: { accountId: 1 },
+      [IDENTIFIER]: { accountId: 1 },
     });
   });
 
@@ -135,8 +136,8 @@ describe('The log', () => {
     server.emit('request', request, new ServerResponse(request));
     await service.get('/v1/pets/1', { key });
     expect(findRequests()).toMatchObject([
-      { message: 'POST /v1/pets 499', petstore: {} },
-      { message: 'GET /v1/pets/:petId 404', petstore: { rateLimitOutcome: 'admitted' } },
+      { message: 'POST /v1/pets 499', [IDENTIFIER]: {} },
+      { message: 'GET /v1/pets/:petId 404', [IDENTIFIER]: { rateLimitOutcome: 'admitted' } },
     ]);
   });
 
@@ -152,7 +153,7 @@ describe('The log', () => {
     expect(findEvents('key_banned')).toMatchObject([
       {
         'log.level': 'warn',
-        petstore: { keyId: 1, accountId: 1, keyFirstCharacters: expect.any(String) as string, bannedUntil },
+        [IDENTIFIER]: { keyId: 1, accountId: 1, keyFirstCharacters: expect.any(String) as string, bannedUntil },
       },
     ]);
   });
@@ -187,8 +188,8 @@ describe('The log', () => {
     await eventually(5_000, () => findReasons().length > 1);
     const [reason, code] = [failure.message, failure.code];
     expect(findReasons()).toMatchObject([
-      { 'log.level': 'warn', 'http.request.id': expect.any(String) as string, petstore: { reason, code } },
-      { 'log.level': 'warn', petstore: { reason, suppressed: 2 } },
+      { 'log.level': 'warn', 'http.request.id': expect.any(String) as string, [IDENTIFIER]: { reason, code } },
+      { 'log.level': 'warn', [IDENTIFIER]: { reason, suppressed: 2 } },
     ]);
   });
 

@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { parse } from 'yaml';
+import { IDENTIFIER } from '../../src/config/brand';
 import { TestService } from '../support/service';
 
 const PROJECT = join(__dirname, '../..');
@@ -31,7 +32,7 @@ describe('The alert rules and the dashboard', () => {
     await service.close();
     const types = new Map([...text.matchAll(/^# TYPE (\S+) (\S+)$/gm)].map(([, name = '', type]) => [name, type]));
     const names = expressions.flatMap((expr) =>
-      [...expr.matchAll(/\b(?:petstore|nodejs|process)_\w+/g)].map(([n]) => n),
+      [...expr.matchAll(new RegExp(`\\b(?:${IDENTIFIER}|nodejs|process)_\\w+`, 'g'))].map(([n]) => n),
     );
     expect(names.length).toBeGreaterThanOrEqual(expressions.length - 2);
     for (const name of names) {

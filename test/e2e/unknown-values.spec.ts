@@ -1,3 +1,4 @@
+import { IDENTIFIER } from '../../src/config/brand';
 import { AccountsService, KeysService } from '../../src/auth';
 import { AccountSchema } from '../../src/auth/persistence/account.schema';
 import { ApiKeySchema } from '../../src/auth/persistence/api-key.schema';
@@ -45,8 +46,7 @@ describe('A value that a newer version of the service stored', () => {
   /** Sends requests with two keys at the same time, so that both keys are looked up together. */
   const listWithBoth = (other: string) =>
     Promise.all([key, other, key, other].map((each) => service.get('/v1/pets', { key: each })));
-  const findWarnings = () =>
-    lines.map((line) => JSON.parse(line) as { 'event.action': string; message: string; petstore: object });
+  const findWarnings = () => lines.map((line) => JSON.parse(line) as { 'event.action': string; message: string });
 
   it.each([
     ['an unknown plan', `plan = 'starter'`, 'starter'],
@@ -68,7 +68,7 @@ describe('A value that a newer version of the service stored', () => {
       {
         'event.action': 'unknown_value',
         message: `This version does not know the limits of the plan "${plan}" of account ${other.id}: its requests get 503.`,
-        petstore: { plan, accountId: Number(other.id) },
+        [IDENTIFIER]: { plan, accountId: Number(other.id) },
       },
     ]);
 

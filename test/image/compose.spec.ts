@@ -2,6 +2,7 @@ import { execFileSync } from 'node:child_process';
 import { existsSync, readFileSync } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
 import { parse } from 'yaml';
+import { BRAND } from '../../src/config/brand';
 import { loadSettings, SETTINGS } from '../../src/config/settings';
 
 const FILE = join(__dirname, '../../docker/compose.yaml');
@@ -59,12 +60,12 @@ describe('compose.yaml', () => {
     expect(Object.fromEntries(inProfile)).toEqual({
       postgres: undefined,
       redis: undefined,
-      petstore: undefined,
+      [BRAND.name]: undefined,
       gateway: undefined,
       prometheus: ['monitoring'],
       grafana: ['monitoring'],
     });
-    expect(services.petstore?.deploy?.replicas).toBe(4);
+    expect(services[BRAND.name]?.deploy?.replicas).toBe(4);
   });
 
   it('pins the version of every image that it does not build', () => {
@@ -116,7 +117,7 @@ describe('compose.yaml', () => {
   );
 
   it('sets only valid settings of the service', () => {
-    const environment = services.petstore?.environment ?? {};
+    const environment = services[BRAND.name]?.environment ?? {};
     expect(Object.keys(SETTINGS)).toEqual(expect.arrayContaining(Object.keys(environment)));
     expect(loadSettings({ APP_ENV: 'production', ...environment })).toMatchObject({
       databaseUrl: 'postgres://petstore:secret@postgres:5432/petstore',
@@ -128,7 +129,7 @@ describe('compose.yaml', () => {
   it('lets Prometheus scrape the metrics port of the replicas', () => {
     const text = readFileSync(join(dirname(FILE), 'monitoring/prometheus.yml'), 'utf8');
     const { scrape_configs: jobs } = parse(text) as { scrape_configs: unknown };
-    const port = Number(services.petstore?.environment?.METRICS_PORT);
+    const port = Number(services[BRAND.name]?.environment?.METRICS_PORT);
     expect(jobs).toMatchObject([{ job_name: 'petstore', dns_sd_configs: [{ names: ['petstore'], type: 'A', port }] }]);
   });
 
@@ -137,7 +138,7 @@ describe('compose.yaml', () => {
   });
 
   it('only refers to existing files', () => {
-    const build = services.petstore?.build;
+    const build = services[BRAND.name]?.build;
     const mounted = entries
       .flatMap(([, { volumes = [] }]) => volumes)
       .map((volume) => volume.split(':', 1)[0] ?? '')

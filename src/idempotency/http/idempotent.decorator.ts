@@ -4,7 +4,7 @@ import { ApiErrors } from '../../shared/openapi/api-errors';
 import { IDEMPOTENCY_KEY, IDEMPOTENCY_KEY_MAX_LENGTH } from '../domain/idempotency-key';
 import { type Exchange, IdempotencyPipe } from './idempotency.pipe';
 
-export const IDEMPOTENT_METADATA = 'petstore:idempotent';
+export const IDEMPOTENT_METADATA = 'api:idempotent';
 
 const InjectOnce = createParamDecorator((_: unknown, context: ExecutionContext): Exchange => {
   const http = context.switchToHttp();

@@ -1,5 +1,6 @@
 import calculateSlot from 'cluster-key-slot';
 import { Cluster, type Redis } from 'ioredis';
+import { BRAND } from '../../config/brand';
 import { InvalidSettingsError, type Settings } from '../../config/settings';
 import { RATE_LIMIT_SETTINGS, type RateLimitSettings } from '../settings/rate-limit-settings';
 import type { Principal } from '../../shared/domain/principal';
@@ -119,7 +120,7 @@ export class RedisUsageStore {
   /** Creates the store that all replicas with these settings share. */
   static create(settings: Settings): RedisUsageStore {
     const { redisUrls, environment } = settings;
-    const { keyPrefix = `petstore:${environment}:` } = settings.get(REDIS_SETTINGS);
+    const { keyPrefix = `${BRAND.name}:${environment}:` } = settings.get(REDIS_SETTINGS);
     const redis = createRedisClient(redisUrls, readTlsOptions(settings));
     return new RedisUsageStore(redis, keyPrefix, settings.get(RATE_LIMIT_SETTINGS));
   }

@@ -28,7 +28,7 @@ const DESCRIPTIONS: Readonly<Record<number, string>> = {
   504: 'An upstream service did not respond in time.',
 };
 
-export const ERROR_CODES_METADATA = 'petstore:error-codes';
+export const ERROR_CODES_METADATA = 'api:error-codes';
 
 /**
  * Documents errors with an example for each code. On a handler, it applies to that operation; on a controller or guard class,
@@ -42,7 +42,7 @@ export function ApiErrors(...codes: ErrorCode[]): MethodDecorator & ClassDecorat
   };
 }
 
-export const OMITTED_ERROR_CODES_METADATA = 'petstore:omitted-error-codes';
+export const OMITTED_ERROR_CODES_METADATA = 'api:omitted-error-codes';
 
 /** Omits errors of a guard from the documentation of an operation that the guard skips. */
 export function OmitApiErrors(...codes: ErrorCode[]): MethodDecorator {

@@ -1,7 +1,7 @@
 import { applyDecorators, SetMetadata } from '@nestjs/common';
 import { ApiTags } from '@nestjs/swagger';
 
-export const API_GROUP_METADATA = 'petstore:api-group';
+export const API_GROUP_METADATA = 'api:api-group';
 
 export interface ApiGroupMetadata {
   readonly name: string;

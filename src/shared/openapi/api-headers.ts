@@ -1,5 +1,6 @@
 import type { HeaderObject, HeadersObject, ParameterObject, SchemaObject } from '@nestjs/swagger';
 import { MAX_REQUEST_LIMIT } from '../domain/allowance';
+import { BEARER_CHALLENGE } from '../http/errors/error.filter';
 import { MAX_URL_LENGTH } from '../http/access/url-check';
 
 /** The longest ban that can be configured, plus a second for rounding. */
@@ -93,15 +94,15 @@ const HEADER_COMPONENTS = {
   'Retry-After': createIntegerHeader('Seconds to wait before the next request.', 1, MAX_WAIT_SECONDS, 42),
   'WWW-Authenticate': createTextHeader(
     'The bearer challenge (RFC 6750).',
-    '^Bearer realm="petstore"(, error="invalid_token")?$',
+    `^${BEARER_CHALLENGE}(, error="invalid_token")?$`,
     64,
-    'Bearer realm="petstore", error="invalid_token"',
+    `${BEARER_CHALLENGE}, error="invalid_token"`,
   ),
   'WWW-Authenticate-Scope': createTextHeader(
     'Present when the API key lacks the required scope (RFC 6750 section 3.1).',
-    '^Bearer realm="petstore", error="insufficient_scope"$',
+    `^${BEARER_CHALLENGE}, error="insufficient_scope"$`,
     64,
-    'Bearer realm="petstore", error="insufficient_scope"',
+    `${BEARER_CHALLENGE}, error="insufficient_scope"`,
     false,
   ),
   'Link-Next': createNextLinkHeader('1'),

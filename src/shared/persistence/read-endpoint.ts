@@ -1,5 +1,6 @@
 import { Injectable, Logger, type OnApplicationBootstrap, type OnApplicationShutdown } from '@nestjs/common';
 import type { Pool } from 'pg';
+import { BRAND } from '../../config/brand';
 import { InvalidSettingsError, Settings } from '../../config/settings';
 import { getErrorMessage } from '../domain/error-message';
 import { DATABASE_SETTINGS } from './database-settings';
@@ -69,7 +70,7 @@ export class ReadEndpoint implements OnApplicationBootstrap, OnApplicationShutdo
     const options = {
       connectionString: url,
       ssl,
-      application_name: 'petstore',
+      application_name: BRAND.name,
       max: poolMax,
       connectionTimeoutMillis: CONNECT_TIMEOUT_MS,
       ...createServerPoolOptions(settings, 'any'),

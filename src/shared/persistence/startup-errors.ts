@@ -1,3 +1,4 @@
+import { BRAND } from '../../config/brand';
 import { getErrorCode } from '../domain/error-message';
 import { isDatabaseUnavailable } from './unavailable-error';
 
@@ -14,7 +15,7 @@ export class MigrationLockedError extends Error {}
 /** The schema lacks migrations that this process may not run. */
 export class SchemaOutdatedError extends Error {
   constructor(missing: readonly string[]) {
-    super(`its schema lacks migrations: ${missing.join(', ')}; the command "petstore migrate" runs them`);
+    super(`its schema lacks migrations: ${missing.join(', ')}; the command "${BRAND.name} migrate" runs them`);
   }
 }
 

@@ -1,3 +1,4 @@
+import { IDENTIFIER } from '../../../src/config/brand';
 import { TestService } from '../../support/service';
 import { Customer } from './support';
 
@@ -12,7 +13,7 @@ describe('The log', () => {
     await service.close();
     const requests = lines.map((line) => JSON.parse(line) as { 'http.route'?: string });
     expect(requests.filter((line) => line['http.route'] === '/v1/store/orders')).toMatchObject([
-      { 'http.response.status_code': 201, petstore: { orderId: id } },
+      { 'http.response.status_code': 201, [IDENTIFIER]: { orderId: id } },
     ]);
   });
 });

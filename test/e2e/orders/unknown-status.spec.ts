@@ -1,3 +1,4 @@
+import { IDENTIFIER } from '../../../src/config/brand';
 import { OrderSchema } from '../../../src/orders/persistence/order.schema';
 import { PetSchema } from '../../../src/pets/persistence/pet.schema';
 import { getCode, TestService } from '../../support/service';
@@ -41,7 +42,7 @@ describe('A status that a newer version of the service stored', () => {
       expect(response.headers['retry-after']).toBe('1');
       expect((await customer.get(third.id)).status).toBe(200);
       expect(lines.map((line) => JSON.parse(line) as unknown)).toMatchObject([
-        { 'event.action': 'unknown_value', petstore: { record: `order ${second.id}`, status: 'returned' } },
+        { 'event.action': 'unknown_value', [IDENTIFIER]: { record: `order ${second.id}`, status: 'returned' } },
       ]);
     });
   });

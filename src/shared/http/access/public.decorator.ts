@@ -1,7 +1,7 @@
 import { type CustomDecorator, type ExecutionContext, SetMetadata } from '@nestjs/common';
 import type { Reflector } from '@nestjs/core';
 
-const PUBLIC_METADATA = 'petstore:public';
+const PUBLIC_METADATA = 'api:public';
 
 /** Makes a route public: no API key, no rate limit. All other routes are protected. */
 export function Public(): CustomDecorator {

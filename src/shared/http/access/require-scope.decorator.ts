@@ -3,7 +3,7 @@ import type { Reflector } from '@nestjs/core';
 import type { FastifyRequest } from 'fastify';
 import type { Scope } from '../../domain/principal';
 
-const REQUIRED_SCOPE_METADATA = 'petstore:required-scope';
+const REQUIRED_SCOPE_METADATA = 'api:required-scope';
 
 /**
  * Declares the scope that an API key needs for an operation. Without it, every method except GET and HEAD needs `write`.

@@ -1,6 +1,7 @@
 import { ServerResponse } from 'node:http';
 import { type ArgumentsHost, Catch, type ExceptionFilter, HttpException, HttpStatus, Logger } from '@nestjs/common';
 import type { FastifyReply } from 'fastify';
+import { BRAND } from '../../../config/brand';
 import type { ErrorCodes } from '../../domain/error-codes';
 import { PetStoreError, ServiceUnavailableError } from '../../domain/pet-store-error';
 import { ErrorCatalog } from './error-catalog';
@@ -10,7 +11,7 @@ import { ServiceUnavailableLogger } from './service-unavailable-logger';
 import { getUrlError } from '../access/url-check';
 
 /** The challenge of every 401 (RFC 6750 section 3). */
-export const BEARER_CHALLENGE = 'Bearer realm="petstore"';
+export const BEARER_CHALLENGE = `Bearer realm="${BRAND.name}"`;
 
 /** The `Retry-After` of a 503, in seconds. */
 const UNAVAILABLE_RETRY_SECONDS = 1;

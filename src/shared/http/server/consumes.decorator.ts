@@ -2,7 +2,7 @@ import { applyDecorators, type ExecutionContext, SetMetadata } from '@nestjs/com
 import type { Reflector } from '@nestjs/core';
 import { ApiConsumes } from '@nestjs/swagger';
 
-const MEDIA_TYPES_METADATA = 'petstore:consumes';
+const MEDIA_TYPES_METADATA = 'api:consumes';
 const JSON_ONLY = ['application/json'];
 
 /** Declares the JSON media types of the body of an operation, such as `application/merge-patch+json`, instead of `application/json`. */

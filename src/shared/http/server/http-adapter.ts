@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { createServer, type IncomingMessage, METHODS, type RequestListener, type Server } from 'node:http';
 import { FastifyAdapter } from '@nestjs/platform-fastify';
 import type { FastifyInstance } from 'fastify';
+import { KEY_PREFIX_PATTERN } from '../../../config/brand';
 import type { Settings } from '../../../config/settings';
 import { getSharedItems } from '../../domain/page';
 import { stringifyJson } from '../../json/json';
@@ -12,7 +13,7 @@ import { ignoreUpgrades } from './upgrade';
 import { MAX_URL_LENGTH, rewriteUrl } from '../access/url-check';
 
 /** A request ID from a gateway is used if it is short, harmless in a log line, and not a misplaced API key. */
-const SAFE_REQUEST_ID = /^(?!.*pets_(live|test)_)[A-Za-z0-9._~+/=:-]{1,128}$/;
+const SAFE_REQUEST_ID = new RegExp(`^(?!.*${KEY_PREFIX_PATTERN})[A-Za-z0-9._~+/=:-]{1,128}$`);
 /** Timeouts for receiving the header fields, and the whole request. */
 const HEADERS_TIMEOUT_MS = 5_000;
 const REQUEST_TIMEOUT_MS = 10_000;

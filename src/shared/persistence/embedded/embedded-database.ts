@@ -115,7 +115,7 @@ export function getEmbeddedDatabaseHost(dataDir: string): string {
   if (Buffer.byteLength(join(directory, SOCKET_NAME)) <= MAX_SOCKET_PATH_BYTES) {
     return directory;
   }
-  return join(tmpdir(), `petstore-${createHash('sha256').update(directory).digest('hex').slice(0, 16)}`);
+  return join(tmpdir(), `pglite-${createHash('sha256').update(directory).digest('hex').slice(0, 16)}`);
 }
 
 /** Creates the template that the first startup copies. Part of the build. */
