@@ -1,5 +1,6 @@
 import { ApiProperty, ApiSchema } from '@nestjs/swagger';
 import { createInt64Schema } from '../../shared/openapi/int64-schema';
+import { createTextSchema } from '../../shared/openapi/text-schema';
 import { type Pet, PET_NAME_MAX_LENGTH, PET_STATUSES, type PetStatus } from '../domain/pet';
 
 /** The status of an animal, as a named schema in the OpenAPI document. */
@@ -24,9 +25,7 @@ export class PetDto {
 
   @ApiProperty({
     description: "The animal's name.",
-    minLength: 1,
-    maxLength: PET_NAME_MAX_LENGTH,
-    pattern: '\\S',
+    ...createTextSchema({ maxLength: PET_NAME_MAX_LENGTH }),
     example: 'Rex',
   })
   readonly name: string;
