@@ -37,6 +37,17 @@ describe('Idempotency-Key on POST /v1/pets', () => {
     expect(await countRows('pets')).toBe(stored);
   });
 
+  it('replays what an older replica stored, which is only the body and Location', async () => {
+    const key = createIdempotencyKey();
+    const first = await create(key);
+    await sql('UPDATE idempotency_records SET status = NULL, headers = NULL WHERE key = $1', [key]);
+    const again = await create(key);
+    expect([again.status, again.text, again.headers.location]).toEqual([201, first.text, first.headers.location]);
+    expect(await sql('SELECT location FROM idempotency_records WHERE key = $1', [key])).toEqual([
+      { location: first.headers.location },
+    ]);
+  });
+
   it('counts a retry against the rate limit', async () => {
     const key = createIdempotencyKey();
     const first = await create(key);

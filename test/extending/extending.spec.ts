@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import {
@@ -267,6 +268,32 @@ describe('A controller of a team', () => {
       (await app.inject({ method: 'POST', url: '/v1/notes/7', headers: { authorization: `Bearer ${key}` } })).headers
         .allow,
     ).toBe('DELETE, PATCH, PUT');
+  });
+
+  it('can set a status and headers, which a retry with the Idempotency-Key returns again', async () => {
+    const queue = (idempotencyKey: string, isPinned: boolean) =>
+      app.inject({
+        method: 'POST',
+        url: '/v1/notes/queued',
+        headers: { authorization: `Bearer ${key}`, 'idempotency-key': idempotencyKey, 'x-request-id': randomUUID() },
+        payload: { title: 'Feed Rex', isPinned },
+      });
+    const removeOwn = ({ headers }: { headers: object }, ...names: string[]) =>
+      Object.fromEntries(Object.entries(headers).filter(([name]) => !names.includes(name)));
+    const volatile = ['x-request-id', 'x-ratelimit-remaining', 'ratelimit', 'date', 'idempotent-replayed'];
+    const [first, again] = [await queue('queue', false), await queue('queue', false)];
+    expect([again.statusCode, again.body, again.headers['idempotent-replayed']]).toEqual([202, first.body, 'true']);
+    expect(again.headers).toMatchObject({ etag: first.headers.etag, 'set-cookie': ['a=1', 'b=2'], 'x-more': 'a' });
+    expect(removeOwn(again, ...volatile)).toEqual(removeOwn(first, ...volatile));
+    expect(again.headers['x-request-id']).not.toBe(first.headers['x-request-id']);
+    expect(again.headers['x-ratelimit-remaining']).toBe(`${Number(first.headers['x-ratelimit-remaining']) - 1}`);
+    const stored: unknown = await app
+      .get(DataSource)
+      .query(`SELECT status, headers FROM idempotency_records WHERE key = 'queue'`);
+    const own = { etag: first.headers.etag, 'set-cookie': ['a=1', 'b=2'], 'x-more': 'a' };
+    expect(stored).toEqual([{ status: 202, headers: own }]);
+    // Headers that no client would accept are not stored.
+    expect([(await queue('more', true)).statusCode, (await queue('more', true)).statusCode]).toEqual([500, 500]);
   });
 
   it('accepts the JSON media types that an operation declares, and no others', async () => {

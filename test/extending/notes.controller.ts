@@ -11,11 +11,13 @@ import {
   Post,
   Put,
   Query,
+  Res,
   UseGuards,
 } from '@nestjs/common';
 import { ApiHeader } from '@nestjs/swagger';
 import { Type } from 'class-transformer';
 import { IsBoolean, IsNumberString, IsOptional, IsString, MaxLength, ValidateNested } from 'class-validator';
+import type { FastifyReply } from 'fastify';
 import { Idempotent, type Once } from '../../src/idempotency';
 import { RequireScope } from '../../src/shared/http/access/require-scope.decorator';
 import { Consumes } from '../../src/shared/http/server/consumes.decorator';
@@ -75,6 +77,23 @@ export class NotesController {
   @Post('once')
   createNoteOnce(@Body() note: CreateNoteDto, @Idempotent() once: Once): Promise<unknown> {
     return once(() => note);
+  }
+
+  @Post('queued')
+  queueNote(
+    @Body() note: CreateNoteDto,
+    @Idempotent() once: Once,
+    @Res({ passthrough: true }) reply: FastifyReply,
+  ): Promise<unknown> {
+    return once(() => {
+      const change = randomUUID();
+      reply
+        .status(202)
+        .header('etag', `"${change}"`)
+        .header('set-cookie', ['a=1', 'b=2'])
+        .header('x-more', note.isPinned ? 'a'.repeat(17_000) : 'a');
+      return { ...note, change };
+    });
   }
 
   @Post('tagged')

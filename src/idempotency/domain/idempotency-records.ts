@@ -10,8 +10,13 @@ export interface IdempotentRequest {
 export interface StoredResponse {
   /** The body, as JSON text. */
   readonly body: string;
-  readonly location: string | null;
+  /** Null if an older version of the service stored the response. */
+  readonly status: number | null;
+  /** The headers that the handler set itself, by lower-case name. */
+  readonly headers: ResponseHeaders;
 }
+
+export type ResponseHeaders = Readonly<Record<string, string | number | string[] | undefined>>;
 
 /** Stores the responses to executed requests for 24 hours. */
 export abstract class IdempotencyRecords {

@@ -4,7 +4,9 @@ import type { FastifyReply, FastifyRequest } from 'fastify';
 import { requirePrincipal } from '../../shared/http/access/request-principal';
 import { parseJson, stringifyJson } from '../../shared/json/json';
 import { parseIdempotencyKey } from '../domain/idempotency-key';
-import { IdempotencyRecords, type IdempotentRequest } from '../domain/idempotency-records';
+import { IdempotencyRecords, type IdempotentRequest, type ResponseHeaders } from '../domain/idempotency-records';
+
+const MAX_HEADERS_LENGTH = 16_384;
 
 /**
  * Executes the work of a request or, if an earlier request had the same `Idempotency-Key`, returns what its work had returned, as JSON has
@@ -34,24 +36,37 @@ export class IdempotencyPipe implements PipeTransform<Exchange, Once> {
 
   private async executeOnce(request: IdempotentRequest, reply: FastifyReply, work: () => unknown): Promise<unknown> {
     let result: unknown;
+    const before = reply.getHeaders();
     const { response, isReplay } = await this.records.executeOnce(request, async () => {
       result = await work();
-      const location = reply.getHeader('location');
       return {
         // A 204 has no body.
         body: result === undefined ? '' : stringifyJson(result),
-        location: typeof location === 'string' ? location : null,
+        status: reply.statusCode,
+        headers: findNewHeaders(before, reply.getHeaders()),
       };
     });
     if (!isReplay) {
       return result;
     }
-    reply.header('idempotent-replayed', 'true');
-    if (response.location !== null) {
-      reply.header('location', response.location);
+    reply.headers(response.headers).header('idempotent-replayed', 'true');
+    if (response.status !== null) {
+      reply.status(response.status);
     }
     return response.body === '' ? undefined : parseJson(response.body);
   }
+}
+
+/**
+ * Finds the headers that the work has set or changed.
+ * @throws Error if they are larger than HTTP clients accept
+ */
+function findNewHeaders(before: ResponseHeaders, after: ResponseHeaders): ResponseHeaders {
+  const headers = Object.fromEntries(Object.entries(after).filter(([name, value]) => value !== before[name]));
+  if (JSON.stringify(headers).length > MAX_HEADERS_LENGTH) {
+    throw new Error(`The headers of an operation with @Idempotent() are larger than ${MAX_HEADERS_LENGTH} bytes.`);
+  }
+  return headers;
 }
 
 function createIdempotentRequest(request: Exchange['request'], key: string): IdempotentRequest {

@@ -3,12 +3,30 @@ import { Injectable } from '@nestjs/common';
 import { redactSecrets } from '../../auth';
 import { TypeOrmUnitOfWork } from '../../shared/persistence/typeorm-unit-of-work';
 import { IdempotencyKeyError } from '../domain/idempotency-errors';
-import { IdempotencyRecords, type IdempotentRequest, type StoredResponse } from '../domain/idempotency-records';
+import {
+  IdempotencyRecords,
+  type IdempotentRequest,
+  type ResponseHeaders,
+  type StoredResponse,
+} from '../domain/idempotency-records';
 
 /** By PostgreSQL's clock, which all replicas share. */
 const IS_EXPIRED = `created_at <= now() - interval '24 hours'`;
 /** The key of the advisory lock for deleting expired records: any number, the same on every replica. */
 export const REMOVAL_LOCK_KEY = 7_383_783;
+
+interface RecordRow {
+  readonly isSame: boolean;
+  readonly body: string;
+  /** All that older replicas store and replay of the headers. */
+  readonly location: string | null;
+  readonly status: number | null;
+  readonly headers: ResponseHeaders | null;
+}
+
+function createLocationHeader(location: string | null): ResponseHeaders {
+  return location === null ? {} : { location };
+}
 
 /** Stores the records in the same database as the resources. Uses SQL, because the adapter depends on locks and conflicts. */
 @Injectable()
@@ -34,20 +52,22 @@ export class PostgresIdempotencyRecords extends IdempotencyRecords {
         [...id, fingerprint],
       );
       if (claimed.length === 0) {
-        const [record]: (StoredResponse & { isSame: boolean })[] = await manager.query(
-          `SELECT fingerprint = $3 AS "isSame", body, location FROM idempotency_records
+        const [record]: RecordRow[] = await manager.query(
+          `SELECT fingerprint = $3 AS "isSame", body, location, status, headers FROM idempotency_records
            WHERE account_id = $1 AND key = $2`,
           [...id, fingerprint],
         );
         if (record?.isSame !== true) {
           throw new IdempotencyKeyError('idempotency_key_reused');
         }
-        return { response: { body: record.body, location: record.location }, isReplay: true };
+        const { body, status, headers, location } = record;
+        return { response: { body, status, headers: headers ?? createLocationHeader(location) }, isReplay: true };
       }
       const response = await execute();
       await manager.query(
-        'UPDATE idempotency_records SET body = $3, location = $4 WHERE account_id = $1 AND key = $2',
-        [...id, response.body, response.location],
+        `UPDATE idempotency_records SET body = $3, location = $4, status = $5, headers = $6
+         WHERE account_id = $1 AND key = $2`,
+        [...id, response.body, response.headers.location, response.status, JSON.stringify(response.headers)],
       );
       return { response, isReplay: false };
     });
