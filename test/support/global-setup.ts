@@ -11,7 +11,7 @@ export default async function globalSetup({ maxWorkers }: Pick<Required<Config>,
   globalThis.testDatabases = [];
   for (let worker = 1; worker <= Number(maxWorkers); worker++) {
     const database = await (serverUrl
-      ? createServerDatabase(serverUrl, `petstore_test_${worker}`)
+      ? createServerDatabase(serverUrl, `petstore_worker_${worker}`)
       : createEmbeddedDatabase());
     process.env[`WORKER_${worker}_DATABASE_URL`] = database.url;
     process.env[`WORKER_${worker}_ADMIN_DATABASE_URL`] = database.adminUrl;
