@@ -1,0 +1,80 @@
+import { type Call, Client, getErrorCode, runConcurrently, filterSuccessful, type Reply } from '../support/client';
+import { Replica } from '../support/replica';
+import { Server } from '../support/servers';
+import { Store } from '../support/store';
+
+const ORDERS = '/v1/store/orders';
+
+describe('On two replicas, fifty concurrent orders for one animal', () => {
+  let postgres: Server;
+  let replicas: Replica[];
+  let store: Store;
+  let clients: readonly [Client, Client];
+
+  beforeAll(async () => {
+    postgres = await Server.startPostgres();
+    store = await Store.open(postgres.url);
+    replicas = await Replica.startAll(2, { DATABASE_URL: postgres.url, DRAIN_SECONDS: '0' });
+    clients = [new Client(await store.createUnlimitedKey()), new Client(await store.createUnlimitedKey())];
+  });
+  afterAll(async () => {
+    clients.forEach((client) => {
+      client.close();
+    });
+    await store.close();
+    await Promise.all(replicas.map(({ program }) => program.kill('SIGKILL')));
+    await postgres.remove();
+  });
+
+  /** Chooses the account and the replica by the index, so that each account uses each replica. */
+  const call = (index: number, request: Call) => {
+    const client = index % 2 === 0 ? clients[0] : clients[1];
+    return client.call(replicas[Math.floor(index / 2) % 2]?.port ?? 0, request);
+  };
+  const addPet = async () =>
+    (JSON.parse((await clients[0].add(replicas[0]?.port ?? 0, 'Rex')).body) as { id: number }).id;
+  const placeOrder = (index: number, petId: number, headers: Record<string, string> = {}) =>
+    call(index, { method: 'POST', path: ORDERS, body: { petId, quantity: 1 + index }, headers });
+
+  it.each([
+    ['without Idempotency-Keys', () => ({})],
+    [
+      'each with its own Idempotency-Key',
+      (petId: number, index: number) => ({ 'idempotency-key': `${petId}-${index}` }),
+    ],
+  ])('place exactly one and make the animal pending, %s', async (_, createHeaders) => {
+    for (let round = 0; round < 5; round++) {
+      const petId = await addPet();
+      const replies = await runConcurrently(50, 50, (index) => placeOrder(index, petId, createHeaders(petId, index)));
+      expect(filterSuccessful(replies).map(({ status }) => status)).toEqual([201]);
+      const others = replies.filter(({ status }) => status !== 201);
+      expect(others.map((reply) => [reply.status, getErrorCode(reply)])).toEqual(
+        Array(49).fill([409, 'pet_not_available']),
+      );
+      await expectOneOrder(petId, replies);
+    }
+  });
+
+  it('place exactly one for one Idempotency-Key, and return it to every caller', async () => {
+    const petId = await addPet();
+    const replies = await runConcurrently(50, 50, (index) =>
+      // Even indexes: one account on both replicas.
+      call(2 * index, { method: 'POST', path: ORDERS, body: { petId }, headers: { 'idempotency-key': 'once' } }),
+    );
+    expect(new Set(replies.map(({ status, body }) => `${status} ${body}`)).size).toBe(1);
+    expect(replies.filter(({ headers }) => headers['idempotent-replayed'] === undefined)).toHaveLength(1);
+    await expectOneOrder(petId, replies);
+  });
+
+  async function expectOneOrder(petId: number, replies: readonly Reply[]): Promise<void> {
+    const [placed] = filterSuccessful(replies);
+    const { id } = JSON.parse(placed?.body ?? '') as { id: number };
+    expect(await store.query('SELECT id FROM orders WHERE pet_id = $1', [petId])).toEqual([{ id: `${id}` }]);
+    expect(await store.query('SELECT status FROM pets WHERE id = $1', [petId])).toEqual([{ status: 'pending' }]);
+    const lists = await Promise.all([0, 1, 2, 3].map((index) => call(index, { path: `${ORDERS}?petId=${petId}` })));
+    const found = lists.map(({ body }) => (JSON.parse(body) as { id: number }[]).map((each) => each.id));
+    // The account that placed the order sees it on both replicas, the other account on none.
+    expect(found.filter(([first]) => first === id)).toHaveLength(2);
+    expect(found.filter((ids) => ids.length === 0)).toHaveLength(2);
+  }
+});
