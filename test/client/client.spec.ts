@@ -118,7 +118,8 @@ describe('The client', () => {
     });
 
     it('over an empty list', async () => {
-      expect(await collect((await startClient()).paginate('listOrders'))).toEqual([]);
+      await service.queryAsAdmin(`UPDATE pets SET status = 'pending' WHERE status = 'sold'`);
+      expect(await collect((await startClient()).paginate('listPets', { query: { status: 'sold' } }))).toEqual([]);
     });
 
     it('and requests a page only when it is needed', async () => {

@@ -18,7 +18,7 @@ import { createPetStore, type ErrorCode, type Schemas } from 'petstore-client';
 const petStore = createPetStore({ baseUrl: '', apiKey: '' });
 export const pet: Promise<Schemas['Pet']> = petStore.createPet({ body: { name: 'Rex', categoryId: 3n } });
 export const pets: Promise<Schemas['Pet'][]> = petStore.listPets();
-export const orders: AsyncIterable<Schemas['Order']> = petStore.paginate('listOrders', { query: { petId: 1n } });
+export const sold: AsyncIterable<Schemas['Pet']> = petStore.paginate('listPets', { query: { status: 'sold' } });
 export const id: Promise<bigint> = petStore
   .withResponse('getPet', { path: { petId: 1n } })
   .then(({ data, requestId }) => (requestId === undefined ? 0n : data.id));

@@ -108,10 +108,13 @@ describe('With the roles of docs/sql/roles.sql', () => {
       const replica = await start({ ...env, MIGRATE_ON_START: 'false' });
       await eventually(10_000, () => replica.isReady());
       await expectEveryOperationToSucceed(replica);
-      // Undo the migration that creates the orders, to apply it again.
-      await store.query(`DROP TABLE orders; DELETE FROM migrations WHERE name LIKE 'CreateOrders%'`);
+      // Undo the migrations of one table, to apply them again.
+      await store.query(
+        `DROP TABLE idempotency_records;
+         DELETE FROM migrations WHERE name ~ '^(CreateIdempotencyRecords|AddResponseHead)'`,
+      );
       const { stdout } = await runPetstore(['migrate', '--json'], { ...env, ...createMigrationEnv(DATABASE) });
-      expect(stdout).toContain('CreateOrders');
+      expect(stdout).toContain('CreateIdempotencyRecords');
       await expectEveryOperationToSucceed(replica);
     });
 
