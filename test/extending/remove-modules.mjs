@@ -7,7 +7,7 @@ import { join, resolve } from 'node:path';
 import process from 'node:process';
 
 const PROJECT = [
-  ...['src', 'test', 'bench', 'clients/typescript', 'ormconfig.ts'],
+  ...['src', 'test', 'bench', 'clients/typescript', 'generators', 'ormconfig.ts'],
   ...['package.json', 'tsconfig.json', '.dependency-cruiser.cjs'],
 ];
 const LIST = 'src/feature-modules.ts';
