@@ -52,7 +52,7 @@ describe('The secret of an API key', () => {
 
   it('is shown as its first 4 random characters', () => {
     const secret = generateSecret('production');
-    expect(getFirstCharacters(secret)).toBe(secret.slice('pets_live_'.length, 'pets_live_'.length + 4));
+    expect(getFirstCharacters(secret)).toBe(secret.slice(-49, -45));
   });
 
   it('is removed from a text, complete or partial', () => {

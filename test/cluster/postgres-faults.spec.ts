@@ -317,7 +317,7 @@ describe('While some statements wait in PostgreSQL', () => {
           case 2:
             return client.add(replica.port, 'Rex');
           default:
-            return client.add(replica.port, 'Rex', { 'idempotency-key': generateSecret('production').slice(11) });
+            return client.add(replica.port, 'Rex', { 'idempotency-key': generateSecret('production').slice(-48) });
         }
       }),
     ]);

@@ -169,7 +169,7 @@ describe('The log', () => {
     await service.get(`/${key}%zz`);
     await service.sendRaw(`GET /${key} HTTP/9\r\nAuthorization: ${key}\r\n\r\n`);
     expect(findRequests()).toHaveLength(6);
-    expect(lines.join('')).not.toContain(key.slice(10, 20));
+    expect(lines.join('')).not.toContain(key.slice(-49, -39));
     expect(lines.join('')).not.toContain(secret);
   });
 
