@@ -26,14 +26,6 @@ export class PetsService {
     return pet;
   }
 
-  /**
-   * Finds an animal and locks it until the end of the unit of work, so that concurrent callers wait for each other. Throws outside a
-   * unit of work, where the lock would end immediately.
-   */
-  findForUpdate(id: bigint): Promise<Pet | null> {
-    return this.pets.findForUpdate(id);
-  }
-
   /** Makes an available animal pending, in the current transaction; of several concurrent calls, exactly one succeeds. */
   reserve(id: bigint): Promise<ReservationResult> {
     return this.pets.reserve(id);

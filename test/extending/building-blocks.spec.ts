@@ -2,7 +2,6 @@ import { BadRequestException, ConflictException } from '@nestjs/common';
 import type { OpenAPIObject } from '@nestjs/swagger';
 import { DataSource } from 'typeorm';
 import { InvalidSettingsError, loadSettings } from '../../src/config/settings';
-import { PetsService } from '../../src/pets';
 import { UnitOfWork } from '../../src/shared/domain/unit-of-work';
 import { Statements } from '../../src/shared/persistence/statements';
 import { convertViolation } from '../../src/shared/persistence/constraint-violation';
@@ -184,25 +183,6 @@ describe('A module added by a team', () => {
       await sql(`ALTER TABLE visits ADD CONSTRAINT no_bath CHECK (note <> 'Bath')`);
       const response = await createVisit({ note: 'Bath' });
       expect([response.status, getCode(response)]).toEqual([500, 'internal_error']);
-    });
-
-    it('a locked animal stays locked until the end of the unit of work', async () => {
-      const [id, pets, unitOfWork] = [await store.addPet(), store.app.get(PetsService), store.app.get(UnitOfWork)];
-      const steps: string[] = [];
-      const work = (name: string) =>
-        unitOfWork.run(async () => {
-          expect(await pets.findForUpdate(id)).toEqual(await pets.get(id));
-          steps.push(name);
-          await pets.get(id);
-          steps.push(name);
-        });
-      await Promise.all(['a', 'b', 'c'].map(work));
-      expect(steps.join('')).toMatch(/^(aa|bb|cc){3}$/);
-      expect(await unitOfWork.run(() => pets.findForUpdate(2n ** 62n))).toBeNull();
-    });
-
-    it('a lock outside a unit of work, where it would end immediately, throws an error', async () => {
-      await expect(store.app.get(PetsService).findForUpdate(await store.addPet())).rejects.toThrow('transaction');
     });
   });
 

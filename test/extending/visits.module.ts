@@ -19,7 +19,6 @@ import { Counter, Registry } from 'prom-client';
 import { integer } from '../../src/config/formats';
 import { declareSettings, Settings } from '../../src/config/settings';
 import { addLogFields, ObservabilityModule } from '../../src/observability';
-import { PetsModule, PetsService } from '../../src/pets';
 import { PageQueryDto } from '../../src/shared/http/pagination/page-query.dto';
 import { decodePageCursor, serializeFilters, setNextLink } from '../../src/shared/http/pagination/pagination';
 import { AtLeastOneOf } from '../../src/shared/http/validation/at-least-one-of.decorator';
@@ -143,7 +142,6 @@ export class VisitsService {
 
   constructor(
     private readonly unitOfWork: TypeOrmUnitOfWork,
-    private readonly pets: PetsService,
     registry: Registry,
     settings: Settings,
   ) {
@@ -161,9 +159,7 @@ export class VisitsService {
     }
     const visit = await this.unitOfWork.run(async () => {
       // Visits of one animal are inserted one at a time: otherwise, they would wait for each other in the exclusion constraint and deadlock.
-      if ((await this.pets.findForUpdate(petId)) === null) {
-        throw new BadRequestException('No animal has this petId.');
-      }
+      await this.unitOfWork.manager.query('SELECT FROM pets WHERE id = $1 FOR NO KEY UPDATE', [petId.toString()]);
       return this.insert([petId.toString(), startsAt, endsAt, note]);
     });
     this.createdVisits.inc();
@@ -260,7 +256,7 @@ export class VisitsController {
 
 /** A module that a team adds, in one file: visits for animals, of which no two of one animal overlap. */
 @Module({
-  imports: [ObservabilityModule, PetsModule],
+  imports: [ObservabilityModule],
   controllers: [VisitsController],
   providers: [VisitsService],
 })

@@ -19,8 +19,6 @@ export abstract class PetRepository {
   abstract find(id: bigint): Promise<Pet | null>;
   /** Returns a page of animals by ascending ID. */
   abstract list(query: PetQuery): Promise<Page<Pet>>;
-  /** Locks an animal until the end of the current transaction; requires one. */
-  abstract findForUpdate(id: bigint): Promise<Pet | null>;
   /** Makes an available animal pending. Of several concurrent calls, the first reserves it; the others wait for that result. */
   abstract reserve(id: bigint): Promise<ReservationResult>;
 }

@@ -1,7 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import type { Repository } from 'typeorm';
 import type { Page } from '../../shared/domain/page';
-import { UnknownValueError } from '../../shared/domain/pet-store-error';
 import { type Table, Tables } from '../../shared/persistence/table';
 import { TypeOrmUnitOfWork } from '../../shared/persistence/typeorm-unit-of-work';
 import { convertUnavailableError } from '../../shared/persistence/unavailable-error';
@@ -19,7 +18,10 @@ export class TypeOrmPetRepository extends PetRepository {
     tables: Tables,
   ) {
     super();
-    this.table = tables.get(PetSchema, { isKnown, listsFromStandby: true });
+    this.table = tables.get(PetSchema, {
+      isKnown: (pet) => hasKnownStatus(PET_STATUSES, 'animal', pet),
+      listsFromStandby: true,
+    });
   }
 
   async add(pet: NewPet): Promise<Pet> {
@@ -32,17 +34,6 @@ export class TypeOrmPetRepository extends PetRepository {
 
   list({ status, ...page }: PetQuery): Promise<Page<Pet>> {
     return this.table.page({ filters: { status }, ...page });
-  }
-
-  findForUpdate(id: bigint): Promise<Pet | null> {
-    // Unlike FOR UPDATE, this does not block inserts of rows that refer to the animal.
-    return convertUnavailableError(async () => {
-      const pet = await this.pets.findOne({ where: { id }, lock: { mode: 'for_no_key_update' } });
-      if (pet !== null && !isKnown(pet)) {
-        throw new UnknownValueError();
-      }
-      return pet;
-    });
   }
 
   reserve(id: bigint): Promise<ReservationResult> {
@@ -58,8 +49,4 @@ export class TypeOrmPetRepository extends PetRepository {
   private get pets(): Repository<Pet> {
     return this.unitOfWork.manager.getRepository(Pet);
   }
-}
-
-function isKnown(pet: Pet): boolean {
-  return hasKnownStatus(PET_STATUSES, 'animal', pet);
 }
