@@ -82,7 +82,8 @@ function createReplacer(brand, target) {
       .filter((field) => brand[field] !== target[field])
       .sort((a, b) => brand[b].length - brand[a].length)
       .map(replaceField),
-    [`${brand.prefix}(?=_(?:live|test|\\(live|\\(\\?:live))`, target.prefix],
+    // Also in regular expressions, and percent-encoded.
+    [`${brand.prefix}(?=[_%5Ff()?:|[\\]]{1,16}(?:live|test))`, target.prefix],
     replaceField('title'),
     // The field of the log with the service's own fields.
     [`(?<=under \`)${from.snake}(?=\`)|${from.snake}(?=\\.(?:[a-z]+[A-Z]|…))`, to.snake],
