@@ -226,9 +226,12 @@ describe('The documentation in a browser', () => {
     const operation = page.locator('#operations-pets-createPet.is-open');
     await operation.getByRole('tab', { name: 'Schema' }).first().click();
     await operation.getByText('[-9223372036854775808, 9223372036854775807]').first().waitFor();
-    const tags = await page.evaluate(`[...document.querySelectorAll('.opblock-tag')].map((tag) => tag.dataset.tag)`);
+    const tags = await page.evaluate<string[]>(
+      `[...document.querySelectorAll('.opblock-tag')].map((tag) => tag.dataset.tag)`,
+    );
     const document = (await (await fetch(`${origin}/openapi.json`)).json()) as OpenAPIObject;
     expect(tags).toEqual(document.tags?.map(({ name }) => name));
+    expect([tags.at(0), tags.at(-1)]).toEqual(['pets', 'rate limits']);
   });
 
   it.each([
