@@ -153,7 +153,7 @@ describe('npm start', () => {
       await first.kill();
 
       await change('docs/limits.md', (text) => `${text}\nA sentence of this fork.\n`);
-      await change('src/start-messages.ts', (text) => text.replace('Pet store, listening', 'Toy store, listening'));
+      await change('src/config/brand.ts', (text) => text.replace("title: 'Pet store'", "title: 'Toy store'"));
       for (const server of await Promise.all([clone.start(), clone.start()])) {
         expect(server.output).toContain('Toy store, listening');
         for (const name of ['', '/getting-started', '/api', '/errors', '/versioning', '/changelog', '/reference']) {
@@ -167,9 +167,7 @@ describe('npm start', () => {
 
     it('builds again if something else has changed dist, and not if a source has an error', async () => {
       await rm(join(clone.directory, 'dist/site/index.html'));
-      await change('dist/src/start-messages.js', (text) =>
-        text.replace('Pet store, listening', 'Toy store, listening'),
-      );
+      await change('dist/src/config/brand.js', (text) => text.replace("title: 'Pet store'", "title: 'Toy store'"));
       const server = await clone.start();
       expect(server.output).toContain('Pet store, listening');
       expect((await readGuide(server, ''))[0]).toBe(200);
