@@ -7,7 +7,7 @@ module.exports = {
   // Nest 12 is published as ES modules only, which Jest does not load: they are compiled like our own code.
   transform: { '^.+\\.(ts|js|mjs)$': '@swc/jest' },
   transformIgnorePatterns: [
-    '/node_modules/(?!(@nestjs|@fastify/cookie|file-type|strtok3|token-types|uint8array-extras|@tokenizer|@borewit|load-esm|cookie|content-disposition)/)',
+    '/node_modules/(?!(@nestjs|@fastify/cookie|jose|file-type|strtok3|token-types|uint8array-extras|@tokenizer|@borewit|load-esm|cookie|content-disposition)/)',
   ],
   // ES modules import each other by the names of the compiled files.
   moduleNameMapper: { '^(\\.\\.?/.*)\\.js$': ['$1.js', '$1'] },

@@ -3,15 +3,15 @@ import { PassportModule } from '@nestjs/passport';
 import { RateLimitingModule } from '../rate-limiting';
 import { AccountsModule } from './accounts.module';
 import { Authenticator } from './authenticator';
-import { BearerStrategy } from './http/bearer.strategy';
+import { API_KEY_STRATEGY, BearerStrategy } from './http/bearer.strategy';
 import { LastUsedTracker } from './last-used-tracker';
 import { ApiKeyCache } from './api-key-cache';
 
 @Module({
   imports: [
     AccountsModule,
-    // One strategy, or a list that is tried in order. Each finds the principal of the request.
-    PassportModule.register({ defaultStrategy: 'bearer' }),
+    // One strategy, or a list that is tried in order, for every operation without `@AuthStrategies()`.
+    PassportModule.register({ defaultStrategy: API_KEY_STRATEGY }),
     RateLimitingModule,
   ],
   providers: [Authenticator, BearerStrategy, LastUsedTracker, ApiKeyCache],

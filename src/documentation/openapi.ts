@@ -1,5 +1,6 @@
 import type { INestApplication, Type } from '@nestjs/common';
 import { ApplicationConfig, Reflector } from '@nestjs/core';
+import { AuthModuleOptions } from '@nestjs/passport';
 import {
   DocumentBuilder,
   type OpenAPIObject,
@@ -8,6 +9,7 @@ import {
   type SchemaObject,
   SwaggerModule,
 } from '@nestjs/swagger';
+import { getAuthStrategies } from '../auth';
 import { BRAND, LIVE_KEY_PREFIX, TEST_KEY_PREFIX } from '../config/brand';
 import { getDocsUrl, removeVersion, type Settings } from '../config/settings';
 import { VERSION } from '../config/version';
@@ -38,6 +40,7 @@ import { discoverRoutes, getDeclaredVersions } from '../shared/http/routing/api-
 import { DEPRECATION_METADATA, type Deprecation } from '../versioning';
 import { addExamples, shareComponents } from './components';
 import { createOperationIds, type Handler, hideOtherRoutes, markHandlers, takeHandler } from './handlers';
+import { addSecurity, API_KEY_SCHEME } from './security';
 
 const KEY_DESCRIPTION = `An API key issued by the operator: \`${LIVE_KEY_PREFIX}…\` in production, \`${TEST_KEY_PREFIX}…\` elsewhere.`;
 
@@ -90,8 +93,11 @@ export function createOpenApiDocument(app: INestApplication, settings: Settings,
     .setVersion(version === '1' ? VERSION : version)
     .setContact(`${BRAND.title} support`, BRAND.supportUrl, BRAND.supportEmail)
     .setLicense('MIT', 'https://opensource.org/license/mit')
-    .addBearerAuth({ type: 'http', scheme: 'bearer', bearerFormat: 'API key', description: KEY_DESCRIPTION }, 'apiKey')
-    .addSecurityRequirements('apiKey');
+    .addBearerAuth(
+      { type: 'http', scheme: 'bearer', bearerFormat: 'API key', description: KEY_DESCRIPTION },
+      API_KEY_SCHEME,
+    )
+    .addSecurityRequirements(API_KEY_SCHEME);
   if (docs !== undefined) {
     builder.setExternalDoc('Guides: first call, errors, rate limits, versions', docs);
   }
@@ -133,6 +139,8 @@ export function createOpenApiDocument(app: INestApplication, settings: Settings,
     const handler = takeHandler(operation, handlers);
     if (handler !== undefined) {
       addDeclarations(operation, app, handler, settings);
+      const targets = [handler.handler, ...handler.controllers] as Type[];
+      addSecurity(document, operation, getAuthStrategies(app.get(Reflector), targets, app.get(AuthModuleOptions)));
       handler.controllers.forEach((controller) => documented.add(controller));
     }
     nameTitledSchemas(operation, schemas);

@@ -1,4 +1,4 @@
-import { type ExecutionContext, Injectable, UnauthorizedException } from '@nestjs/common';
+import { type CanActivate, type ExecutionContext, Injectable, UnauthorizedException } from '@nestjs/common';
 import { Reflector } from '@nestjs/core';
 import { AuthGuard, type AuthGuardAuthenticateOptions, AuthModuleOptions } from '@nestjs/passport';
 import type { FastifyReply, FastifyRequest } from 'fastify';
@@ -10,7 +10,8 @@ import { ApiErrors } from '../../shared/openapi/api-errors';
 import { Authenticator } from '../authenticator';
 import { AuthenticationError } from '../domain/auth-errors';
 import { AuthFailureThrottle } from './auth-failure-throttle';
-import { parseBearerToken } from './bearer.strategy';
+import { getAuthStrategies } from './auth-strategies.decorator';
+import { API_KEY_STRATEGY, parseBearerToken } from './bearer.strategy';
 
 /** Also in a second header, which the HTTP server joins to the first. */
 const BEARER_SCHEME = /(^|, )bearer /i;
@@ -18,39 +19,43 @@ const BEARER_SCHEME = /(^|, )bearer /i;
 const THROTTLE_THRESHOLD = 5;
 
 /**
- * Requires a valid API key, or what another strategy of the AuthModule accepts, on every route that is not `@Public()`. Each failure counts
- * against the client IP address; beyond its limit, failures return 429 instead of 401. A cached key always passes without delay. Any other
+ * Requires a valid API key, or what another strategy of the AuthModule or of `@AuthStrategies()` accepts, on every route that is not
+ * `@Public()`. Each failure counts against the client IP address; beyond its limit, failures return 429 instead of 401. A cached key always passes without delay. Any other
  * request from a client IP address with 5 or more failures in the current minute is delayed. While the queue is full, it is rejected if the
  * address is over its limit, and otherwise continues without delay.
  */
 @Injectable()
 @ApiErrors('missing_api_key', 'invalid_api_key', 'expired_api_key', 'too_many_auth_failures')
-export class ApiKeyGuard extends AuthGuard() {
+export class ApiKeyGuard implements CanActivate {
   private readonly throttle = new AuthFailureThrottle();
+  private readonly passportGuards = new Map<string, CanActivate>();
 
   constructor(
-    options: AuthModuleOptions,
+    private readonly options: AuthModuleOptions,
     private readonly reflector: Reflector,
     private readonly limiter: RateLimiter,
     private readonly authenticator: Authenticator,
-  ) {
-    super(options);
-  }
+  ) {}
 
-  override canActivate(context: ExecutionContext): boolean | Promise<boolean> {
+  canActivate(context: ExecutionContext): boolean | Promise<boolean> {
     if (isPublic(this.reflector, context)) {
       return true;
     }
     const request = context.switchToHttp().getRequest<FastifyRequest>();
-    const token = parseBearerToken(request.headers.authorization);
+    const targets = [context.getHandler(), context.getClass()];
+    const strategies = getAuthStrategies(this.reflector, targets, this.options);
+    const token = strategies.includes(API_KEY_STRATEGY) ? parseBearerToken(request.headers.authorization) : undefined;
     request.principal = token === undefined ? undefined : this.authenticator.findCached(token);
-    return request.principal !== undefined || this.authenticate(context);
+    return request.principal !== undefined || this.authenticate(context, strategies);
   }
 
-  private async authenticate(context: ExecutionContext): Promise<boolean> {
+  private async authenticate(context: ExecutionContext, strategies: readonly string[]): Promise<boolean> {
     await this.throttleAfterFailures(context);
+    const names = strategies.join();
+    const guard = this.passportGuards.get(names) ?? new (createPassportGuard(strategies))(this.options);
+    this.passportGuards.set(names, guard);
     try {
-      return (await super.canActivate(context)) as boolean;
+      return (await guard.canActivate(context)) as boolean;
     } catch (error) {
       if (error instanceof AuthenticationError) {
         await this.countFailure(context, error);
@@ -74,26 +79,6 @@ export class ApiKeyGuard extends AuthGuard() {
     }
   }
 
-  override getAuthenticateOptions(): AuthGuardAuthenticateOptions {
-    return { property: 'principal' satisfies keyof FastifyRequest };
-  }
-
-  /** @param info the challenge of each strategy that failed */
-  override handleRequest<TUser>(error: unknown, user: TUser, info: unknown, context: ExecutionContext): TUser {
-    if (error && !(error instanceof UnauthorizedException)) {
-      throw error as Error;
-    }
-    if (!user) {
-      const { authorization = '' } = context.switchToHttp().getRequest<FastifyRequest>().headers;
-      if (!BEARER_SCHEME.test(authorization)) {
-        throw new AuthenticationError('missing_api_key');
-      }
-      const isExpired = [info].flat().some((each) => typeof each === 'string' && each.includes('expired_api_key'));
-      throw new AuthenticationError(isExpired ? 'expired_api_key' : 'invalid_api_key');
-    }
-    return user;
-  }
-
   private async countFailure(context: ExecutionContext, error: AuthenticationError): Promise<void> {
     const http = context.switchToHttp();
     const request = http.getRequest<FastifyRequest>();
@@ -102,4 +87,29 @@ export class ApiKeyGuard extends AuthGuard() {
     const hasToken = error.code !== 'missing_api_key';
     reply.header('www-authenticate', hasToken ? `${BEARER_CHALLENGE}, error="invalid_token"` : BEARER_CHALLENGE);
   }
+}
+
+/** Creates passport's guard for these strategies, which finds the principal of a request. */
+function createPassportGuard(strategies: readonly string[]) {
+  return class extends AuthGuard([...strategies]) {
+    override getAuthenticateOptions(): AuthGuardAuthenticateOptions {
+      return { property: 'principal' satisfies keyof FastifyRequest };
+    }
+
+    /** @param info the challenge of each strategy that failed */
+    override handleRequest<TUser>(error: unknown, user: TUser, info: unknown, context: ExecutionContext): TUser {
+      if (error && !(error instanceof UnauthorizedException)) {
+        throw error as Error;
+      }
+      if (!user) {
+        const { authorization = '' } = context.switchToHttp().getRequest<FastifyRequest>().headers;
+        if (!BEARER_SCHEME.test(authorization)) {
+          throw new AuthenticationError('missing_api_key');
+        }
+        const isExpired = [info].flat().some((each) => typeof each === 'string' && each.includes('expired_api_key'));
+        throw new AuthenticationError(isExpired ? 'expired_api_key' : 'invalid_api_key');
+      }
+      return user;
+    }
+  };
 }

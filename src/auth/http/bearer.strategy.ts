@@ -5,6 +5,9 @@ import type { Principal } from '../../shared/domain/principal';
 import { Authenticator } from '../authenticator';
 import { AuthenticationError } from '../domain/auth-errors';
 
+/** The name under which passport knows the strategy of API keys. */
+export const API_KEY_STRATEGY = 'bearer';
+
 /** RFC 6750 section 2.1: the scheme in any case (RFC 9110 section 11.1), one or more spaces, a b64token. */
 const BEARER_CREDENTIALS = /^bearer +([A-Za-z0-9._~+/-]+=*)$/i;
 
@@ -15,9 +18,9 @@ export function parseBearerToken(authorization = ''): string | undefined {
   return BEARER_CREDENTIALS.exec(authorization)?.[1];
 }
 
-/** The passport strategy `bearer`: a valid API key in the `Authorization` header. */
+/** The passport strategy of API keys: a valid API key in the `Authorization` header. */
 @Injectable()
-export class BearerStrategy extends PassportStrategy(Strategy) {
+export class BearerStrategy extends PassportStrategy(Strategy, API_KEY_STRATEGY) {
   constructor(private readonly authenticator: Authenticator) {
     super();
   }

@@ -1,0 +1,19 @@
+import type { OpenAPIObject, OperationObject } from '@nestjs/swagger';
+import { API_KEY_STRATEGY } from '../auth';
+
+/** The name of the security scheme of API keys. */
+export const API_KEY_SCHEME = 'apiKey';
+
+const BEARER_SCHEME = { type: 'http', scheme: 'bearer' } as const;
+
+/** Documents the strategies that find the caller of an operation, unless a decorator such as `@ApiBearerAuth()` has documented others. */
+export function addSecurity(document: OpenAPIObject, operation: OperationObject, strategies: readonly string[]): void {
+  const schemes = strategies.map((name) => (name === API_KEY_STRATEGY ? API_KEY_SCHEME : name));
+  if (operation.security !== undefined || schemes.join() === API_KEY_SCHEME) {
+    return;
+  }
+  operation.security = schemes.map((name) => ({ [name]: [] }));
+  const known = document.components?.securitySchemes ?? {};
+  const all = Object.fromEntries(schemes.map((name) => [name, known[name] ?? BEARER_SCHEME]));
+  document.components = { ...document.components, securitySchemes: { ...known, ...all } };
+}
