@@ -10,7 +10,7 @@ module.exports = {
   testPathIgnorePatterns: [],
   globalSetup: undefined,
   globalTeardown: undefined,
-  // The suites measure times and load the machine, so they run one after another.
+  // Some suites measure times, which others would disturb.
   maxWorkers: 1,
   testTimeout: 60_000,
 };

@@ -9,7 +9,7 @@ import { Store } from './support/store';
 const CLIENTS = 48;
 const PETS = 2_000;
 /** Per way to connect. */
-const RESPONSES = 34_000;
+const RESPONSES = Number(process.env.RESPONSES ?? 10_000);
 const FIRST_LIMIT = 1_000_000;
 
 interface Pet {

@@ -1,4 +1,5 @@
 import { type ChildProcess, spawn } from 'node:child_process';
+import { randomInt } from 'node:crypto';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
@@ -80,12 +81,21 @@ export async function startServer(env: Readonly<Record<string, string>>): Promis
   return Object.assign(server, { key: /Demo key\s+(\S+)/.exec(server.stdout)?.[1] ?? '' });
 }
 
+/** Finds a free port below those that the system gives to clients, which could take it before a server of the test does. */
 export async function findFreePort(): Promise<string> {
+  const port = randomInt(10_000, 32_768);
   const server = createServer();
-  await new Promise<void>((listening) => server.listen(0, '127.0.0.1', listening));
-  const address = server.address();
-  await new Promise((closed) => server.close(closed));
-  return String(typeof address === 'object' && address !== null ? address.port : 0);
+  const isFree = await new Promise<boolean>((resolve) => {
+    server.once('error', () => {
+      resolve(false);
+    });
+    server.listen(port, '127.0.0.1', () => {
+      server.close(() => {
+        resolve(true);
+      });
+    });
+  });
+  return isFree ? `${port}` : findFreePort();
 }
 
 /** Creates an environment with the npm settings of the user, but without variables of npm or Jest and programs of the project. */
