@@ -1,9 +1,9 @@
 import { type DynamicModule, Module } from '@nestjs/common';
 import { APP_FILTER, APP_GUARD, APP_PIPE, DiscoveryModule } from '@nestjs/core';
-import { ApiKeyGuard, ScopeGuard } from './auth';
+import { ApiKeyGuard, KnownScopes, ScopeGuard } from './auth';
 import type { Settings } from './config/settings';
 import { ERROR_CATALOG } from './error-catalog';
-import { FEATURE_MODULES } from './feature-modules';
+import { FEATURE_MODULES, SCOPES } from './feature-modules';
 import { HealthModule } from './health';
 import { ObservabilityModule } from './observability';
 import { RateLimitGuard, RateLimitingModule } from './rate-limiting';
@@ -30,13 +30,14 @@ import { createTypeOrmConfig } from './typeorm.config';
   providers: [
     RouteTable,
     { provide: ErrorCatalog, useValue: ERROR_CATALOG },
+    { provide: KnownScopes, useValue: new KnownScopes(SCOPES) },
     ErrorHelp,
     ErrorFilter,
-    // In this order: authentication, rate limits, scope, 404 and 405, body.
+    // In this order: authentication, rate limits, 404 and 405, scope, body.
     { provide: APP_GUARD, useClass: ApiKeyGuard },
     { provide: APP_GUARD, useClass: RateLimitGuard },
-    { provide: APP_GUARD, useClass: ScopeGuard },
     { provide: APP_GUARD, useClass: UnmatchedGuard },
+    { provide: APP_GUARD, useClass: ScopeGuard },
     { provide: APP_GUARD, useClass: RequestBodyGuard },
     { provide: APP_PIPE, useClass: RequestValidationPipe },
     { provide: APP_FILTER, useExisting: ErrorFilter },

@@ -3,6 +3,7 @@ import { IDEMPOTENCY } from './idempotency';
 import { ORDERS } from './orders';
 import { PETS } from './pets';
 import { RATE_LIMIT_USAGE } from './rate-limiting';
+import { GENERAL_SCOPES } from './shared/domain/scope';
 import type { FeatureModule } from './shared/feature-module';
 
 /** The modules with operations, schemas, migrations or errors, in the order of the OpenAPI document. */
@@ -14,3 +15,9 @@ export const FEATURE_MODULES = [
   ORDERS,
   RATE_LIMIT_USAGE,
 ] as const satisfies readonly FeatureModule[];
+
+/** Everything that a key can be granted. */
+export const SCOPES: readonly string[] = [
+  ...GENERAL_SCOPES,
+  ...FEATURE_MODULES.flatMap(({ scopes = [] }: FeatureModule) => scopes),
+];

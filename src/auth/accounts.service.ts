@@ -2,7 +2,7 @@ import { Injectable } from '@nestjs/common';
 import type { Allowance } from '../shared/domain/allowance';
 import { Clock } from '../shared/domain/clock';
 import { UnknownValueError } from '../shared/domain/pet-store-error';
-import type { Principal, Scope } from '../shared/domain/principal';
+import type { Principal } from '../shared/domain/principal';
 import { UnitOfWork } from '../shared/domain/unit-of-work';
 import { type Account, getAllowance, createAccount, type Plan, withPlan } from './domain/account';
 import { AccountRepository } from './domain/account.repository';
@@ -54,7 +54,7 @@ export class AccountsService {
    * Finds the caller that a credential other than an API key, such as a token of an identity provider, stands for.
    * @returns undefined if there is no such account @throws UnknownValueError if this version does not know its plan
    */
-  async findPrincipal(id: bigint, scope: Scope): Promise<Principal | undefined> {
+  async findPrincipal(id: bigint, scopes: readonly string[]): Promise<Principal | undefined> {
     const account = await this.accounts.find(id);
     if (account === null) {
       return undefined;
@@ -64,7 +64,7 @@ export class AccountsService {
       throw new UnknownValueError();
     }
     // Bans are per key. No API key has a negative ID, so all such credentials of the account share a ban.
-    return { accountId: id, keyId: -id, keyFirstCharacters: '', plan: account.plan, scope, allowance, unbanCount: 0 };
+    return { accountId: id, keyId: -id, keyFirstCharacters: '', plan: account.plan, scopes, allowance, unbanCount: 0 };
   }
 
   list(): Promise<Account[]> {

@@ -3,7 +3,8 @@ import { Injectable, Logger, type OnApplicationShutdown } from '@nestjs/common';
 import { Clock } from '../shared/domain/clock';
 import { ExpiringMap } from '../shared/domain/expiring-map';
 import { PetStoreError } from '../shared/domain/pet-store-error';
-import { type Principal, SCOPES } from '../shared/domain/principal';
+import type { Principal } from '../shared/domain/principal';
+import { parseScope } from '../shared/domain/scope';
 import { hashSecret } from './api-key-secret';
 import { reportUnknownValue } from '../shared/unknown-values';
 import { getAllowance } from './domain/account';
@@ -233,13 +234,6 @@ function toPrincipal(
     );
     return undefined;
   }
-  const scope = SCOPES.find((each) => each === key.scope);
-  if (scope === undefined) {
-    reportUnknownValue(
-      { scope: key.scope, keyId, accountId },
-      `the scope ${JSON.stringify(key.scope)} of key ${keyId} of account ${accountId}`,
-      'its requests get 403',
-    );
-  }
-  return { keyId, keyFirstCharacters, accountId, plan, scope, allowance, unbanCount };
+  const scopes = parseScope(key.scope);
+  return { keyId, keyFirstCharacters, accountId, plan, scopes, allowance, unbanCount };
 }

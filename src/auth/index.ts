@@ -5,6 +5,7 @@ import { AddKeyLastUse1795288800000 } from './persistence/add-key-last-use.migra
 import { AddKeyRotation1795288200000 } from './persistence/add-key-rotation.migration';
 import { AddKeyScope1795332600000 } from './persistence/add-key-scope.migration';
 import { AddKeyUnbans1795292400000 } from './persistence/add-key-unbans.migration';
+import { AllowScopeSets1795780800000 } from './persistence/allow-scope-sets.migration';
 import { ApiKeySchema } from './persistence/api-key.schema';
 import { CreateAuthChanges1795296000000 } from './persistence/create-auth-changes.migration';
 import { CreateAuditEntries1795287600000 } from './persistence/create-audit-entries.migration';
@@ -30,7 +31,7 @@ export { getApiKeyPrefix, redactSecrets } from './api-key-secret';
 export { ApiKeyGuard } from './http/api-key.guard';
 export { AuthStrategies, getAuthStrategies } from './http/auth-strategies.decorator';
 export { API_KEY_STRATEGY } from './http/bearer.strategy';
-export { ScopeGuard } from './http/scope.guard';
+export { KnownScopes, ScopeGuard } from './http/scope.guard';
 export { type IssuedKey, KeysService } from './keys.service';
 
 export const AUTH = {
@@ -44,6 +45,7 @@ export const AUTH = {
     AddKeyUnbans1795292400000,
     CreateAuthChanges1795296000000,
     AddKeyScope1795332600000,
+    AllowScopeSets1795780800000,
   ],
   errors: AUTH_ERROR_ENTRIES,
 };

@@ -1,7 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import { Settings } from '../config/settings';
 import { Clock } from '../shared/domain/clock';
-import type { Scope } from '../shared/domain/principal';
 import { UnitOfWork } from '../shared/domain/unit-of-work';
 import { AccountsService } from './accounts.service';
 import { getFirstCharacters, generateSecret, hashSecret } from './api-key-secret';
@@ -34,7 +33,7 @@ export class KeysService {
   ) {}
 
   /** @throws NotFoundError, InvalidKeyError */
-  create(accountId: bigint, expiresAt: Date | null = null, scope: Scope = 'write'): Promise<IssuedKey> {
+  create(accountId: bigint, expiresAt: Date | null = null, scope = 'write'): Promise<IssuedKey> {
     return this.unitOfWork.run(async () => {
       await this.accounts.get(accountId);
       const issued = await this.issue(accountId, scope, expiresAt);
@@ -103,7 +102,7 @@ export class KeysService {
   }
 
   /** Takes effect on every replica within a second. @throws NotFoundError, KeyStateError */
-  setScope(keyId: bigint, scope: Scope): Promise<ApiKey> {
+  setScope(keyId: bigint, scope: string): Promise<ApiKey> {
     return this.unitOfWork.run(async () => {
       const old = await this.findForUpdate(keyId);
       const key = withScope(old, scope, this.clock.now());

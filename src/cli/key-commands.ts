@@ -1,6 +1,6 @@
-import { Argument, type Command, Option } from 'commander';
+import { Argument, type Command, InvalidArgumentError, Option } from 'commander';
 import { DEFAULT_GRACE_MS } from '../auth';
-import { type Scope, SCOPES } from '../shared/domain/principal';
+import { SCOPES } from '../feature-modules';
 import { type JsonOption, parseDuration, parseId, parseTime } from './arguments';
 import { readSharedUsage } from './rate-limit-usage';
 import type { Printer } from './printer';
@@ -15,7 +15,7 @@ interface ExpiresOption {
 }
 
 interface ScopeOption {
-  readonly scope: Scope;
+  readonly scope?: readonly string[];
 }
 
 /** Adds the commands for API keys. */
@@ -23,13 +23,13 @@ export function addKeyCommands(program: Command, printer: Printer): void {
   const keys = program.command('keys').description('manage the API keys of accounts');
   addAccountArgument(keys.command('create'))
     .description('issue a key, which is printed once and never stored')
-    .addOption(new Option('--scope <scope>', 'what the key can do').choices(SCOPES).default('write'))
+    .addOption(createScopeOption())
     .addOption(createExpiresOption())
     .action((argument: bigint | undefined, options: AccountOption & ExpiresOption & ScopeOption, command: Command) => {
-      const { expires, scope, json } = options;
+      const { expires, scope = ['write'], json } = options;
       const id = requireAccountId(argument, options, command);
       return printer.printOne(json, async (services) => {
-        const { key, secret } = await services.keys.create(id, expires, scope);
+        const { key, secret } = await services.keys.create(id, expires, joinScopes(scope));
         return { ...createKeyView(services, json, key), key: secret };
       });
     });
@@ -69,11 +69,11 @@ export function addKeyCommands(program: Command, printer: Printer): void {
     .command('set-scope')
     .description('change the scope of a key; takes effect on every replica within a second')
     .argument('<key-id>', 'ID of the key', parseId)
-    .addArgument(new Argument('<scope>', 'what the key can do').choices(SCOPES))
+    .addArgument(new Argument('<scope...>', 'what the key can do').choices(SCOPES))
     .option('--json', 'print one JSON value')
-    .action((id: bigint, scope: Scope, { json }: JsonOption) =>
+    .action((id: bigint, scopes: readonly string[], { json }: JsonOption) =>
       printer.printOne(json, async (services) =>
-        createKeyView(services, json, await services.keys.setScope(id, scope)),
+        createKeyView(services, json, await services.keys.setScope(id, joinScopes(scopes))),
       ),
     );
   keys
@@ -116,4 +116,23 @@ function createExpiresOption(): Option {
     '--expires <time>',
     'when the new key expires: a date (at 00:00 UTC), or a time with a time zone',
   ).argParser(parseTime);
+}
+
+/** The option can be repeated, and also followed by the argument of the command, which a variadic option would take. */
+function createScopeOption(): Option {
+  const choices = SCOPES.join(', ');
+  return new Option(
+    '--scope <scope>',
+    `what the key can do; repeat it for several scopes (choices: ${choices}; default: write)`,
+  ).argParser((scope, others: readonly string[] = []) => {
+    if (!SCOPES.includes(scope)) {
+      throw new InvalidArgumentError(`Allowed choices are ${choices}.`);
+    }
+    return [...others, scope];
+  });
+}
+
+/** Joins scopes as they are stored (RFC 6749 section 3.3). */
+function joinScopes(scopes: readonly string[]): string {
+  return [...new Set(scopes)].join(' ');
 }

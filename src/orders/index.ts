@@ -7,5 +7,6 @@ export const ORDERS = {
   module: OrdersModule,
   schemas: [OrderSchema],
   migrations: [CreateOrders1795291200000],
+  scopes: ['orders:read', 'orders:write'],
   errors: ORDER_ERROR_ENTRIES,
 };

@@ -10,4 +10,6 @@ export interface FeatureModule {
   /** In any order: the number at the end of their names decides. */
   readonly migrations?: readonly Type<MigrationInterface>[];
   readonly errors?: ErrorEntries;
+  /** The scopes that its operations require, such as `orders:read` and `orders:write`, beside `read` and `write`. */
+  readonly scopes?: readonly string[];
 }

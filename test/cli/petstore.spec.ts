@@ -209,6 +209,19 @@ describe('The petstore command', () => {
     expect(await listScopes()).toEqual(['read', 'write', 'write']);
   });
 
+  it('gives a key several scopes, also those of modules', async () => {
+    const { id: accountId } = await readJson<{ id: number }>('accounts create --name Acme --plan free');
+    const created = await readJson<{ id: number }>(`keys create --scope read --scope orders:write ${accountId}`);
+    expect(created).toMatchObject({ scope: 'read orders:write' });
+    expect(await readJson(`keys rotate ${created.id}`)).toMatchObject({ scope: 'read orders:write' });
+    expect(await readJson(`keys set-scope ${created.id} orders:read read orders:read`)).toMatchObject({
+      scope: 'orders:read read',
+    });
+    expect((await runCommand(`keys create ${accountId} --scope order:write`)).stderr).toContain(
+      'Allowed choices are read, write, orders:read, orders:write.',
+    );
+  });
+
   it('cannot set the scope of a revoked key', async () => {
     const { id: accountId } = await readJson<{ id: number }>('accounts create --name Acme --plan free');
     const { id } = await readJson<{ id: number }>(`keys create ${accountId}`);
@@ -364,6 +377,8 @@ describe('The petstore command', () => {
     'keys create 1 --scope all',
     'keys set-scope 1',
     'keys set-scope 1 all',
+    'keys set-scope 1 read all',
+    'keys create 1 --scope read --scope all',
     'keys rotate 1 --grace 24',
     'keys rotate 1 --grace -1h',
     'keys rotate 1 --grace 1w',

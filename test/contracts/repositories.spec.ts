@@ -192,7 +192,8 @@ describe('The repositories', () => {
     `INSERT INTO api_keys (account_id, hash, first_characters, created_at) VALUES (999, sha256('a'), 'abcd', now())`,
     `INSERT INTO api_keys (account_id, hash, first_characters, created_at) VALUES (1, 'short', 'abcd', now())`,
     'UPDATE api_keys SET replaced_by = id, expires_at = now()',
-    `UPDATE api_keys SET scope = 'all'`,
+    `UPDATE api_keys SET scope = 'read,write'`,
+    `UPDATE api_keys SET scope = ' read'`,
     'UPDATE api_keys SET replaced_by = 1, expires_at = null WHERE id <> 1',
   ])('have their rules enforced by the database: it rejects %s', async (sql) => {
     await expect(service.app.get(DataSource).query(sql)).rejects.toThrow(/violates|null value/);

@@ -2,6 +2,9 @@ import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { ModulesContainer } from '@nestjs/core';
 import { DataSource } from 'typeorm';
+import { SCOPES } from '../../src/feature-modules';
+import { getDeclaredScope } from '../../src/shared/http/access/require-scope.decorator';
+import { discoverRoutes } from '../../src/shared/http/routing/api-versions';
 import { TestService } from '../support/service';
 
 const SRC = join(__dirname, '../../src');
@@ -36,5 +39,11 @@ describe('The service', () => {
     }
     expect(files.length).toBeGreaterThan(0);
     expect(forgotten).toEqual([]);
+  });
+
+  it('requires no scope that no module brings', () => {
+    const required = discoverRoutes(service.app).flatMap(({ handler }) => getDeclaredScope(handler) ?? []);
+    expect(required).toContain('orders:write');
+    expect(required.filter((scope) => !SCOPES.includes(scope))).toEqual([]);
   });
 });

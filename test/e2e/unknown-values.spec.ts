@@ -98,7 +98,7 @@ describe('A value that a newer version of the service stored', () => {
     expect([getCode(created), parseRateLimit(created).remaining]).toEqual(['insufficient_scope', 57]);
     expect(created.headers['www-authenticate']).toBe('Bearer realm="petstore", error="insufficient_scope"');
     expect(findWarnings().map(({ message }) => message)).toEqual([
-      `This version does not know the scope "admin" of key ${other.key.id} of account ${other.id}: its requests get 403.`,
+      `This version does not know the scope "admin" of key ${other.key.id} of account ${other.id}: it grants nothing.`,
     ]);
   });
 

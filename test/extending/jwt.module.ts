@@ -25,7 +25,7 @@ export class JwtStrategy extends PassportStrategy(Strategy, 'jwt') {
   }
 
   validate({ account_id: id }: Claims): Promise<Principal | undefined> | false {
-    return typeof id === 'string' && /^[1-9]\d{0,17}$/.test(id) && this.accounts.findPrincipal(BigInt(id), 'read');
+    return typeof id === 'string' && /^[1-9]\d{0,17}$/.test(id) && this.accounts.findPrincipal(BigInt(id), ['read']);
   }
 }
 

@@ -30,7 +30,7 @@ export class PartnerStrategy extends PassportStrategy(Strategy, 'partner') {
       keyFirstCharacters: 'partner',
       plan: 'business',
       allowance: { perMinute: 1_000, perDay: 100_000 },
-      scope: 'read',
+      scopes: ['read'],
       unbanCount: 0,
     };
   }

@@ -13,7 +13,7 @@ export function createPrincipal(
     keyId,
     keyFirstCharacters: 'abcd',
     plan: 'enterprise',
-    scope: 'write',
+    scopes: ['write'],
     allowance: { perMinute, perDay },
     unbanCount,
   };

@@ -1,5 +1,4 @@
 import { MAX_TIME } from '../../shared/domain/date-time';
-import type { Scope } from '../../shared/domain/principal';
 
 const DAY_MS = 86_400_000;
 
@@ -15,7 +14,7 @@ export class ApiKey {
     readonly hash: Buffer,
     /** The first 4 random characters of the key, after its prefix, by which people recognize it. */
     readonly firstCharacters: string,
-    /** May be a scope of a newer version, which this version does not know. */
+    /** Names separated by spaces. This version may not know some of them, which then grant nothing. */
     readonly scope: string,
     readonly createdAt: Date,
     readonly expiresAt: Date | null,
@@ -108,7 +107,7 @@ export function unbanKey(key: ApiKey, now: number): ApiKey {
 }
 
 /** Returns the key with another scope. @throws KeyStateError if the key is expired or revoked */
-export function withScope(key: ApiKey, scope: Scope, now: number): ApiKey {
+export function withScope(key: ApiKey, scope: string, now: number): ApiKey {
   requireValid(key, now, 'its scope cannot be changed');
   return { ...key, scope };
 }

@@ -1,32 +1,45 @@
 import { type CanActivate, type ExecutionContext, Injectable } from '@nestjs/common';
-import { Reflector } from '@nestjs/core';
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import { type Scope, SCOPES } from '../../shared/domain/principal';
+import type { Principal } from '../../shared/domain/principal';
+import { includesScope } from '../../shared/domain/scope';
 import { getRequiredScope } from '../../shared/http/access/require-scope.decorator';
 import { BEARER_CHALLENGE } from '../../shared/http/errors/error.filter';
 import { ApiErrors } from '../../shared/openapi/api-errors';
+import { reportUnknownValue } from '../../shared/unknown-values';
 import { InsufficientScopeError } from '../domain/auth-errors';
 
+/** The scopes of the service and of its modules. */
+export class KnownScopes {
+  constructor(readonly names: readonly string[]) {}
+}
+
 /**
- * Rejects operations that the scope of the API key does not include (RFC 6750 section 3.1). `@Public()` routes have no key.
+ * Rejects operations whose scope the API key does not grant (RFC 6750 section 3.1). `@Public()` routes have no key.
  */
 @Injectable()
 @ApiErrors('insufficient_scope')
 export class ScopeGuard implements CanActivate {
-  constructor(private readonly reflector: Reflector) {}
+  constructor(private readonly known: KnownScopes) {}
 
   canActivate(context: ExecutionContext): boolean {
     const http = context.switchToHttp();
     const { principal } = http.getRequest<FastifyRequest>();
-    if (principal !== undefined && !includesScope(principal.scope, getRequiredScope(this.reflector, context))) {
+    if (principal !== undefined && !includesScope(principal.scopes, getRequiredScope(context))) {
+      this.reportUnknownScopes(principal);
       const challenge = `${BEARER_CHALLENGE}, error="insufficient_scope"`;
       http.getResponse<FastifyReply>().header('www-authenticate', challenge);
       throw new InsufficientScopeError();
     }
     return true;
   }
-}
 
-function includesScope(scope: Scope | undefined, required: Scope): boolean {
-  return scope !== undefined && SCOPES.indexOf(scope) >= SCOPES.indexOf(required);
+  private reportUnknownScopes({ scopes, keyId, accountId }: Principal): void {
+    for (const scope of scopes.filter((each) => !this.known.names.includes(each))) {
+      reportUnknownValue(
+        { scope, keyId, accountId },
+        `the scope ${JSON.stringify(scope)} of key ${keyId} of account ${accountId}`,
+        'it grants nothing',
+      );
+    }
+  }
 }

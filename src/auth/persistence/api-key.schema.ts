@@ -1,5 +1,4 @@
 import { EntitySchema } from 'typeorm';
-import { SCOPES } from '../../shared/domain/principal';
 import { bigintColumn, identityColumn } from '../../shared/persistence/columns';
 import { ApiKey } from '../domain/api-key';
 
@@ -37,7 +36,7 @@ export const ApiKeySchema = new EntitySchema<ApiKey>({
     },
   ],
   checks: [
-    { name: 'api_keys_scope_check', expression: `scope IN ('${SCOPES.join("', '")}')` },
+    { name: 'api_keys_scope_check', expression: `scope ~ '^[a-z0-9:_-]+( [a-z0-9:_-]+)*$'` },
     { name: 'api_keys_hash_check', expression: 'octet_length(hash) = 32' },
     { name: 'api_keys_first_characters_check', expression: 'char_length(first_characters) = 4' },
     { name: 'api_keys_check', expression: 'replaced_by <> id' },

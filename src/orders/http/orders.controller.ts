@@ -32,6 +32,7 @@ export class OrdersController {
 
   @Get()
   @Stability('experimental')
+  @RequireScope('orders:read')
   @ApiOperation({
     summary: 'List orders',
     description:
@@ -58,7 +59,7 @@ export class OrdersController {
 
   @Post()
   @Stability('experimental')
-  @RequireScope('write')
+  @RequireScope('orders:write')
   @ApiOperation({
     summary: 'Place an order',
     description:
@@ -91,6 +92,7 @@ export class OrdersController {
 
   @Get(':orderId')
   @Stability('experimental')
+  @RequireScope('orders:read')
   @ApiOperation({
     summary: 'Get an order',
     description: "Returns one of the account's orders by its `id`.",

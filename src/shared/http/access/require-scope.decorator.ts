@@ -1,19 +1,21 @@
 import { type CustomDecorator, type ExecutionContext, SetMetadata } from '@nestjs/common';
-import type { Reflector } from '@nestjs/core';
 import type { FastifyRequest } from 'fastify';
-import type { Scope } from '../../domain/principal';
 
 const REQUIRED_SCOPE_METADATA = 'api:required-scope';
 
 /**
- * Declares the scope that an API key needs for an operation. Without it, every method except GET and HEAD needs `write`.
+ * Declares the scope that an API key needs for an operation: one that its module brings. Without it, GET and HEAD need `read`, and other
+ * methods need `write`.
  */
-export function RequireScope(scope: Scope): CustomDecorator {
+export function RequireScope(scope: string): CustomDecorator {
   return SetMetadata(REQUIRED_SCOPE_METADATA, scope);
 }
 
-export function getRequiredScope(reflector: Reflector, context: ExecutionContext): Scope {
-  const declared = reflector.get<Scope | undefined>(REQUIRED_SCOPE_METADATA, context.getHandler());
+export function getDeclaredScope(handler: object): string | undefined {
+  return Reflect.getMetadata(REQUIRED_SCOPE_METADATA, handler) as string | undefined;
+}
+
+export function getRequiredScope(context: ExecutionContext): string {
   const { method } = context.switchToHttp().getRequest<FastifyRequest>();
-  return declared ?? (method === 'GET' || method === 'HEAD' ? 'read' : 'write');
+  return getDeclaredScope(context.getHandler()) ?? (method === 'GET' || method === 'HEAD' ? 'read' : 'write');
 }

@@ -3,7 +3,6 @@ import { RouteConfig } from '@nestjs/platform-fastify';
 import { ApiExcludeController } from '@nestjs/swagger';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { PetStoreError } from '../../domain/pet-store-error';
-import { RequireScope } from '../access/require-scope.decorator';
 import { createMethodNotAllowedError, RouteTable } from './route-table';
 import { getUrlError } from '../access/url-check';
 
@@ -15,7 +14,6 @@ import { getUrlError } from '../access/url-check';
 @Controller({ version: '1' })
 export class UnmatchedController {
   @All(['/', '*'])
-  @RequireScope('read')
   @RouteConfig({ isCatchAll: true })
   reject(): void {
     // UnmatchedGuard has thrown an error.
