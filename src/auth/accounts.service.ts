@@ -9,7 +9,7 @@ import { AccountRepository } from './domain/account.repository';
 import { AuditTrail } from './domain/audit-trail';
 import { NotFoundError } from './domain/not-found-error';
 
-/** Creates and lists accounts, and sets their plans. */
+/** Creates, lists, suspends and resumes accounts, and sets their plans. */
 @Injectable()
 export class AccountsService {
   constructor(
@@ -45,6 +45,30 @@ export class AccountsService {
     });
   }
 
+  /** Rejects all keys of the account on every replica within a second, until `resume`. @throws NotFoundError */
+  suspend(id: bigint): Promise<Account> {
+    return this.setSuspended(id, new Date(this.clock.now()));
+  }
+
+  /** Accepts the keys of a suspended account again, on every replica within a second. @throws NotFoundError */
+  resume(id: bigint): Promise<Account> {
+    return this.setSuspended(id, null);
+  }
+
+  private setSuspended(id: bigint, suspendedAt: Date | null): Promise<Account> {
+    return this.unitOfWork.run(async () => {
+      const account = requireAccount(await this.accounts.findForUpdate(id), id);
+      if ((account.suspendedAt === null) === (suspendedAt === null)) {
+        return account;
+      }
+      const changed = { ...account, suspendedAt };
+      await this.accounts.save(changed);
+      const action = suspendedAt === null ? 'account_resumed' : 'account_suspended';
+      await this.audit.record({ action, accountId: id, keyId: null, details: {} });
+      return changed;
+    });
+  }
+
   /** @throws NotFoundError */
   async get(id: bigint): Promise<Account> {
     return requireAccount(await this.accounts.find(id), id);
@@ -64,7 +88,9 @@ export class AccountsService {
       throw new UnknownValueError();
     }
     // Bans are per key. No API key has a negative ID, so all such credentials of the account share a ban.
-    return { accountId: id, keyId: -id, keyFirstCharacters: '', plan: account.plan, scopes, allowance, unbanCount: 0 };
+    const { plan, suspendedAt } = account;
+    const isSuspended = suspendedAt !== null;
+    return { accountId: id, keyId: -id, keyFirstCharacters: '', plan, isSuspended, scopes, allowance, unbanCount: 0 };
   }
 
   list(): Promise<Account[]> {

@@ -222,7 +222,7 @@ function toFoundKey({ key, account }: KeyWithAccount): FoundKey {
 
 function toPrincipal(
   key: KeyWithAccount['key'],
-  { plan, ...limits }: KeyWithAccount['account'],
+  { plan, suspendedAt, ...limits }: KeyWithAccount['account'],
 ): Principal | undefined {
   const { id: keyId, firstCharacters: keyFirstCharacters, accountId, unbanCount } = key;
   const allowance = getAllowance({ plan, ...limits });
@@ -235,5 +235,14 @@ function toPrincipal(
     return undefined;
   }
   const scopes = parseScope(key.scope);
-  return { keyId, keyFirstCharacters, accountId, plan, scopes, allowance, unbanCount };
+  return {
+    keyId,
+    keyFirstCharacters,
+    accountId,
+    plan,
+    isSuspended: suspendedAt !== null,
+    scopes,
+    allowance,
+    unbanCount,
+  };
 }

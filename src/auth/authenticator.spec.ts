@@ -51,7 +51,7 @@ class SingleKeyRepository {
       revokedAt,
       unbanCount: 0,
     };
-    const account = { plan, perMinute: null, perDay: null };
+    const account = { plan, perMinute: null, perDay: null, suspendedAt: null };
     return { keys: hashes.some((each) => each.equals(hash)) ? [{ key, account }] : [], source };
   }
 

@@ -1,6 +1,7 @@
 import { AuthModule } from './auth.module';
 import { AUTH_ERROR_ENTRIES } from './http/auth-error-entries';
 import { AccountSchema } from './persistence/account.schema';
+import { AddAccountSuspension1795784400000 } from './persistence/add-account-suspension.migration';
 import { AddKeyLastUse1795288800000 } from './persistence/add-key-last-use.migration';
 import { AddKeyRotation1795288200000 } from './persistence/add-key-rotation.migration';
 import { AddKeyScope1795332600000 } from './persistence/add-key-scope.migration';
@@ -46,6 +47,7 @@ export const AUTH = {
     CreateAuthChanges1795296000000,
     AddKeyScope1795332600000,
     AllowScopeSets1795780800000,
+    AddAccountSuspension1795784400000,
   ],
   errors: AUTH_ERROR_ENTRIES,
 };

@@ -30,6 +30,22 @@ export function addAccountCommands(program: Command, printer: Printer): void {
       ),
     );
   accounts
+    .command('suspend')
+    .description('reject all keys of an account until it is resumed; takes effect on every replica within a second')
+    .argument('<account-id>', 'ID of the account', parseId)
+    .option('--json', 'print one JSON value')
+    .action((id: bigint, { json }: JsonOption) =>
+      printer.printOne(json, async (services) => createAccountView(await services.accounts.suspend(id))),
+    );
+  accounts
+    .command('resume')
+    .description('accept the keys of a suspended account again; takes effect on every replica within a second')
+    .argument('<account-id>', 'ID of the account', parseId)
+    .option('--json', 'print one JSON value')
+    .action((id: bigint, { json }: JsonOption) =>
+      printer.printOne(json, async (services) => createAccountView(await services.accounts.resume(id))),
+    );
+  accounts
     .command('show')
     .description('show an account, its limits, its number of keys, and its rate limit usage')
     .argument('<account-id>', 'ID of the account', parseId)

@@ -13,9 +13,17 @@ import type { View } from './printer';
 import type { Services } from './services';
 
 export function createAccountView(account: Account): View {
-  const { id, name, plan, createdAt } = account;
+  const { id, name, plan, createdAt, suspendedAt } = account;
   const { perMinute, perDay } = getAllowance(account) ?? account;
-  return { id, name, plan, perMinute, perDay, createdAt: createdAt.toISOString() };
+  return {
+    id,
+    name,
+    plan,
+    perMinute,
+    perDay,
+    createdAt: createdAt.toISOString(),
+    suspendedAt: formatTime(suspendedAt),
+  };
 }
 
 export function createAccountWithKeysView(account: Account, keys: readonly ApiKey[], now: number): View {

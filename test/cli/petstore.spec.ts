@@ -222,6 +222,15 @@ describe('The petstore command', () => {
     );
   });
 
+  it('suspends and resumes an account', async () => {
+    const { id } = await readJson<{ id: number }>('accounts create --name Acme --plan free');
+    const isTime = expect.stringMatching(/^\d{4}-.*Z$/) as string;
+    expect(await readJson(`accounts suspend ${id}`)).toMatchObject({ id, suspendedAt: isTime });
+    expect(await readJson(`accounts show ${id}`)).toMatchObject({ id, suspendedAt: isTime });
+    expect(await readJson(`accounts resume ${id}`)).toMatchObject({ id, suspendedAt: null });
+    expect((await runCommand('accounts suspend 999999')).stderr).toBe('error: No account has the ID 999999.\n');
+  });
+
   it('cannot set the scope of a revoked key', async () => {
     const { id: accountId } = await readJson<{ id: number }>('accounts create --name Acme --plan free');
     const { id } = await readJson<{ id: number }>(`keys create ${accountId}`);
@@ -280,7 +289,7 @@ describe('The petstore command', () => {
     await runCommand('accounts create --name Gamma --plan pro');
     const { code, stdout } = await runCommand('accounts list');
     expect(code).toBe(0);
-    expect(stdout).toMatch(/^id +name +plan +perMinute +perDay +createdAt\n/);
+    expect(stdout).toMatch(/^id +name +plan +perMinute +perDay +createdAt +suspendedAt\n/);
     expect(stdout).toMatch(/\n\d+ +Gamma +pro +300 +10000 +\d{4}-/);
   });
 

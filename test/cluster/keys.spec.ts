@@ -97,6 +97,20 @@ describe('While a key is in use on two replicas', () => {
     await warmUp(key);
   });
 
+  it('a suspension of its account takes effect on both within a second, and so does its end', async () => {
+    const key = await createKey();
+    await warmUp(key);
+    const isSuspended = (reply: Reply) => reply.status === 403 && getErrorCode(reply) === 'account_suspended';
+    const use = useUntil(key, isSuspended);
+    await store.get(AccountsService).suspend(key.key.accountId);
+    const suspendedAt = Date.now();
+    expect((await use) - suspendedAt).toBeLessThan(MAX_PROPAGATION_MS);
+    const useAgain = useUntil(key, ({ status }) => status === 200, 403);
+    await store.get(AccountsService).resume(key.key.accountId);
+    const resumedAt = Date.now();
+    expect((await useAgain) - resumedAt).toBeLessThan(MAX_PROPAGATION_MS);
+  });
+
   it('its expiry takes effect on both within a second', async () => {
     const expiresAt = Date.now() + 1_500;
     const key = await createKey(new Date(expiresAt));

@@ -123,7 +123,12 @@ describe('With the roles of docs/sql/roles.sql', () => {
       const key = await readJson<{ id: number }>(`keys create ${account.id}`, env);
       const rotated = await readJson<{ id: number }>(`keys rotate ${key.id}`, env);
       const onKey = [`keys set-scope ${rotated.id} read`, `keys unban ${rotated.id}`, `keys revoke ${rotated.id}`];
-      const onAccount = [`accounts set-plan ${account.id} --plan pro`, `accounts show ${account.id}`];
+      const onAccount = [
+        `accounts set-plan ${account.id} --plan pro`,
+        `accounts show ${account.id}`,
+        `accounts suspend ${account.id}`,
+        `accounts resume ${account.id}`,
+      ];
       for (const line of [...onKey, ...onAccount, `keys list ${account.id}`, 'accounts list', 'audit']) {
         expect([line, (await runCommand(line, env)).code]).toEqual([line, 0]);
       }

@@ -66,6 +66,12 @@ export const createErrorCases: ErrorCases = (service, key) => {
       const { secret } = await service.app.get(KeysService).create(id, null, 'read');
       return service.post('/v1/pets', { key: secret, body: REX });
     },
+    account_suspended: async () => {
+      const { id } = await service.app.get(AccountsService).create('Test', 'pro');
+      const { secret } = await service.app.get(KeysService).create(id);
+      await service.app.get(AccountsService).suspend(id);
+      return listWith(secret)();
+    },
     pet_not_found: () => get('/v1/pets/01'),
     route_not_found: () => get('/v1/pets/'),
     method_not_allowed: () => service.call('DELETE', '/v1/pets', { key }),

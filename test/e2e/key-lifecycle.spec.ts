@@ -1,7 +1,7 @@
 import pg from 'pg';
 import { DataSource } from 'typeorm';
-import { AccountsService, KeysService } from '../../src/auth';
-import { parseRateLimit, TestService } from '../support/service';
+import { AccountsService, AuditTrail, KeysService } from '../../src/auth';
+import { getCode, parseRateLimit, TestService } from '../support/service';
 
 describe('A change of an account or a key', () => {
   let service: TestService;
@@ -26,6 +26,57 @@ describe('A change of an account or a key', () => {
     service.clock.advance(1_000);
     expect(parseRateLimit(await service.get('/v1/pets', { key }))).toMatchObject({ limit: 60 });
     service.clock.set(service.clock.now() + 3_600_000);
+  });
+
+  describe('by a suspension', () => {
+    it('rejects all its keys within a second, also those in use, counts none of their requests, and ends within a second', async () => {
+      const accounts = service.app.get(AccountsService);
+      const { id } = await accounts.create('Test', 'pro');
+      const { secret: used } = await service.app.get(KeysService).create(id);
+      const { secret: unused } = await service.app.get(KeysService).create(id, null, 'read');
+      const other = await service.createKey();
+      const read = async (key: string, path = '/v1/pets') => {
+        const response = await service.get(path, { key });
+        return [response.status, getCode(response), parseRateLimit(response).remaining];
+      };
+      expect(await read(used)).toEqual([200, undefined, 299]);
+
+      await accounts.suspend(id);
+      service.clock.advance(1_000);
+      for (const key of [used, unused, used]) {
+        for (const path of ['/v1/pets', '/v1/pets/1', '/v1/unknown', '/v1/rate-limit']) {
+          expect(await read(key, path)).toEqual([403, 'account_suspended', 299]);
+        }
+      }
+      expect((await read(other))[0]).toBe(200);
+
+      await accounts.resume(id);
+      service.clock.advance(1_000);
+      expect(await read(unused)).toEqual([200, undefined, 298]);
+      expect(await read(used)).toEqual([200, undefined, 297]);
+    });
+
+    it('does not hide that a key is revoked or unknown', async () => {
+      const accounts = service.app.get(AccountsService);
+      const { id } = await accounts.create('Test', 'pro');
+      const { secret, key } = await service.app.get(KeysService).create(id);
+      await service.app.get(KeysService).revoke(key.id);
+      await accounts.suspend(id);
+      expect(getCode(await service.get('/v1/pets', { key: secret }))).toBe('invalid_api_key');
+    });
+
+    it('is recorded once in the audit trail, and its end too', async () => {
+      const accounts = service.app.get(AccountsService);
+      const { id } = await accounts.create('Test', 'pro');
+      const suspended = await accounts.suspend(id);
+      expect(await accounts.suspend(id)).toEqual(suspended);
+      await accounts.resume(id);
+      expect(await accounts.resume(id)).toMatchObject({ suspendedAt: null });
+      const actions = (await service.app.get(AuditTrail).listLatest(100))
+        .filter(({ accountId }) => accountId === id)
+        .map(({ action }) => action);
+      expect(actions).toEqual(['account_created', 'account_suspended', 'account_resumed']);
+    });
   });
 
   describe('by rotation', () => {

@@ -29,6 +29,7 @@ export class PartnerStrategy extends PassportStrategy(Strategy, 'partner') {
       keyId: -accountId,
       keyFirstCharacters: 'partner',
       plan: 'business',
+      isSuspended: false,
       allowance: { perMinute: 1_000, perDay: 100_000 },
       scopes: ['read'],
       unbanCount: 0,

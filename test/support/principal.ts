@@ -13,6 +13,7 @@ export function createPrincipal(
     keyId,
     keyFirstCharacters: 'abcd',
     plan: 'enterprise',
+    isSuspended: false,
     scopes: ['write'],
     allowance: { perMinute, perDay },
     unbanCount,

@@ -303,6 +303,7 @@ export interface components {
              * @example invalid_api_key
              * @example expired_api_key
              * @example insufficient_scope
+             * @example account_suspended
              * @example invalid_idempotency_key
              * @example idempotency_key_reused
              * @example pet_not_found
@@ -314,7 +315,7 @@ export interface components {
              * @example key_temporarily_banned
              * @example too_many_auth_failures
              */
-            code: "invalid_parameter" | "invalid_cursor" | "malformed_url" | "malformed_request" | "invalid_json" | "invalid_body" | "bad_request" | "unauthorized" | "forbidden" | "not_found" | "route_not_found" | "method_not_allowed" | "not_acceptable" | "request_timeout" | "conflict" | "gone" | "precondition_failed" | "body_too_large" | "uri_too_long" | "unsupported_media_type" | "unprocessable_content" | "too_many_requests" | "headers_too_large" | "internal_error" | "not_implemented" | "bad_gateway" | "service_unavailable" | "gateway_timeout" | "missing_api_key" | "invalid_api_key" | "expired_api_key" | "insufficient_scope" | "invalid_idempotency_key" | "idempotency_key_reused" | "pet_not_found" | "order_not_found" | "unknown_pet" | "pet_not_available" | "rate_limit_exceeded" | "daily_quota_exceeded" | "key_temporarily_banned" | "too_many_auth_failures";
+            code: "invalid_parameter" | "invalid_cursor" | "malformed_url" | "malformed_request" | "invalid_json" | "invalid_body" | "bad_request" | "unauthorized" | "forbidden" | "not_found" | "route_not_found" | "method_not_allowed" | "not_acceptable" | "request_timeout" | "conflict" | "gone" | "precondition_failed" | "body_too_large" | "uri_too_long" | "unsupported_media_type" | "unprocessable_content" | "too_many_requests" | "headers_too_large" | "internal_error" | "not_implemented" | "bad_gateway" | "service_unavailable" | "gateway_timeout" | "missing_api_key" | "invalid_api_key" | "expired_api_key" | "insufficient_scope" | "account_suspended" | "invalid_idempotency_key" | "idempotency_key_reused" | "pet_not_found" | "order_not_found" | "unknown_pet" | "pet_not_available" | "rate_limit_exceeded" | "daily_quota_exceeded" | "key_temporarily_banned" | "too_many_auth_failures";
             /**
              * @description Human-readable description; may be reworded.
              * @example No animal has this petId.

@@ -27,7 +27,7 @@ describe('An account', () => {
   });
 
   it('changes only its plan and limits, by the same rules', () => {
-    const account = { id: 7n, ...createAccount('A', 'enterprise', { perMinute: 5, perDay: 7 }, 0) };
+    const account = { id: 7n, suspendedAt: null, ...createAccount('A', 'enterprise', { perMinute: 5, perDay: 7 }, 0) };
     expect(withPlan(account, 'pro', {})).toEqual({ ...account, plan: 'pro', perMinute: null, perDay: null });
     expect(withPlan(account, 'enterprise', { perMinute: 1, perDay: 2 })).toEqual({
       ...account,

@@ -23,10 +23,12 @@ export class Account {
     readonly perMinute: number | null,
     readonly perDay: number | null,
     readonly createdAt: Date,
+    /** Since when all its keys are rejected; null if they are not. */
+    readonly suspendedAt: Date | null,
   ) {}
 }
 
-export type NewAccount = Omit<Account, 'id'>;
+export type NewAccount = Omit<Account, 'id' | 'suspendedAt'>;
 
 /** Returns the request limits of an account; undefined if this version does not know its plan, or it lacks its own limits. */
 export function getAllowance({

@@ -7,7 +7,7 @@ export interface KeyWithAccount {
     ApiKey,
     'id' | 'accountId' | 'hash' | 'firstCharacters' | 'scope' | 'expiresAt' | 'revokedAt' | 'unbanCount'
   >;
-  readonly account: Pick<Account, 'plan' | 'perMinute' | 'perDay'>;
+  readonly account: Pick<Account, 'plan' | 'perMinute' | 'perDay' | 'suspendedAt'>;
 }
 
 /** The keys that a lookup found, and the database it read (see ChangesPosition). */

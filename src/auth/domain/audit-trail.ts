@@ -1,7 +1,15 @@
 /** A change of an account or a key by an operator. Its details never contain a secret or its hash. */
 export interface AuditedChange {
   readonly action:
-    'account_created' | 'plan_set' | 'key_created' | 'key_rotated' | 'key_revoked' | 'key_scope_set' | 'key_unbanned';
+    | 'account_created'
+    | 'account_suspended'
+    | 'account_resumed'
+    | 'plan_set'
+    | 'key_created'
+    | 'key_rotated'
+    | 'key_revoked'
+    | 'key_scope_set'
+    | 'key_unbanned';
   readonly accountId: bigint;
   readonly keyId: bigint | null;
   readonly details: Readonly<Record<string, string | number | bigint | null>>;

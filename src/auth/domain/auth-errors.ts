@@ -5,6 +5,7 @@ export const AUTH_ERROR_MESSAGES = {
   invalid_api_key: 'The API key is not valid. Check that it is complete and not revoked.',
   expired_api_key: 'The API key has expired. Use a newer key.',
   insufficient_scope: 'The scope of the API key does not allow this. Use a key with another scope.',
+  account_suspended: 'The account is suspended. Contact the operator of this service.',
 } as const;
 
 declare module '../../shared/domain/error-codes' {
@@ -15,7 +16,7 @@ declare module '../../shared/domain/error-codes' {
 
 /** The request has no valid API key. */
 export class AuthenticationError extends PetStoreError {
-  constructor(code: Exclude<keyof typeof AUTH_ERROR_MESSAGES, 'insufficient_scope'>) {
+  constructor(code: 'missing_api_key' | 'invalid_api_key' | 'expired_api_key') {
     super(code, AUTH_ERROR_MESSAGES[code]);
   }
 }
@@ -24,5 +25,12 @@ export class AuthenticationError extends PetStoreError {
 export class InsufficientScopeError extends PetStoreError {
   constructor() {
     super('insufficient_scope', AUTH_ERROR_MESSAGES.insufficient_scope);
+  }
+}
+
+/** The API key is valid, but its account is suspended. */
+export class AccountSuspendedError extends PetStoreError {
+  constructor() {
+    super('account_suspended', AUTH_ERROR_MESSAGES.account_suspended);
   }
 }

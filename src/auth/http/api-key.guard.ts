@@ -2,13 +2,14 @@ import { type CanActivate, type ExecutionContext, Injectable, UnauthorizedExcept
 import { Reflector } from '@nestjs/core';
 import { AuthGuard, type AuthGuardAuthenticateOptions, AuthModuleOptions } from '@nestjs/passport';
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import { applyRateLimitDecision, RateLimiter } from '../../rate-limiting';
+import { applyRateLimitDecision, RateLimiter, setRateLimitUsageHeaders } from '../../rate-limiting';
 import { getClientIp } from '../../shared/http/access/client-ip';
 import { BEARER_CHALLENGE } from '../../shared/http/errors/error.filter';
 import { isPublic } from '../../shared/http/access/public.decorator';
+import { requirePrincipal } from '../../shared/http/access/request-principal';
 import { ApiErrors } from '../../shared/openapi/api-errors';
 import { Authenticator } from '../authenticator';
-import { AuthenticationError } from '../domain/auth-errors';
+import { AccountSuspendedError, AuthenticationError } from '../domain/auth-errors';
 import { AuthFailureThrottle } from './auth-failure-throttle';
 import { getAuthStrategies } from './auth-strategies.decorator';
 import { API_KEY_STRATEGY, parseBearerToken } from './bearer.strategy';
@@ -20,12 +21,12 @@ const THROTTLE_THRESHOLD = 5;
 
 /**
  * Requires a valid API key, or what another strategy of the AuthModule or of `@AuthStrategies()` accepts, on every route that is not
- * `@Public()`. Each failure counts against the client IP address; beyond its limit, failures return 429 instead of 401. A cached key always passes without delay. Any other
+ * `@Public()`, and rejects suspended accounts, whose requests count in no window. Each failure counts against the client IP address; beyond its limit, failures return 429 instead of 401. A cached key always passes without delay. Any other
  * request from a client IP address with 5 or more failures in the current minute is delayed. While the queue is full, it is rejected if the
  * address is over its limit, and otherwise continues without delay.
  */
 @Injectable()
-@ApiErrors('missing_api_key', 'invalid_api_key', 'expired_api_key', 'too_many_auth_failures')
+@ApiErrors('missing_api_key', 'invalid_api_key', 'expired_api_key', 'too_many_auth_failures', 'account_suspended')
 export class ApiKeyGuard implements CanActivate {
   private readonly throttle = new AuthFailureThrottle();
   private readonly passportGuards = new Map<string, CanActivate>();
@@ -46,16 +47,34 @@ export class ApiKeyGuard implements CanActivate {
     const strategies = getAuthStrategies(this.reflector, targets, this.options);
     const token = strategies.includes(API_KEY_STRATEGY) ? parseBearerToken(request.headers.authorization) : undefined;
     request.principal = token === undefined ? undefined : this.authenticator.findCached(token);
-    return request.principal !== undefined || this.authenticate(context, strategies);
+    if (request.principal !== undefined && !request.principal.isSuspended) {
+      return true;
+    }
+    return this.authenticate(context, strategies);
   }
 
   private async authenticate(context: ExecutionContext, strategies: readonly string[]): Promise<boolean> {
+    const http = context.switchToHttp();
+    const request = http.getRequest<FastifyRequest>();
+    if (request.principal === undefined) {
+      await this.authenticateByPassport(context, strategies);
+    }
+    const principal = requirePrincipal(request);
+    if (principal.isSuspended) {
+      const usage = await this.limiter.readUsage(principal);
+      setRateLimitUsageHeaders(http.getResponse<FastifyReply>(), principal, usage);
+      throw new AccountSuspendedError();
+    }
+    return true;
+  }
+
+  private async authenticateByPassport(context: ExecutionContext, strategies: readonly string[]): Promise<void> {
     await this.throttleAfterFailures(context);
     const names = strategies.join();
     const guard = this.passportGuards.get(names) ?? new (createPassportGuard(strategies))(this.options);
     this.passportGuards.set(names, guard);
     try {
-      return (await guard.canActivate(context)) as boolean;
+      await guard.canActivate(context);
     } catch (error) {
       if (error instanceof AuthenticationError) {
         await this.countFailure(context, error);

@@ -7,4 +7,5 @@ export const AUTH_ERROR_ENTRIES = createErrorEntries(AUTH_ERROR_MESSAGES, {
   invalid_api_key: HttpStatus.UNAUTHORIZED,
   expired_api_key: HttpStatus.UNAUTHORIZED,
   insufficient_scope: HttpStatus.FORBIDDEN,
+  account_suspended: HttpStatus.FORBIDDEN,
 });

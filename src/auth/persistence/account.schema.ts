@@ -14,6 +14,7 @@ export const AccountSchema = new EntitySchema<Account>({
     perMinute: { type: 'integer', name: 'per_minute', nullable: true },
     perDay: { type: 'integer', name: 'per_day', nullable: true },
     createdAt: { type: 'timestamptz', name: 'created_at' },
+    suspendedAt: { type: 'timestamptz', name: 'suspended_at', nullable: true },
   },
   checks: [
     { name: 'accounts_name_check', expression: 'char_length(name) BETWEEN 1 AND 100' },

@@ -16,7 +16,7 @@ export class TypeOrmAccountRepository extends AccountRepository {
   add(account: NewAccount): Promise<Account> {
     return convertUnavailableError(async () => {
       const id = getInsertedId(await this.accounts.insert(account));
-      return new Account(id, account.name, account.plan, account.perMinute, account.perDay, account.createdAt);
+      return { ...account, id, suspendedAt: null };
     });
   }
 
@@ -28,8 +28,8 @@ export class TypeOrmAccountRepository extends AccountRepository {
     return convertUnavailableError(() => this.accounts.findOne({ where: { id }, lock: { mode: 'pessimistic_write' } }));
   }
 
-  async save({ id, plan, perMinute, perDay }: Account): Promise<void> {
-    await convertUnavailableError(() => this.accounts.update({ id }, { plan, perMinute, perDay }));
+  async save({ id, plan, perMinute, perDay, suspendedAt }: Account): Promise<void> {
+    await convertUnavailableError(() => this.accounts.update({ id }, { plan, perMinute, perDay, suspendedAt }));
   }
 
   list(): Promise<Account[]> {

@@ -27,13 +27,13 @@ const FIND_BY_HASHES = {
   isUrgent: true,
   columns: [
     ...['id', 'account_id', 'hash', 'first_characters', 'scope', 'expires_at', 'revoked_at', 'unbans'],
-    ...['plan', 'per_minute', 'per_day', 'source'],
+    ...['plan', 'per_minute', 'per_day', 'suspended_at', 'source'],
   ],
   text: `
     SELECT
       key.id, account_id, hash, first_characters, scope,
       extract(epoch FROM expires_at) * 1000 AS expires_at, extract(epoch FROM revoked_at) * 1000 AS revoked_at, unbans,
-      plan, per_minute, per_day, ${SOURCE_SQL} AS source
+      plan, per_minute, per_day, extract(epoch FROM suspended_at) * 1000 AS suspended_at, ${SOURCE_SQL} AS source
     FROM api_keys AS key JOIN accounts AS account ON account.id = account_id WHERE hash = ANY ($1::bytea[])`,
 } as const;
 type KeyRow = [
@@ -48,6 +48,7 @@ type KeyRow = [
   plan: string,
   perMinute: number | null,
   perDay: number | null,
+  suspendedAt: string | null,
   source: string,
 ];
 
@@ -105,8 +106,8 @@ export class TypeOrmApiKeyRepository extends ApiKeyRepository {
   async findByHashes(hashes: readonly Buffer[]): Promise<KeyLookup> {
     const rows = (await this.statements.read(FIND_BY_HASHES, [hashes])) as KeyRow[];
     const keys = rows.map((row): KeyWithAccount => {
-      const [id, accountId, hash, firstCharacters, scope, expiresAt, revokedAt, unbanCount, plan, perMinute, perDay] =
-        row;
+      const [id, accountId, hash, firstCharacters, scope, expiresAt, revokedAt, unbanCount, ...account] = row;
+      const [plan, perMinute, perDay, suspendedAt] = account;
       const key = {
         id: BigInt(id),
         accountId: BigInt(accountId),
@@ -117,9 +118,9 @@ export class TypeOrmApiKeyRepository extends ApiKeyRepository {
         revokedAt: toDate(revokedAt),
         unbanCount,
       };
-      return { key, account: { plan, perMinute, perDay } };
+      return { key, account: { plan, perMinute, perDay, suspendedAt: toDate(suspendedAt) } };
     });
-    return { keys, source: rows[0]?.[11] ?? '' };
+    return { keys, source: rows[0]?.[12] ?? '' };
   }
 
   async findChangesSince(position: ChangesPosition | undefined): Promise<AccountChanges> {

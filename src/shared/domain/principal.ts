@@ -7,6 +7,8 @@ export interface Principal {
   readonly keyFirstCharacters: string;
   readonly accountId: bigint;
   readonly plan: string;
+  /** Whether every request of the account is rejected. */
+  readonly isSuspended: boolean;
   /** What the key grants. A scope that this version does not know grants nothing. */
   readonly scopes: readonly string[];
   readonly allowance: Allowance;
