@@ -1,5 +1,8 @@
-import { execFileSync } from 'node:child_process';
+import { execFileSync, spawn } from 'node:child_process';
+import { once } from 'node:events';
 import { existsSync, readFileSync } from 'node:fs';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
 import { dirname, join, resolve } from 'node:path';
 import { parse } from 'yaml';
 import { BRAND } from '../../src/config/brand';
@@ -30,10 +33,14 @@ function readServices(variables: Readonly<Record<string, string>>): Readonly<Rec
     }
     return value === '' && operator === '-' ? alternative : value;
   };
+  /** The innermost variables first, because an alternative may contain others. */
+  const insertAll = (text: string): string => {
+    const inserted = text.replace(/\$\{(\w+)(?::([-?])([^${}]*))?\}/g, insert);
+    return inserted === text ? text : insertAll(inserted);
+  };
   const file = parse(
     readFileSync(FILE, 'utf8'),
-    (_key, value: unknown) =>
-      typeof value === 'string' ? value.replace(/\$\{(\w+)(?::([-?])([^}]*))?\}/g, insert) : value,
+    (_key, value: unknown) => (typeof value === 'string' ? insertAll(value) : value),
     { merge: true },
   ) as { services: Record<string, Service> };
   return file.services;
@@ -55,12 +62,13 @@ describe('compose.yaml', () => {
     execFileSync(process.execPath, [LINTER, FILE, ...options], { stdio: 'inherit' });
   });
 
-  it('runs four replicas behind one gateway, and monitoring on request', () => {
+  it("runs four replicas behind one gateway, and monitoring and an operator's tools on request", () => {
     const inProfile = entries.map(([name, { profiles }]) => [name, profiles]);
     expect(Object.fromEntries(inProfile)).toEqual({
       postgres: undefined,
       redis: undefined,
       [BRAND.name]: undefined,
+      tools: ['tools'],
       gateway: undefined,
       prometheus: ['monitoring'],
       grafana: ['monitoring'],
@@ -73,7 +81,8 @@ describe('compose.yaml', () => {
     images.forEach((image) => {
       expect(image).toMatch(/^[a-z]+:\d+\.\d+(\.\d+)?-[a-z]+$|^\w+\/[a-z]+:v?\d+\.\d+\.\d+$/);
     });
-    expect(images).toHaveLength(5);
+    expect(images).toHaveLength(6);
+    expect(services.tools?.image).toBe(services.postgres?.image);
   });
 
   it('publishes the gateway and monitoring, only on this machine by default', () => {
@@ -85,11 +94,12 @@ describe('compose.yaml', () => {
     expect(readServices({ POSTGRES_PASSWORD: 'secret', GATEWAY_ADDRESS: '443' }).gateway?.ports).toEqual(['443:8080']);
   });
 
-  it('lets the gateway reach the replicas, and only the replicas reach the databases', () => {
+  it('lets the gateway reach the replicas, and only the replicas and the tools reach the databases', () => {
     expect(entries.map(([name, { networks }]) => [name, networks])).toEqual([
       ['postgres', ['data']],
       ['redis', ['data']],
       ['petstore', ['requests', 'data', 'monitoring']],
+      ['tools', ['requests', 'data']],
       ['gateway', ['requests']],
       ['prometheus', ['monitoring']],
       ['grafana', ['monitoring']],
@@ -124,6 +134,28 @@ describe('compose.yaml', () => {
       redisUrls: ['redis://redis:6379'],
       trustProxy: 1,
     });
+  });
+
+  it('uses the database of DATABASE_URL in docker/.env', () => {
+    const changed = readServices({ POSTGRES_PASSWORD: 'secret', DATABASE_URL: 'postgres://user:other@host/petstore' });
+    expect(changed[BRAND.name]?.environment?.DATABASE_URL).toBe('postgres://user:other@host/petstore');
+  });
+
+  it('checks readiness without starting Node.js', async () => {
+    const [, ...command] = services[BRAND.name]?.healthcheck?.test ?? [];
+    const check = async (status: number) => {
+      const server = createServer((_, response) => response.writeHead(status).end()).listen(0, '127.0.0.1');
+      await once(server, 'listening');
+      const { port } = server.address() as AddressInfo;
+      const [program = '', ...args] = command.map((text) => text.replace('3000', `${port}`).replaceAll('$$', '$'));
+      const child = spawn(program, args, { stdio: 'ignore' });
+      const [code] = (await once(child, 'exit')) as [number];
+      server.closeAllConnections();
+      server.close();
+      return [program, code];
+    };
+    expect(await check(200)).toEqual(['bash', 0]);
+    expect(await check(503)).toEqual(['bash', 1]);
   });
 
   it('lets Prometheus scrape the metrics port of the replicas', () => {

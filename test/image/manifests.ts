@@ -1,4 +1,6 @@
 import { execFileSync } from 'node:child_process';
+import { cpSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import ts from 'typescript';
 import { parseAllDocuments } from 'yaml';
@@ -15,7 +17,27 @@ export interface Resource {
 
 /** Renders the resources that `kubectl apply -k` creates. */
 export function render(overlay: string): Resource[] {
-  const output = runKubectl('kustomize', join(DIRECTORY, 'overlays', overlay));
+  return renderDirectory(join(DIRECTORY, 'overlays', overlay));
+}
+
+/** Renders the production overlay with further components. @param lines further lines of its `kustomization.yaml` */
+export function renderWith(components: readonly string[], lines: string): Resource[] {
+  const directory = mkdtempSync(join(tmpdir(), 'petstore-kubernetes-'));
+  try {
+    cpSync(DIRECTORY, directory, { recursive: true });
+    const overlay = join(directory, 'overlays/with');
+    mkdirSync(overlay);
+    const paths = components.map((name) => `../../components/${name}`).join(', ');
+    const text = `resources: [../production]\ncomponents: [${paths}]\n${lines}\n`;
+    writeFileSync(join(overlay, 'kustomization.yaml'), text);
+    return renderDirectory(overlay);
+  } finally {
+    rmSync(directory, { recursive: true });
+  }
+}
+
+function renderDirectory(directory: string): Resource[] {
+  const output = runKubectl('kustomize', directory);
   return parseAllDocuments(output).map((document) => document.toJS() as Resource);
 }
 
