@@ -51,7 +51,14 @@ export default tseslint.config(
   {
     files: ['**/*.cjs'],
     languageOptions: {
-      globals: { module: 'writable', process: 'readonly', require: 'readonly', setTimeout: 'readonly' },
+      globals: {
+        __dirname: 'readonly',
+        fetch: 'readonly',
+        module: 'writable',
+        process: 'readonly',
+        require: 'readonly',
+        setTimeout: 'readonly',
+      },
     },
     rules: { '@typescript-eslint/no-require-imports': 'off' },
   },
