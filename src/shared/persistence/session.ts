@@ -7,7 +7,8 @@ import { getErrorCode } from '../domain/error-message';
 import { DATABASE_SETTINGS } from './database-settings';
 
 /**
- * Everything that the service's statements rely on and that the defaults of a server, a database or a role may change (docs/decisions/0009).
+ * Everything that the service's statements rely on and that the defaults of a server, a database or a role may change. All other user
+ * parameters of `pg_settings` affect speed, logging or storage, or are the operator's choice (`search_path`, `role`, `row_security`).
  * PgBouncer tracks these parameters for each of its clients, in every mode.
  */
 const TRACKED_PARAMETERS = {
