@@ -1,8 +1,9 @@
 import { execFile } from 'node:child_process';
-import { copyFile, mkdtemp, readFile, writeFile } from 'node:fs/promises';
+import { mkdtemp, readFile, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
+import pg from 'pg';
 import { parse } from 'yaml';
 import { findFreePort } from '../support/process';
 import { Client, runConcurrently } from './support/client';
@@ -20,6 +21,34 @@ interface Sample {
 }
 interface Rules<T> {
   readonly groups: readonly { readonly rules: readonly T[] }[];
+}
+
+/**
+ * Starts Prometheus with the configuration of the project. Only the targets, the scrape interval and, if they are changed, the times in the
+ * rules differ.
+ */
+async function startPrometheus(
+  metricsPorts: readonly string[],
+  interval = '1s',
+  changeRules = (rules: string) => rules,
+): Promise<Server> {
+  const directory = await mkdtemp(join(tmpdir(), 'petstore-prometheus-'));
+  const targets = metricsPorts.map((port) => `'127.0.0.1:${port}'`).join(', ');
+  const replacements = [
+    [/15s/g, interval],
+    [/dns_sd_configs:[^]*/, `static_configs: [{ targets: [${targets}] }]`],
+  ] as const;
+  const configuration = replacements.reduce(
+    (text, [original, replacement]) => {
+      expect(text).toMatch(original);
+      return text.replace(original, replacement);
+    },
+    await read('prometheus.yml'),
+  );
+  await writeFile(join(directory, 'alerts.yml'), changeRules(await read('alerts.yml')));
+  const file = join(directory, 'prometheus.yml');
+  await writeFile(file, configuration);
+  return Server.startPrometheus(directory, file);
 }
 
 describe('The alert rules', () => {
@@ -91,26 +120,6 @@ describe('Prometheus scraping a replica under load', () => {
     });
   };
 
-  /** Starts Prometheus with the configuration of the project. Only the target and the scrape interval differ. */
-  const startPrometheus = async (metricsPort: string): Promise<Server> => {
-    const directory = await mkdtemp(join(tmpdir(), 'petstore-prometheus-'));
-    const replacements = [
-      [/15s/g, '1s'],
-      [/dns_sd_configs:[^]*/, `static_configs: [{ targets: ['127.0.0.1:${metricsPort}'] }]`],
-    ] as const;
-    const configuration = replacements.reduce(
-      (text, [original, replacement]) => {
-        expect(text).toMatch(original);
-        return text.replace(original, replacement);
-      },
-      await read('prometheus.yml'),
-    );
-    await copyFile(join(MONITORING, 'alerts.yml'), join(directory, 'alerts.yml'));
-    const file = join(directory, 'prometheus.yml');
-    await writeFile(file, configuration);
-    return Server.startPrometheus(directory, file);
-  };
-
   beforeAll(async () => {
     [redis, postgres] = await Promise.all([Server.startRedis(), Server.startPostgres()]);
     store = await Store.open(postgres.url);
@@ -118,7 +127,7 @@ describe('Prometheus scraping a replica under load', () => {
     metricsUrl = `http://127.0.0.1:${metricsPort}/metrics`;
     replica = await Replica.start({ DATABASE_URL: postgres.url, REDIS_URL: redis.url, METRICS_PORT: metricsPort });
     load = sendRequests([await store.createUnlimitedKey(), await store.createKey('free')]);
-    prometheus = await startPrometheus(metricsPort);
+    prometheus = await startPrometheus([metricsPort]);
   });
   afterAll(async () => {
     isLoadOn = false;
@@ -194,4 +203,107 @@ describe('Prometheus scraping a replica under load', () => {
     () => postgres.stop(),
     () => postgres.start(),
   );
+});
+
+describe('In a Prometheus whose minutes take 2 s, a real fault fires', () => {
+  let [redis, postgres, prometheus] = [] as unknown as [Server, Server, Server];
+  let store: Store;
+  let replica: Replica;
+  let busy: Replica;
+  let client: Client;
+  let metricsUrl: string;
+
+  beforeAll(async () => {
+    [redis, postgres] = await Promise.all([Server.startRedis(), Server.startPostgres()]);
+    store = await Store.open(postgres.url);
+    client = new Client(await store.createUnlimitedKey());
+    const ports = [await findFreePort(), await findFreePort()];
+    const start = (METRICS_PORT = '', nodeOptions: readonly string[] = []) => {
+      const env = { DATABASE_URL: postgres.url, REDIS_URL: redis.url, METRICS_PORT };
+      return Replica.start({ ...env, DATABASE_POOL_MAX: '5', BAN_GRACE_SECONDS: '0' }, undefined, nodeOptions);
+    };
+    const block = ['--require', join(__dirname, 'support/block-event-loop.cjs')];
+    [replica, busy] = await Promise.all([start(ports[0]), start(ports[1], block)]);
+    metricsUrl = `http://127.0.0.1:${ports[0]}/metrics`;
+    prometheus = await startPrometheus(ports, '500ms', (rules) =>
+      rules.replaceAll('15s', '500ms').replace(/\b(\d+)m\b/g, (_, minutes: string) => `${2 * Number(minutes)}s`),
+    );
+  });
+  afterAll(async () => {
+    client.close();
+    await Promise.all([replica, busy].map(({ program }) => program.kill('SIGKILL')));
+    await store.close();
+    await Promise.all([prometheus.remove(), redis.remove(), postgres.remove()]);
+  });
+
+  const isFiring = async (name: string) => {
+    const response = await fetch(`${prometheus.url}/api/v1/alerts`);
+    const { data } = (await response.json()) as {
+      data: { alerts: { labels: { alertname: string }; state: string }[] };
+    };
+    return data.alerts.some(({ labels, state }) => labels.alertname === name && state === 'firing');
+  };
+  /** Repeats the cause, in several places at the same time, until the alerts fire. */
+  const expectToFire = async (names: readonly string[], cause: () => Promise<unknown>, count = 1) => {
+    const areFiring = () => Promise.all(names.map(isFiring));
+    expect(await areFiring()).not.toContain(true);
+    let haveFired = false;
+    const repeat = async () => {
+      while (!haveFired) {
+        await cause();
+      }
+    };
+    const causes = Array.from({ length: count }, repeat);
+    await eventually(40_000, async () => !(await areFiring()).includes(false)).finally(() => (haveFired = true));
+    await Promise.all(causes);
+  };
+  const isDegraded = async () => {
+    await client.call(replica.port);
+    const metrics = await (await fetch(metricsUrl)).text();
+    return metrics.includes('\npetstore_redis_breaker_open 1\n');
+  };
+
+  it('PetstoreDatabasePoolExhausted and PetstoreErrorsHigh: a lock holds all connections', async () => {
+    const session = new pg.Client(postgres.url);
+    await session.connect();
+    await session.query('BEGIN; LOCK TABLE orders, pets IN ACCESS EXCLUSIVE MODE');
+    const paths = ['/v1/pets', '/v1/pets/1', '/v1/store/orders', '/v1/store/orders/1'];
+    const read = () => Promise.all(paths.map((path) => client.call(replica.port, { path })));
+    await expectToFire(['PetstoreDatabasePoolExhausted', 'PetstoreErrorsHigh'], read, 8);
+    await session.end();
+  });
+
+  it('PetstoreBreakerFlapping: Redis hangs again and again', async () => {
+    await expectToFire(['PetstoreBreakerFlapping'], async () => {
+      redis.freeze();
+      await eventually(10_000, isDegraded);
+      redis.thaw();
+      await eventually(10_000, async () => !(await isDegraded()));
+    });
+  });
+
+  it('PetstoreBans: keys are used long after their limit', async () => {
+    await expectToFire(['PetstoreBans'], async () => {
+      const customer = new Client(await store.createKey('free'));
+      await runConcurrently(8, 130, () => customer.call(replica.port));
+      customer.close();
+    });
+  });
+
+  it('PetstoreAuthFailuresHigh: a client guesses keys', async () => {
+    const attacker = new Client('no-key');
+    await expectToFire(['PetstoreAuthFailuresHigh'], () => attacker.call(replica.port), 2);
+    attacker.close();
+  });
+
+  // The computation began when the replica started.
+  it('PetstoreEventLoopBusy: a computation blocks the event loop', async () => {
+    await eventually(40_000, () => isFiring('PetstoreEventLoopBusy'));
+  });
+
+  it('PetstoreAllReplicasDown: every replica is killed', async () => {
+    expect(await isFiring('PetstoreAllReplicasDown')).toBe(false);
+    await Promise.all([replica, busy].map(({ program }) => program.kill('SIGKILL')));
+    await eventually(40_000, () => isFiring('PetstoreAllReplicasDown'));
+  });
 });
