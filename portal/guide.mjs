@@ -1,9 +1,10 @@
-/* global document, fetch, location, navigator, URL */
+/* global document, fetch, location, navigator, setTimeout, URL */
 import { INDEX_OPTIONS } from './search.mjs';
 
 /** The directory of the pages and assets, with a trailing slash. */
 const DOCS = new URL('./', import.meta.url);
-const LOCAL_ORIGIN = 'http://127.0.0.1:3000';
+/** Stands for the URL of the service in the examples, if the service does not know its URL. */
+const UNKNOWN_ORIGIN = 'https://HOST';
 const MAX_RESULTS = 8;
 
 // Redirects old links to operations, which pointed to the home page.
@@ -11,21 +12,38 @@ if (location.hash.startsWith('#/') && !document.getElementById('swagger-ui')) {
   location.replace(new URL(`reference${location.hash}`, DOCS));
 }
 
-/** Inserts the URL of this service into the examples, and adds a copy button to each. */
+/** Adds a copy button to each example. */
 function completeExamples() {
   const serviceUrl = new URL('..', DOCS).href.replace(/\/$/, '');
-  for (const code of document.querySelectorAll('article pre code')) {
-    code.textContent = code.textContent.replaceAll(LOCAL_ORIGIN, serviceUrl);
+  for (const code of document.querySelectorAll('.listing code')) {
+    for (const node of [...code.childNodes].filter(({ textContent }) => textContent.includes(UNKNOWN_ORIGIN))) {
+      node.textContent = node.textContent.replaceAll(UNKNOWN_ORIGIN, serviceUrl);
+    }
     const button = document.createElement('button');
     button.type = 'button';
     button.className = 'copy';
     button.textContent = 'Copy';
     button.addEventListener('click', async () => {
-      await navigator.clipboard.writeText(code.textContent);
+      await copy(code.textContent);
       button.textContent = 'Copied';
+      setTimeout(() => {
+        button.textContent = 'Copy';
+      }, 2_000);
     });
-    code.parentElement.append(button);
+    code.closest('.listing').append(button);
   }
+}
+
+/** Copies a text, on origins with plain HTTP too, where browsers have no `navigator.clipboard`. */
+async function copy(text) {
+  if (navigator.clipboard) {
+    return navigator.clipboard.writeText(text);
+  }
+  const area = Object.assign(document.createElement('textarea'), { value: text });
+  document.body.append(area);
+  area.select();
+  document.execCommand('copy');
+  area.remove();
 }
 
 let searchIndex;
@@ -41,6 +59,16 @@ function loadSearch() {
 function connectSearch() {
   const form = document.querySelector('.search');
   const [input, list] = [form.querySelector('input'), form.querySelector('.results')];
+  const setOpen = (isOpen) => {
+    list.hidden = !isOpen;
+    input.setAttribute('aria-expanded', isOpen);
+  };
+  const select = (option) => {
+    list.querySelector('[aria-selected="true"]')?.setAttribute('aria-selected', 'false');
+    option?.setAttribute('aria-selected', 'true');
+    option?.scrollIntoView({ block: 'nearest' });
+    input.setAttribute('aria-activedescendant', option?.id ?? '');
+  };
   const showResults = async () => {
     const query = input.value.trim();
     const index = await loadSearch();
@@ -49,39 +77,54 @@ function connectSearch() {
       return;
     }
     const results = query === '' ? [] : index.search(query).slice(0, MAX_RESULTS);
-    list.replaceChildren(...results.map(createResultItem));
+    list.replaceChildren(...results.map(createOption));
     if (query !== '' && results.length === 0) {
-      const item = document.createElement('li');
-      item.textContent = 'Nothing found.';
-      list.append(item);
+      list.append(Object.assign(document.createElement('p'), { textContent: 'Nothing found.' }));
     }
-    list.hidden = query === '';
+    select(list.querySelector('a'));
+    setOpen(query !== '');
   };
   input.addEventListener('focus', loadSearch);
   input.addEventListener('input', showResults);
+  input.addEventListener('keydown', (event) => {
+    const options = [...list.querySelectorAll('a')];
+    const step = { ArrowDown: 1, ArrowUp: -1 }[event.key];
+    if (step !== undefined && options.length > 0) {
+      event.preventDefault();
+      const current = options.findIndex((option) => option.getAttribute('aria-selected') === 'true');
+      select(options[(current + step + options.length) % options.length]);
+    }
+  });
   form.addEventListener('submit', async (event) => {
     event.preventDefault();
-    await showResults();
-    list.querySelector('a')?.click();
+    if (list.hidden) {
+      await showResults();
+    }
+    list.querySelector('[aria-selected="true"]')?.click();
   });
   document.addEventListener('click', ({ target }) => {
-    list.hidden ||= !form.contains(target) || target.closest('a') !== null;
+    if (!form.contains(target) || target.closest('a') !== null) {
+      setOpen(false);
+    }
   });
   document.addEventListener('keydown', ({ key }) => {
-    list.hidden ||= key === 'Escape';
+    if (key === 'Escape') {
+      setOpen(false);
+    }
   });
 }
 
-function createResultItem({ page, label, title, anchor }) {
+function createOption({ page, label, title, anchor }, index) {
   const link = document.createElement('a');
+  link.id = `result-${index}`;
+  link.role = 'option';
+  link.tabIndex = -1;
   link.href = new URL(`${page === 'index' ? '../docs' : page}${anchor && `#${anchor}`}`, DOCS);
   const [name, guideLabel] = [document.createElement('strong'), document.createElement('span')];
   name.textContent = title;
   guideLabel.textContent = label;
   link.append(name, guideLabel);
-  const item = document.createElement('li');
-  item.append(link);
-  return item;
+  return link;
 }
 
 completeExamples();

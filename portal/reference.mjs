@@ -1,4 +1,7 @@
-/* global document, fetch, location, matchMedia, SwaggerUIBundle, URL, URLSearchParams */
+/* global addEventListener, document, fetch, localStorage, location, sessionStorage, SwaggerUIBundle, URL, URLSearchParams */
+import { cleanKey, findKeyProblem } from './key.mjs';
+import { renderOperationLinks } from './operations.mjs';
+import { createExampleRequest, formatCurl, formatJavaScript, formatPython, formatTypeScript } from './samples.mjs';
 
 /** Shows the stability level next to the path of an operation that is not stable yet. */
 const stabilityBadge = {
@@ -106,96 +109,233 @@ function formatJson({ content, contentType }) {
   return tokens.map(formatToken).join('');
 }
 
-/**
- * Leaves Idempotency-Key empty: with a prefilled key, a second, different animal would be rejected because the key was reused.
- * Leaves X-Request-Id empty as well, because each request has its own.
- */
-const noFixedIds = {
+/** Completes the list of operations with those of the selected document, and shortens what the guides explain. */
+const preparedDocument = {
   statePlugins: {
     spec: {
       wrapActions: {
-        updateJsonSpec: (original) => (document) => {
-          const operations = Object.values(document.paths).flatMap(Object.values);
-          const shared = Object.values(document.components?.parameters ?? {});
-          for (const parameter of [...shared, ...operations.flatMap(({ parameters = [] }) => parameters)]) {
-            if (['Idempotency-Key', 'X-Request-Id'].includes(parameter.name)) {
-              delete parameter.example;
-            }
+        updateJsonSpec: (original) => (spec) => {
+          document.querySelector('.operations').innerHTML = renderOperationLinks(spec);
+          markCurrentOperation();
+          for (const field of ['description', 'contact', 'license']) {
+            delete spec.info[field];
           }
-          return original(document);
+          delete spec.externalDocs;
+          removeFixedIds(spec);
+          return original(spec);
         },
       },
     },
   },
 };
 
-/** Shows a sent request in JavaScript and Python below its curl command. */
-const samples = {
-  fn: {
-    requestSnippetGenerator_javascript: (request) => {
-      const { url, method, headers, body } = readRequest(request);
-      const options = [`  method: ${quote(method)},`, `  headers: ${indent(formatObject(headers))},`];
-      if (body !== undefined) {
-        options.push(`  body: ${quote(body)},`);
+/**
+ * Leaves Idempotency-Key empty: with a prefilled key, a second, different animal would be rejected because the key was reused.
+ * Leaves X-Request-Id empty as well, because each request has its own.
+ */
+function removeFixedIds({ paths, components }) {
+  const operations = Object.values(paths).flatMap(Object.values);
+  const shared = Object.values(components?.parameters ?? {});
+  for (const parameter of [...shared, ...operations.flatMap(({ parameters = [] }) => parameters)]) {
+    if (['Idempotency-Key', 'X-Request-Id'].includes(parameter.name)) {
+      delete parameter.example;
+    }
+  }
+}
+
+/** Shows a request in several languages, before and after it is sent. */
+const LANGUAGES = [
+  { name: 'curl', syntax: 'bash', format: formatCurl },
+  { name: 'TypeScript', syntax: 'javascript', format: formatTypeScript },
+  { name: 'JavaScript', syntax: 'javascript', format: formatJavaScript },
+  { name: 'Python', syntax: 'python', format: formatPython },
+];
+const samples = ({ React: { createElement, Fragment, useState } }) => {
+  const RequestSnippets = ({ request, getComponent, specSelectors }) => {
+    const [current, select] = useState(LANGUAGES[0]);
+    const moveFocus = ({ key, currentTarget }) => {
+      const step = { ArrowRight: 1, ArrowLeft: -1 }[key];
+      if (step !== undefined) {
+        const next = (LANGUAGES.indexOf(current) + step + LANGUAGES.length) % LANGUAGES.length;
+        select(LANGUAGES[next]);
+        currentTarget.children[next].focus();
       }
-      return [
-        `const response = await fetch(${quote(url)}, {`,
-        ...options,
-        '});',
-        'console.log(response.status, await response.text());',
-      ].join('\n');
-    },
-    requestSnippetGenerator_python: (request) => {
-      const { url, method, headers, body } = readRequest(request);
-      return [
-        'import urllib.error',
-        'import urllib.request',
-        '',
-        'request = urllib.request.Request(',
-        `    ${quote(url)},`,
-        `    method=${quote(method)},`,
-        `    headers=${indent(formatObject(headers), 4)},`,
-        ...(body === undefined ? [] : [`    data=${quote(body)}.encode(),`]),
-        ')',
-        'try:',
-        '    with urllib.request.urlopen(request) as response:',
-        '        print(response.status, response.read().decode())',
-        'except urllib.error.HTTPError as error:',
-        '    print(error.code, error.read().decode())',
-      ].join('\n');
+    };
+    const tabs = LANGUAGES.map((language) =>
+      createElement(
+        'button',
+        {
+          key: language.name,
+          type: 'button',
+          role: 'tab',
+          'aria-selected': language === current,
+          tabIndex: language === current ? 0 : -1,
+          onClick: () => select(language),
+        },
+        language.name,
+      ),
+    );
+    const HighlightCode = getComponent('HighlightCode', true);
+    return createElement(
+      'div',
+      { className: 'request-snippets' },
+      createElement('div', { role: 'tablist', 'aria-label': 'Language', className: 'tabs', onKeyDown: moveFocus }, tabs),
+      createElement(
+        'div',
+        { role: 'tabpanel', 'aria-label': current.name },
+        createElement(
+          HighlightCode,
+          { language: current.syntax, canCopy: true },
+          current.format(request, specSelectors.specJson().toJS()),
+        ),
+      ),
+    );
+  };
+  /** The samples, above the documented responses, until a request is sent; then Swagger UI shows its samples above the response. */
+  const Responses = (Original, { getComponent, specSelectors, oas3Selectors }) => (props) => {
+    const spec = specSelectors.specJson().toJS();
+    const server = oas3Selectors.selectedServer() || spec.servers?.[0]?.url || '..';
+    const isError = (_response, status) => !/^[123]/.test(status);
+    const errors = props.responses.filter(isError);
+    return createElement(
+      Fragment,
+      null,
+      !props.tryItOutResponse &&
+        createElement(
+          'div',
+          { className: 'samples' },
+          createElement('h4', null, 'Request'),
+          createElement(getComponent('RequestSnippets', true), {
+            request: createExampleRequest(spec, new URL(server, import.meta.url).href, props.path, props.method),
+          }),
+        ),
+      createElement(Original, { ...props, responses: props.responses.filterNot(isError) }),
+      errors.size > 0 && createErrorTable(errors, getComponent),
+    );
+  };
+  /** All errors of an operation in one table; the guide explains each code. */
+  const createErrorTable = (errors, getComponent) => {
+    const rows = errors.entrySeq().map(([status, response]) => {
+      const codes = (response.getIn(['content', 'application/json', 'examples'])?.keySeq() ?? []).map((code) =>
+        createElement('a', { key: code, href: `errors#${code}` }, createElement('code', null, code)),
+      );
+      const Headers = getComponent('headers');
+      return createElement(
+        'tr',
+        { key: status, className: 'response', 'data-code': status },
+        createElement('th', { scope: 'row' }, status),
+        createElement('td', null, createElement('div', { className: 'codes' }, codes)),
+        createElement('td', null, response.get('description'), createElement(Headers, { headers: response.get('headers'), getComponent })),
+      );
+    });
+    const head = ['Status', 'Codes', 'Meaning'].map((title) => createElement('th', { key: title, scope: 'col' }, title));
+    return createElement(
+      'div',
+      { className: 'errors' },
+      createElement('h4', null, 'Errors'),
+      createElement(
+        'table',
+        null,
+        createElement('thead', null, createElement('tr', null, head)),
+        createElement('tbody', null, rows),
+      ),
+    );
+  };
+  return {
+    components: { RequestSnippets },
+    wrapComponents: { responses: Responses },
+  };
+};
+
+const KEY_PREFIX = document.querySelector('meta[name="key-prefix"]').content;
+const STORED_KEYS = 'api-keys';
+
+/** The dialog for the API key: checks the key in the page, and keeps it for the session, or on this device. */
+const keyDialog = {
+  wrapComponents: {
+    HttpAuth:
+      (Original, { React: { createElement, useState } }) =>
+      (props) => {
+        const { schema, name, authorized, onChange } = props;
+        const [problem, setProblem] = useState();
+        if (schema.get('bearerFormat') !== 'API key') {
+          return createElement(Original, props);
+        }
+        const known = authorized?.getIn([name, 'value']);
+        if (known) {
+          return createElement('p', null, 'This page sends your key ', createElement('code', null, maskKey(known)), '.');
+        }
+        const change = ({ target }) => {
+          const value = cleanKey(target.value);
+          setProblem(value === '' ? undefined : findKeyProblem(value, KEY_PREFIX));
+          onChange({ name, schema, value });
+        };
+        return createElement(
+          'div',
+          { className: 'key' },
+          createElement('label', { htmlFor: 'api-key' }, 'API key'),
+          createElement('input', {
+            id: 'api-key',
+            type: 'password',
+            autoComplete: 'off',
+            spellCheck: false,
+            placeholder: `${KEY_PREFIX}…`,
+            'aria-describedby': 'api-key-problem',
+            'aria-invalid': problem !== undefined,
+            autoFocus: true,
+            onChange: change,
+          }),
+          createElement('p', { id: 'api-key-problem', role: 'status' }, problem),
+          createElement(
+            'label',
+            { className: 'remember' },
+            createElement('input', {
+              type: 'checkbox',
+              defaultChecked: isRemembered,
+              onChange: ({ target }) => (isRemembered = target.checked),
+            }),
+            ' Remember the key on this device. Otherwise, it is forgotten when you close this tab.',
+          ),
+        );
+      },
+  },
+  statePlugins: {
+    auth: {
+      wrapActions: Object.fromEntries(
+        ['authorize', 'logout'].map((action) => [
+          action,
+          (original, { authSelectors }) =>
+            (payload) => {
+              const result = original(payload);
+              storeKeys(authSelectors.authorized());
+              return result;
+            },
+        ]),
+      ),
     },
   },
 };
+let isRemembered = localStorage.getItem(STORED_KEYS) !== null;
 
-function readRequest(request) {
-  const body = request.get('body');
-  return {
-    url: request.get('url'),
-    method: request.get('method').toUpperCase(),
-    headers: request.get('headers').toObject(),
-    body: body === undefined || body === '' ? undefined : String(body),
-  };
+const maskKey = (key) => `${key.slice(0, KEY_PREFIX.length + 4)}…`;
+
+function storeKeys(authorized) {
+  const [kept, cleared] = isRemembered ? [localStorage, sessionStorage] : [sessionStorage, localStorage];
+  cleared.removeItem(STORED_KEYS);
+  if (authorized.size > 0) {
+    kept.setItem(STORED_KEYS, JSON.stringify(authorized));
+  } else {
+    kept.removeItem(STORED_KEYS);
+  }
 }
 
-/** Returns a string literal that is valid in JavaScript and Python. */
-function quote(text) {
-  return JSON.stringify(text);
+/** Marks the operation in the address bar, in the list of operations. */
+function markCurrentOperation() {
+  for (const link of document.querySelectorAll('.operations a')) {
+    const isCurrent = decodeURIComponent(link.hash) === decodeURIComponent(location.hash);
+    link.toggleAttribute('aria-current', isCurrent);
+  }
 }
-
-function formatObject(fields) {
-  const lines = Object.entries(fields).map(([name, value]) => `  ${quote(name)}: ${quote(value)},`);
-  return `{\n${lines.join('\n')}\n}`;
-}
-
-function indent(text, spaces = 2) {
-  return text.replaceAll('\n', `\n${' '.repeat(spaces)}`);
-}
-
-/** Enables Swagger UI's dark theme, which depends on a class. */
-const dark = matchMedia('(prefers-color-scheme: dark)');
-const followSystem = () => document.documentElement.classList.toggle('dark-mode', dark.matches);
-dark.addEventListener('change', followSystem);
-followSystem();
 
 /** The OpenAPI documents of the versions of the API. `?version=v2` selects one. */
 const documents = await (await fetch(new URL('openapi-documents.json', import.meta.url))).json();
@@ -213,24 +353,25 @@ if (documents.length > 1) {
   document.querySelector('.versions').append('API version: ', ...links);
 }
 
-SwaggerUIBundle({
+const ui = SwaggerUIBundle({
   url: new URL(selected.url, import.meta.url).href,
   dom_id: '#swagger-ui',
   deepLinking: true,
-  persistAuthorization: true,
   tryItOutEnabled: true,
   displayRequestDuration: true,
   showExtensions: true,
   validatorUrl: null,
   requestSnippetsEnabled: true,
-  requestSnippets: {
-    generators: {
-      curl_bash: { title: 'curl', syntax: 'bash' },
-      javascript: { title: 'JavaScript', syntax: 'javascript' },
-      python: { title: 'Python', syntax: 'python' },
-    },
-    defaultExpanded: true,
-    languages: ['curl_bash', 'javascript', 'python'],
+  plugins: [stabilityBadge, foldedHeaders, exactIntegers, preparedDocument, samples, keyDialog],
+  onComplete: () => {
+    const stored = sessionStorage.getItem(STORED_KEYS) ?? localStorage.getItem(STORED_KEYS);
+    if (stored !== null) {
+      ui.authActions.authorize(JSON.parse(stored));
+    }
   },
-  plugins: [stabilityBadge, foldedHeaders, exactIntegers, noFixedIds, samples],
+});
+
+addEventListener('hashchange', () => {
+  ui.layoutActions.parseDeepLinkHash(location.hash);
+  markCurrentOperation();
 });

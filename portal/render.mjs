@@ -7,28 +7,40 @@ import { brotliCompressSync, constants, gzipSync } from 'node:zlib';
 import MarkdownIt from 'markdown-it';
 import MiniSearch from 'minisearch';
 import { GUIDES } from './guides.mjs';
+import { escapeHtml, listOperations, renderOperationLinks, renderOperationTable } from './operations.mjs';
 import { INDEX_OPTIONS } from './search.mjs';
 
 const PORTAL = dirname(fileURLToPath(import.meta.url));
 const ROOT = join(PORTAL, '..');
 const require = createRequire(import.meta.url);
-const { repository } = JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8'));
+const openApi = JSON.parse(readFileSync(join(ROOT, 'openapi.json'), 'utf8'));
 const { version } = require('swagger-ui-dist/package.json');
 
 const REFERENCE = { name: 'reference', label: 'API reference' };
 
 const LOCAL_ORIGIN = 'http://127.0.0.1:3000';
-const COMPRESSED_EXTENSIONS = new Set(['html', 'css', 'mjs', 'js', 'json']);
+/** What the service replaces with its settings when it serves a page. */
+const [ORIGIN, REPOSITORY] = ['{{origin}}', '{{repository}}'];
+/** Pages are compressed when they are served. */
+const COMPRESSED_EXTENSIONS = new Set(['css', 'mjs', 'js', 'json']);
+
+const ASSETS = [
+  ...['site.css', 'guide.css', 'reference.css', 'theme.js'],
+  ...['guide.mjs', 'search.mjs', 'reference.mjs', 'operations.mjs', 'samples.mjs', 'key.mjs'],
+];
 
 /** The home page is at `/docs`; its assets and the other pages are one level below. Links are relative, because a gateway may add a path prefix. */
 const getPrefix = ({ name }) => (name === 'index' ? 'docs/' : '');
 const getRootPath = ({ name }) => (name === 'index' ? '' : '../');
 const createLink = (page, { name }) => (name === 'index' ? `${getRootPath(page)}docs` : `${getPrefix(page)}${name}`);
-const escapeHtml = (text) => text.replace(/[&<>"]/g, (character) => `&#${character.charCodeAt(0)};`);
 
 const markdown = new MarkdownIt({ linkify: false });
 const { rules } = markdown.renderer;
-rules.table_open = () => '<div class="table"><table>\n';
+rules.fence = (tokens, index) => {
+  const { content, info } = tokens[index];
+  return `<div class="listing"><pre tabindex="0"><code>${highlight(content, info)}</code></pre></div>\n`;
+};
+rules.table_open = () => '<div class="table" tabindex="0"><table>\n';
 rules.table_close = () => '</table></div>\n';
 for (const cell of ['th', 'td']) {
   // Markdown-it aligns cells with inline styles, which the Content-Security-Policy blocks.
@@ -39,6 +51,26 @@ rules.heading_close = (tokens, index) => {
   const { anchor } = tokens[index].meta;
   return ` <a class="anchor" href="#${escapeHtml(anchor)}" aria-label="Link to this section">#</a></${tokens[index].tag}>\n`;
 };
+
+/** Colors strings, comments and keywords, which is enough for the short examples of the guides. */
+function highlight(code, language) {
+  if (!['sh', 'ts', 'js', 'json', 'python'].includes(language)) {
+    return escapeHtml(code);
+  }
+  const keywords = language === 'sh' ? 'curl|npm|npx|node|pip' : 'import|from|export|const|let|await|async|for|of|if|throw|try|catch|new|return';
+  const tokens = new RegExp(
+    `("(?:\\\\.|[^"\\\\])*"|'[^']*')|(^\\s*(?:#|//).*$)|\\b(${keywords})(?=\\s|\\()`,
+    'gm',
+  );
+  let html = '';
+  let end = 0;
+  for (const { 0: token, 1: string, 2: comment, index } of code.matchAll(tokens)) {
+    const kind = string ? 'string' : comment ? 'comment' : 'keyword';
+    html += `${escapeHtml(code.slice(end, index))}<span class="${kind}">${escapeHtml(token)}</span>`;
+    end = index + token.length;
+  }
+  return html + escapeHtml(code.slice(end));
+}
 
 /** Creates the anchor of a heading: the error code, or else the same anchor as on GitHub. */
 function createAnchor(title, taken) {
@@ -58,8 +90,8 @@ function slugify(title) {
 
 /** Resolves a link in a guide to another guide, or to the file in the repository. */
 function resolveLink(guide, href) {
-  if (href === `${LOCAL_ORIGIN}/docs/reference`) {
-    return `${getPrefix(guide)}reference`;
+  if (href.startsWith('reference')) {
+    return `${getPrefix(guide)}${href}`;
   }
   if (/^([a-z]+:|#)/i.test(href)) {
     return href;
@@ -72,7 +104,7 @@ function resolveLink(guide, href) {
     return `${getRootPath(guide)}openapi.json`;
   }
   if (target === undefined) {
-    return `${repository.url}/blob/main/${file}${hash}`;
+    return `${REPOSITORY}/blob/main/${file}${hash}`;
   }
   return `${createLink(guide, target)}${hash}`;
 }
@@ -80,7 +112,10 @@ function resolveLink(guide, href) {
 /** Reads a guide: its tokens with resolved anchors and links, and its sections for the search index. */
 function readGuide(guide) {
   // Comments name the source file of a listing for a test.
-  const text = readFileSync(join(ROOT, guide.source), 'utf8').replace(/^<!--.*-->\n/gm, '');
+  const text = readFileSync(join(ROOT, guide.source), 'utf8')
+    .replace(/^<!--.*-->\n/gm, '')
+    .replaceAll(`](${LOCAL_ORIGIN}/docs/reference`, '](reference')
+    .replaceAll(LOCAL_ORIGIN, ORIGIN);
   const tokens = markdown.parse(text, {});
   const taken = new Map();
   const sections = [];
@@ -126,11 +161,20 @@ function renderContents({ sections }) {
   return links.length < 2 ? '' : `<nav class="contents" aria-label="On this page"><ul>${links.join('')}</ul></nav>`;
 }
 
+/** Renders the links to the previous and the next guide. */
+function renderNeighbours(page) {
+  const index = GUIDES.findIndex(({ name }) => name === page.name);
+  const renderLink = (guide, rel, format) =>
+    guide === undefined ? '<span></span>' : `<a rel="${rel}" href="${createLink(page, guide)}">${format(guide.label)}</a>`;
+  return `<nav class="neighbours" aria-label="Previous and next page">${renderLink(GUIDES[index - 1], 'prev', (label) => `← ${label}`)}${renderLink(GUIDES[index + 1], 'next', (label) => `${label} →`)}</nav>`;
+}
+
 /** Fills a template of a page, and the header that all pages have. */
 function renderPage(template, page, values) {
   const header = fillTemplate(readSource('header.html'), {
     home: createLink(page, GUIDES[0]),
     navigation: renderNavigation(page),
+    content: page === REFERENCE ? 'operations' : 'content',
   });
   return fillTemplate(readSource(template), { prefix: getPrefix(page), header, version, ...values });
 }
@@ -169,7 +213,25 @@ function createSearchIndex(guides) {
       })),
     ),
   );
+  index.addAll(
+    listOperations(openApi).map(({ anchor, method, path, operationId, summary, description, parameters = [], requestBody }) => ({
+      id: anchor,
+      page: REFERENCE.name,
+      label: REFERENCE.label,
+      title: `${method} ${path} ${operationId}`,
+      anchor,
+      text: [summary, description, ...parameters.map(getFieldName), ...listBodyFields(requestBody)].join(' '),
+    })),
+  );
   return index;
+}
+
+const getFieldName = ({ name, $ref = '' }) => name ?? $ref.split('/').at(-1);
+
+function listBodyFields(requestBody) {
+  const { schema } = requestBody?.content['application/json'] ?? {};
+  const { properties = {} } = openApi.components.schemas[schema?.$ref?.split('/').at(-1)] ?? schema ?? {};
+  return Object.keys(properties);
 }
 
 /**
@@ -186,11 +248,17 @@ export function renderSite(directory) {
     const [{ title }] = guide.sections;
     write(
       `${guide.name}.html`,
-      renderPage('guide.html', guide, { title: escapeHtml(title), contents: renderContents(guide), body: guide.html }),
+      renderPage('guide.html', guide, {
+        title: escapeHtml(title),
+        contents: renderContents(guide),
+        body: guide.html,
+        neighbours: renderNeighbours(guide),
+      }),
     );
   }
-  write('reference.html', renderPage('reference.html', REFERENCE, {}));
-  ['guide.css', 'guide.mjs', 'search.mjs', 'reference.css', 'reference.mjs'].forEach((name) => {
+  const operations = { links: renderOperationLinks(openApi), table: renderOperationTable(openApi) };
+  write('reference.html', renderPage('reference.html', REFERENCE, operations));
+  ASSETS.forEach((name) => {
     write(name, readSource(name));
   });
   write('search.json', JSON.stringify(createSearchIndex(guides)));

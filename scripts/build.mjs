@@ -11,7 +11,7 @@ import { fileURLToPath } from 'node:url';
 import { GUIDES } from '../portal/guides.mjs';
 
 const INPUTS = [
-  ...['src', 'ormconfig.ts', 'portal', ...GUIDES.map(({ source }) => source), 'scripts'],
+  ...['src', 'ormconfig.ts', 'portal', ...GUIDES.map(({ source }) => source), 'openapi.json', 'scripts'],
   ...['package.json', 'package-lock.json', 'nest-cli.json', 'tsconfig.json', 'tsconfig.build.json'],
 ];
 const OUTPUT = 'dist';

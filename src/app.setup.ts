@@ -81,11 +81,7 @@ export function configureApp<App extends INestApplication>(app: App, settings: S
   });
   app.get(MetricsEndpoint).serveOn(fastify);
   if (settings.docsEnabled) {
-    serveDocumentation(
-      fastify,
-      (version) => createOpenApiDocument(app, settings, version),
-      settings.environment === 'development',
-    );
+    serveDocumentation(fastify, (version) => createOpenApiDocument(app, settings, version), settings);
   }
   return app;
 }

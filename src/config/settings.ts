@@ -31,6 +31,9 @@ export abstract class Settings {
   abstract readonly drainSeconds: number;
   /** Whether the guides, Swagger UI and the OpenAPI document are served. */
   abstract readonly docsEnabled: boolean;
+  /** Where the documentation links to the source and to support; if undefined, it does not. */
+  abstract readonly docsRepositoryUrl: string | undefined;
+  abstract readonly docsSupportUrl: string | undefined;
   abstract readonly logLevel: LogLevel;
   /** The separate port for metrics; if undefined, they are served at `/metrics` of `port`. */
   abstract readonly metricsPort: number | undefined;
@@ -81,6 +84,8 @@ const CORE_SETTINGS = {
   ],
   DRAIN_SECONDS: [integer(0, 300), undefined],
   DOCS_ENABLED: [oneOf('true', 'false'), 'true'],
+  DOCS_REPOSITORY_URL: [httpUrl('https://git.example/acme/petstore'), undefined],
+  DOCS_SUPPORT_URL: [httpUrl('https://support.example'), undefined],
   LOG_LEVEL: [oneOf('trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent'), 'info'],
   METRICS_PORT: [integer(1, 65_535), undefined],
   OTEL_SDK_DISABLED: [oneOf('true', 'false'), 'false'],
@@ -154,6 +159,8 @@ export function loadSettings(env: Environment): Settings {
     trustProxy: values.TRUST_PROXY,
     drainSeconds: values.DRAIN_SECONDS ?? (values.APP_ENV === 'development' ? 0 : DEFAULT_DRAIN_SECONDS),
     docsEnabled: values.DOCS_ENABLED === 'true',
+    docsRepositoryUrl: values.DOCS_REPOSITORY_URL,
+    docsSupportUrl: values.DOCS_SUPPORT_URL,
     logLevel: values.LOG_LEVEL,
     metricsPort: values.METRICS_PORT,
     warnings,

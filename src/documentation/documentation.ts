@@ -4,6 +4,8 @@ import { extname, join } from 'node:path';
 import { brotliCompressSync, constants, gzipSync } from 'node:zlib';
 import type { OpenAPIObject } from '@nestjs/swagger';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import { getApiKeyPrefix } from '../auth';
+import { removeVersion, type Settings } from '../config/settings';
 import { stringifyJson } from '../shared/json/json';
 
 /** Where the build renders the site (`dist/site`), seen from `dist/` and, in tests, from the sources. */
@@ -36,7 +38,7 @@ const BROTLI_QUALITY = 5;
 export function serveDocumentation(
   fastify: FastifyInstance,
   createDocument: (version: string) => OpenAPIObject,
-  isDevelopment: boolean,
+  settings: Settings,
 ): void {
   const documents = [...fastify.apiVersions].map((version) => ({
     name: `v${version}`,
@@ -49,7 +51,10 @@ export function serveDocumentation(
     const page = name.endsWith('.html') ? name.slice(0, -'.html'.length) : undefined;
     const path = page === undefined ? `/docs/${name}` : page === 'index' ? '/docs' : `/docs/${page}`;
     addRoute(path, () => ({
-      representations: readRepresentations(join(site, name)),
+      representations:
+        page === undefined
+          ? readRepresentations(join(site, name))
+          : compress(Buffer.from(fillPage(readFileSync(join(site, name), 'utf8'), settings))),
       headers: {
         'content-type': MEDIA_TYPES[extname(name)] ?? 'application/octet-stream',
         'cache-control': VERSIONED_FILES.includes(name) ? MAX_AGE_ONE_DAY : NO_CACHE,
@@ -62,7 +67,7 @@ export function serveDocumentation(
     }));
   }
   fastify.get('/docs/', (_request, reply) => reply.redirect('../docs', 308));
-  if (isDevelopment) {
+  if (settings.environment === 'development') {
     fastify.get('/', (_request, reply) => reply.redirect('docs', 302));
   }
   // For Swagger UI.
@@ -72,6 +77,22 @@ export function serveDocumentation(
   for (const { file, get } of documents) {
     addRoute(`/${file}`, () => createJsonContent(get()));
   }
+}
+
+/** Inserts the settings into a page, and removes links for which there is no setting. */
+function fillPage(html: string, settings: Settings): string {
+  const values: Readonly<Record<string, string | undefined>> = {
+    // The script of the guides replaces this host with that of the page.
+    origin: removeVersion(settings.baseUrl) || 'https://HOST',
+    keyPrefix: getApiKeyPrefix(settings.environment),
+    repository: settings.docsRepositoryUrl,
+    support: settings.docsSupportUrl,
+  };
+  return html
+    .replaceAll(/<a href="\{\{(\w+)\}\}[^"]*">(.*?)<\/a>/g, (link, name: string, text: string) =>
+      values[name] === undefined ? text : link,
+    )
+    .replaceAll(/\{\{(\w+)\}\}/g, (_placeholder, name: string) => values[name] ?? '');
 }
 
 function createJsonContent(value: unknown): Content {

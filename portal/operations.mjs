@@ -1,0 +1,41 @@
+const METHODS = ['get', 'put', 'post', 'delete', 'options', 'head', 'patch', 'trace'];
+
+export const escapeHtml = (text) => text.replace(/[&<>"]/g, (character) => `&#${character.charCodeAt(0)};`);
+
+/** Lists the operations of an OpenAPI document in the order of its tags. The anchors are Swagger UI's deep links. */
+export function listOperations({ paths, tags = [] }) {
+  const operations = Object.entries(paths).flatMap(([path, item]) =>
+    METHODS.filter((method) => method in item).map((method) => {
+      const operation = item[method];
+      const [tag = 'default'] = operation.tags ?? [];
+      const anchor = `/${tag.replace(/\s/g, '%20')}/${operation.operationId}`;
+      return { ...operation, path, method: method.toUpperCase(), tag, anchor };
+    }),
+  );
+  const names = [...new Set([...tags.map(({ name }) => name), ...operations.map(({ tag }) => tag)])];
+  return names.flatMap((name) => operations.filter(({ tag }) => tag === name));
+}
+
+/** Renders the links to the operations, by tag. */
+export function renderOperationLinks(document) {
+  const operations = listOperations(document);
+  const renderLink = ({ anchor, method, path, summary, deprecated }) =>
+    `<li><a href="#${escapeHtml(anchor)}" title="${method} ${escapeHtml(path)}"${deprecated ? ' class="deprecated"' : ''}>` +
+    `<span class="method ${method.toLowerCase()}">${method}</span> ${escapeHtml(summary ?? path)}</a></li>`;
+  return [...new Set(operations.map(({ tag }) => tag))]
+    .map((name) => {
+      const links = operations.filter(({ tag }) => tag === name).map(renderLink);
+      return `<h2>${escapeHtml(name)}</h2><ul>${links.join('')}</ul>`;
+    })
+    .join('');
+}
+
+/** Renders what is shown until Swagger UI has loaded, and without JavaScript. */
+export function renderOperationTable(document) {
+  const rows = listOperations(document).map(
+    ({ anchor, method, path, summary = '', description = '' }) =>
+      `<tr id="${escapeHtml(anchor)}"><td><code>${method} ${escapeHtml(path)}</code></td>` +
+      `<td><strong>${escapeHtml(summary)}</strong> ${escapeHtml(description)}</td></tr>`,
+  );
+  return `<table><thead><tr><th>Operation</th><th>Description</th></tr></thead><tbody>${rows.join('')}</tbody></table>`;
+}

@@ -1,0 +1,187 @@
+/* global URL */
+
+/** The variable that stands for the API key in samples, which never contain the key itself. */
+const KEY = 'KEY';
+
+/** A request as all samples need it. Swagger UI passes sent requests as immutable maps. */
+function readRequest(request) {
+  const body = request.get('body');
+  return {
+    url: request.get('url'),
+    method: request.get('method').toUpperCase(),
+    headers: Object.entries(request.get('headers')?.toObject?.() ?? request.get('headers') ?? {}).map(([name, value]) =>
+      /^authorization$/i.test(name) ? [name, undefined] : [name, String(value)],
+    ),
+    body: body === undefined || body === '' ? undefined : String(body),
+  };
+}
+
+/** Returns a string literal that is valid in JavaScript and Python. */
+const quote = (text) => JSON.stringify(text);
+const quoteShell = (text) => `'${text.replaceAll("'", `'\\''`)}'`;
+const indent = (text, spaces = 2) => text.replaceAll('\n', `\n${' '.repeat(spaces)}`);
+
+function formatFields(fields, token) {
+  return `{\n${fields.map(([name, value]) => `  ${quote(name)}: ${value === undefined ? token : quote(value)},`).join('\n')}\n}`;
+}
+
+export function formatCurl(request) {
+  const { url, method, headers, body } = readRequest(request);
+  const options = [
+    `curl -i${method === 'GET' ? '' : ` -X ${method}`} ${quoteShell(url)}`,
+    ...headers.map(([name, value]) =>
+      value === undefined ? `-H "${name}: Bearer $${KEY}"` : `-H ${quoteShell(`${name}: ${value}`)}`,
+    ),
+    ...(body === undefined ? [] : [`-d ${quoteShell(body)}`]),
+  ];
+  return options.join(' \\\n  ');
+}
+
+export function formatJavaScript(request) {
+  const { url, method, headers, body } = readRequest(request);
+  return [
+    `const response = await fetch(${quote(url)}, {`,
+    `  method: ${quote(method)},`,
+    `  headers: ${indent(formatFields(headers, `\`Bearer \${process.env.${KEY}}\``))},`,
+    ...(body === undefined ? [] : [`  body: ${quote(body)},`]),
+    '});',
+    'console.log(response.status, await response.text());',
+  ].join('\n');
+}
+
+export function formatPython(request) {
+  const { url, method, headers, body } = readRequest(request);
+  return [
+    'import os',
+    'import urllib.error',
+    'import urllib.request',
+    '',
+    'request = urllib.request.Request(',
+    `    ${quote(url)},`,
+    `    method=${quote(method)},`,
+    `    headers=${indent(formatFields(headers, `"Bearer " + os.environ["${KEY}"]`), 4)},`,
+    ...(body === undefined ? [] : [`    data=${quote(body)}.encode(),`]),
+    ')',
+    'try:',
+    '    with urllib.request.urlopen(request) as response:',
+    '        print(response.status, response.read().decode())',
+    'except urllib.error.HTTPError as error:',
+    '    print(error.code, error.read().decode())',
+  ].join('\n');
+}
+
+/** Formats a call of the typed client. */
+export function formatTypeScript(request, document) {
+  const { url, method, headers, body } = readRequest(request);
+  const call = findCall(document, url, method);
+  if (call === undefined) {
+    return '// The typed client has no method for this request.';
+  }
+  const { baseUrl, operation, parameters } = call;
+  const sent = headers.filter(([name]) => operation.headers.includes(name.toLowerCase()));
+  const fields = [
+    ...[
+      ['path', parameters.path],
+      ['query', parameters.query],
+      ['header', sent.map(([name, value]) => [name, quote(value)])],
+    ]
+      .filter(([, values]) => values.length > 0)
+      .map(([name, values]) => `${name}: { ${values.map(([key, value]) => `${formatName(key)}: ${value}`).join(', ')} }`),
+    ...(body === undefined ? [] : [`body: ${formatLiteral(body, operation.isInt64)}`]),
+  ];
+  return [
+    "import { createPetStore } from 'petstore-client';",
+    '',
+    'const petStore = createPetStore({',
+    `  baseUrl: ${quote(baseUrl)},`,
+    `  apiKey: process.env.${KEY} ?? '',`,
+    '});',
+    `console.log(await petStore.${operation.operationId}(${fields.length === 0 ? '' : `{ ${fields.join(', ')} }`}));`,
+  ].join('\n');
+}
+
+const formatName = (name) => (/^[A-Za-z_$][\w$]*$/.test(name) ? name : quote(name));
+
+/** Finds the operation that a request calls, with its parameters as literals. */
+function findCall(document, url, method) {
+  const { origin, pathname, searchParams } = new URL(url);
+  for (const [template, item] of Object.entries(document.paths)) {
+    const operation = item[method.toLowerCase()];
+    const pattern = new RegExp(`^(.*?)${template.replace(/\{(\w+)\}/g, '(?<$1>[^/]+)')}$`);
+    const match = operation && pattern.exec(pathname);
+    if (match) {
+      const declared = [...(item.parameters ?? []), ...(operation.parameters ?? [])].map((parameter) =>
+        resolve(document, parameter),
+      );
+      const toLiterals = (entries, place) =>
+        entries.map(([name, value]) => {
+          const schema = declared.find((parameter) => parameter.name === name && parameter.in === place)?.schema;
+          return [name, formatParameter(value, schema)];
+        });
+      return {
+        baseUrl: origin + match[1],
+        operation: {
+          operationId: operation.operationId,
+          headers: declared.filter((parameter) => parameter.in === 'header').map(({ name }) => name.toLowerCase()),
+          isInt64: createInt64Test(document, operation),
+        },
+        parameters: {
+          path: toLiterals(Object.entries(match.groups ?? {}).map(([name, value]) => [name, decodeURIComponent(value)]), 'path'),
+          query: toLiterals([...searchParams], 'query'),
+        },
+      };
+    }
+  }
+  return undefined;
+}
+
+function resolve(document, value) {
+  return value?.$ref === undefined
+    ? value
+    : resolve(document, value.$ref.slice(2).split('/').reduce((node, name) => node[name], document));
+}
+
+function formatParameter(value, schema) {
+  if (schema?.type !== 'integer' || !/^-?\d+$/.test(value)) {
+    return quote(value);
+  }
+  return schema.format === 'int64' ? `${value}n` : value;
+}
+
+/** Whether a field of the body is an int64, which the typed client reads and writes as a `bigint`. */
+function createInt64Test(document, operation) {
+  const schema = resolve(document, operation.requestBody?.content?.['application/json']?.schema);
+  return (name) => resolve(document, schema?.properties?.[name])?.format === 'int64';
+}
+
+/** Turns JSON into a literal of TypeScript. Integers keep their digits. */
+function formatLiteral(json, isInt64) {
+  return json
+    .replace(/("(?:\\.|[^"\\])*")\s*:\s*(-?\d+)(?=\s*[,}])/g, (_, name, digits) =>
+      isInt64(JSON.parse(name)) ? `${name}: ${digits}n` : `${name}: ${digits}`,
+    )
+    .replace(/"([A-Za-z_]\w*)"\s*:/g, '$1:')
+    .replace(/\s*\n\s*/g, ' ');
+}
+
+/** Creates the request that an operation's examples describe, in the form in which Swagger UI passes sent requests. */
+export function createExampleRequest(document, serverUrl, path, method) {
+  const item = document.paths[path];
+  const operation = item[method];
+  const parameters = [...(item.parameters ?? []), ...(operation.parameters ?? [])].map((value) => resolve(document, value));
+  const getExample = ({ example, schema }) => String(example ?? schema?.default ?? schema?.minimum ?? '1');
+  const filled = parameters
+    .filter((parameter) => parameter.in === 'path')
+    .reduce((text, parameter) => text.replace(`{${parameter.name}}`, encodeURIComponent(getExample(parameter))), path);
+  const query = parameters.filter((parameter) => parameter.in === 'query' && parameter.required);
+  const url = new URL(serverUrl.replace(/\/$/, '') + filled);
+  query.forEach((parameter) => url.searchParams.set(parameter.name, getExample(parameter)));
+  const [mediaType, content] = Object.entries(operation.requestBody?.content ?? {})[0] ?? [];
+  const fields = {
+    url: url.href,
+    method,
+    headers: { Authorization: '', ...(content && { 'Content-Type': mediaType }) },
+    body: content && JSON.stringify(content.example ?? {}, null, 2),
+  };
+  return { get: (name) => fields[name] };
+}
