@@ -26,7 +26,7 @@ const UP_TO_DATE = 'The schema is up to date.';
 export async function runCli(args: readonly string[], env: NodeJS.ProcessEnv, output: Terminal): Promise<number> {
   const terminal = createSafeTerminal(output);
   try {
-    await overrideExit(buildProgram(env, terminal)).parseAsync(args, { from: 'user' });
+    await overrideExit(createProgram(env, terminal)).parseAsync(args, { from: 'user' });
     return 0;
   } catch (error) {
     if (error instanceof CommanderError) {
@@ -39,7 +39,8 @@ export async function runCli(args: readonly string[], env: NodeJS.ProcessEnv, ou
   }
 }
 
-function buildProgram(env: NodeJS.ProcessEnv, terminal: Terminal): Command {
+/** Creates the program with all commands. */
+export function createProgram(env: NodeJS.ProcessEnv, terminal: Terminal): Command {
   const printer = new Printer(env, terminal);
   const program = new Command(BRAND.name)
     .description('Manage the accounts, API keys and database of the pet store. Settings come from the environment.')

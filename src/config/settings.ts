@@ -5,7 +5,7 @@ import { type Format, httpUrl, integer, matching, oneOf, postgresUrl, url } from
 import { findMisspeltSetting } from './misspelt-settings';
 import { redisUrls } from './redis-urls';
 
-/** The settings that an operator provides as environment variables. docs/configuration.md documents them. */
+/** The settings that an operator provides as environment variables. docs/reference.md documents them. */
 export abstract class Settings {
   abstract readonly environment: 'development' | 'staging' | 'production';
   abstract readonly host: string;

@@ -369,8 +369,8 @@ describe('Settings', () => {
     expect(loadSettings({ HOST: '::1', PORT: '80' }).baseUrl).toBe('http://[::1]:80/v1');
   });
 
-  it('match the table in docs/configuration.md, with their defaults', async () => {
-    const text = await readFile(join(__dirname, '../../docs/configuration.md'), 'utf8');
+  it('match the table in docs/reference.md, with their defaults', async () => {
+    const text = await readFile(join(__dirname, '../../docs/reference.md'), 'utf8');
     const documented = [...text.matchAll(/^\| `([A-Z][A-Z_]+)` +\|.*\| (.+?) +\|$/gm)];
     expect(documented.map(([, name]) => name).sort()).toEqual(Object.keys(SETTINGS).sort());
     // Defaults that depend on other settings are described in words.
