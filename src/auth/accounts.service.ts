@@ -1,10 +1,9 @@
 import { Injectable } from '@nestjs/common';
-import type { Allowance } from '../shared/domain/allowance';
 import { Clock } from '../shared/domain/clock';
 import { UnknownValueError } from '../shared/domain/pet-store-error';
 import type { Principal } from '../shared/domain/principal';
 import { UnitOfWork } from '../shared/domain/unit-of-work';
-import { type Account, getAllowance, createAccount, type Plan, withPlan } from './domain/account';
+import { type Account, type AccountLimits, getAllowance, createAccount, type Plan, withPlan } from './domain/account';
 import { AccountRepository } from './domain/account.repository';
 import { AuditTrail } from './domain/audit-trail';
 import { NotFoundError } from './domain/not-found-error';
@@ -20,7 +19,7 @@ export class AccountsService {
   ) {}
 
   /** @throws InvalidAccountError */
-  create(name: string, plan: Plan, allowance: Partial<Allowance> = {}): Promise<Account> {
+  create(name: string, plan: Plan, allowance: Partial<AccountLimits> = {}): Promise<Account> {
     return this.unitOfWork.run(async () => {
       const account = await this.accounts.add(createAccount(name, plan, allowance, this.clock.now()));
       const details = { name, plan, ...getAllowance(account) };
@@ -30,7 +29,7 @@ export class AccountsService {
   }
 
   /** Takes effect on every replica within a second. @throws NotFoundError, InvalidAccountError */
-  setPlan(id: bigint, plan: Plan, allowance: Partial<Allowance> = {}): Promise<Account> {
+  setPlan(id: bigint, plan: Plan, allowance: Partial<AccountLimits> = {}): Promise<Account> {
     return this.unitOfWork.run(async () => {
       const account = requireAccount(await this.accounts.findForUpdate(id), id);
       const changed = withPlan(account, plan, allowance);

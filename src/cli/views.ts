@@ -9,21 +9,14 @@ import {
   getKeyState,
 } from '../auth';
 import type { RateLimitUsage } from '../rate-limiting';
+import { WINDOWS } from '../shared/domain/allowance';
 import type { View } from './printer';
 import type { Services } from './services';
 
 export function createAccountView(account: Account): View {
-  const { id, name, plan, createdAt, suspendedAt } = account;
-  const { perMinute, perDay } = getAllowance(account) ?? account;
-  return {
-    id,
-    name,
-    plan,
-    perMinute,
-    perDay,
-    createdAt: createdAt.toISOString(),
-    suspendedAt: formatTime(suspendedAt),
-  };
+  const { id, name, plan, perMinute, perDay, createdAt, suspendedAt } = account;
+  const limits = getAllowance(account) ?? { perMinute, perDay };
+  return { id, name, plan, ...limits, createdAt: createdAt.toISOString(), suspendedAt: formatTime(suspendedAt) };
 }
 
 export function createAccountWithKeysView(account: Account, keys: readonly ApiKey[], now: number): View {
@@ -39,17 +32,12 @@ export function createWindowsView(usage: RateLimitUsage | undefined): View {
   if (usage === undefined) {
     return {};
   }
-  const { minute, day } = usage.windows;
-  const createWindowView = ({ used, limit, endsAt }: typeof minute) => ({
-    used,
-    limit,
-    endsAt: new Date(endsAt).toISOString(),
+  const views = WINDOWS.map(({ name, opens }) => {
+    const { used, limit, endsAt } = usage.windows[name];
+    const isOpen = opens === 'calendar' || used > 0;
+    return [name, { used, limit, endsAt: isOpen ? new Date(endsAt).toISOString() : null }] as const;
   });
-  // The minute window opens with its first counted request.
-  return {
-    minute: { ...createWindowView(minute), ...(minute.used === 0 && { endsAt: null }) },
-    day: createWindowView(day),
-  };
+  return Object.fromEntries(views);
 }
 
 /**

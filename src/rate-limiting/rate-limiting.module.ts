@@ -1,10 +1,10 @@
 import { Module } from '@nestjs/common';
 import { ThrottlerModule } from '@nestjs/throttler';
 import { Settings } from '../config/settings';
+import { MINUTE_MS } from '../shared/domain/allowance';
 import { Clock } from '../shared/domain/clock';
 import { RateLimiter } from './domain/rate-limiter';
 import { ThrottleStorage } from './domain/throttle-storage';
-import { MINUTE_MS } from './domain/windows';
 import { RateLimitController } from './http/rate-limit.controller';
 import { MemoryRateLimiter } from './memory/memory-rate-limiter';
 import { MemoryThrottleStorage } from './memory/memory-throttle-storage';

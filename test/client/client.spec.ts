@@ -251,7 +251,13 @@ describe('The client', () => {
         const headers = new Headers(response.headers);
         const seconds = Number(headers.get('X-RateLimit-Reset')) - Math.floor(service.clock.now() / 1_000);
         headers.set('Date', new Date(service.clock.now()).toUTCString());
-        headers.delete('RateLimit');
+        if (kind === 'RateLimit of the service') {
+          ['Limit', 'Remaining', 'Reset'].forEach((name) => {
+            headers.delete(`X-RateLimit-${name}`);
+          });
+        } else {
+          headers.delete('RateLimit');
+        }
         if (kind === 'RateLimit') {
           const remaining = headers.get('X-RateLimit-Remaining') ?? '';
           headers.set('RateLimit', `"day";r=9999;t=4242, "minute";r=${remaining};t=${seconds}`);
@@ -265,6 +271,7 @@ describe('The client', () => {
     it.each([
       ['X-RateLimit-*', 'free', undefined],
       ['RateLimit', 'free', undefined],
+      ['RateLimit of the service', 'free', undefined],
       ['X-RateLimit-*', 'enterprise', { perMinute: 4, perDay: 1_000 }],
     ] as const)('that %s shows on plan %s, for many calls at once', async (kind, plan, allowance) => {
       let elapsed = 0;

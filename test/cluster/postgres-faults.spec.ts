@@ -83,6 +83,8 @@ describe('While PostgreSQL fails', () => {
           'x-ratelimit-limit': expect.stringMatching(/^\d+$/) as string,
           'x-ratelimit-remaining': expect.stringMatching(/^\d+$/) as string,
           'x-ratelimit-reset': expect.stringMatching(/^\d+$/) as string,
+          'ratelimit-policy': expect.stringMatching(/^"(minute|client-ip)";q=\d+;w=60/) as string,
+          ratelimit: expect.stringMatching(/^"(minute|client-ip)";r=\d+;t=\d+/) as string,
           'x-request-id': expect.any(String) as string,
         });
       }

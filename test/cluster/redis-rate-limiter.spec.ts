@@ -132,7 +132,7 @@ describe('The limiter in Redis', () => {
   it('makes no Redis call for a key known to be banned, or for an IP address known to be over its limit', async () => {
     const clock = new TestClock();
     const limiter = await createLimiter(clock);
-    const small = { ...principal, allowance: { perMinute: 3, perDay: 10 } };
+    const small = createPrincipal(7n, 8n, 3, 10);
     const countCalls = async () =>
       Number(/cmdstat_evalsha:calls=(\d+)/.exec(await admin.info('commandstats'))?.[1] ?? 0);
     for (let time = 0; time < 10; time++) {

@@ -1,3 +1,5 @@
+import { getEnd, mapWindows } from '../../src/rate-limiting/domain/windows';
+import { DAY_MS, MINUTE_MS, type WindowName } from '../../src/shared/domain/allowance';
 import type { RateLimitSettings } from '../../src/rate-limiting/settings/rate-limit-settings';
 import type {
   ConsumeResult,
@@ -6,21 +8,17 @@ import type {
   RedisUsageStore,
 } from '../../src/rate-limiting/redis/redis-usage-store';
 
-const MINUTE_MS = 60_000;
-const DAY_MS = 86_400_000;
-
 /** The delay of each direction, and where calls fail: immediately, before or after Redis executes them. */
 export interface Network {
   readonly delayMs: number;
   readonly breaks?: 'immediately' | 'before' | 'after';
 }
 
-interface Windows {
-  minuteEndsAt: number;
-  minuteUsed: number;
-  dayEndsAt: number;
-  dayUsed: number;
+interface StoredWindow {
+  readonly endsAt: number;
+  readonly used: number;
 }
+type Windows = Readonly<Record<WindowName, StoredWindow>>;
 
 /** A simple implementation of the windows in Redis, without bans. Its clock follows the fake timers. */
 export class FakeRedis {
@@ -45,46 +43,42 @@ export class FakeRedis {
   }
 
   getDayUsed(account: bigint): number {
-    return this.open(account).dayUsed;
+    return this.open(account).day.used;
   }
 
   consume({ subject: { accountId, allowance }, requests, known }: KeyRequests): ConsumeResult {
-    const { perMinute, perDay } = allowance;
-    const isNewDay = (this.windows.get(accountId)?.dayEndsAt ?? Infinity) <= this.now();
-    const windows = this.open(accountId);
-    const { minuteEndsAt = 0, minuteAdmitted = 0, dayAdmitted = 0 } = known ?? {};
-    const isKnownMinute = minuteEndsAt > this.now();
-    if (isKnownMinute) {
-      windows.minuteEndsAt = Math.min(windows.minuteEndsAt, minuteEndsAt);
-    }
-    const minuteLeft = perMinute - Math.max(windows.minuteUsed, isKnownMinute ? minuteAdmitted : 0);
-    const dayLeft = perDay - Math.max(windows.dayUsed, isNewDay ? 0 : dayAdmitted);
-    const admitted = Math.max(0, Math.min(requests, minuteLeft, dayLeft));
-    windows.minuteUsed += admitted;
-    windows.dayUsed += admitted;
+    const stored = this.open(accountId);
+    const windows = mapWindows(({ name, limit }) => {
+      const { endsAt = 0, admitted = 0 } = known?.[name] ?? {};
+      const isKnown = endsAt > this.now();
+      const window = stored[name];
+      return {
+        endsAt: isKnown ? Math.min(window.endsAt, endsAt) : window.endsAt,
+        used: window.used,
+        left: allowance[limit] - Math.max(window.used, isKnown ? admitted : 0),
+      };
+    });
+    const admitted = Math.max(0, Math.min(requests, ...Object.values(windows).map(({ left }) => left)));
+    const counted = mapWindows(({ name, limit }) => {
+      const { used, endsAt } = windows[name];
+      return { limit: allowance[limit], used: used + admitted, endsAt };
+    });
     if (admitted > 0) {
-      this.windows.set(accountId, windows);
+      this.windows.set(accountId, counted);
     }
     return {
       ...{ now: this.now(), admitted, rejected: requests - admitted, bannedUntil: 0, imposesBan: false },
-      windows: {
-        minute: { limit: perMinute, used: windows.minuteUsed, endsAt: windows.minuteEndsAt },
-        day: { limit: perDay, used: windows.dayUsed, endsAt: windows.dayEndsAt },
-      },
+      windows: counted,
     };
   }
 
   private open(account: bigint): Windows {
     const now = this.now();
-    const before = this.windows.get(account);
-    const midnight = Math.floor(now / DAY_MS) * DAY_MS + DAY_MS;
-    const isMinute = before !== undefined && before.minuteEndsAt > now && before.minuteEndsAt <= now + MINUTE_MS;
-    return {
-      minuteEndsAt: isMinute ? before.minuteEndsAt : now + MINUTE_MS,
-      minuteUsed: isMinute ? before.minuteUsed : 0,
-      dayEndsAt: midnight,
-      dayUsed: before?.dayEndsAt === midnight ? before.dayUsed : 0,
-    };
+    return mapWindows((definition) => {
+      const [window, newEnd] = [this.windows.get(account)?.[definition.name], getEnd(definition, now)];
+      const isOpen = window !== undefined && window.endsAt > now && window.endsAt <= newEnd;
+      return isOpen ? window : { endsAt: newEnd, used: 0 };
+    });
   }
 }
 

@@ -2,15 +2,13 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { DataSource } from 'typeorm';
 import { PLAN_ALLOWANCES, PLANS } from '../../src/auth/domain/account';
+import { type Allowance, WINDOWS } from '../../src/shared/domain/allowance';
 import { TestService } from '../support/service';
 
-const ENTERPRISE_ROW = ['`enterprise`', 'set on the account', 'set on the account'];
 const ROWS = PLANS.map((plan) => {
-  if (plan === 'enterprise') {
-    return ENTERPRISE_ROW;
-  }
-  const { perMinute, perDay } = PLAN_ALLOWANCES[plan];
-  return [`\`${plan}\``, perMinute.toLocaleString('en'), perDay.toLocaleString('en')];
+  const allowance: Partial<Allowance> = PLAN_ALLOWANCES[plan];
+  const cells = WINDOWS.map(({ limit }) => allowance[limit]?.toLocaleString('en') ?? 'set on the account');
+  return [`\`${plan}\``, ...cells];
 });
 
 describe('The plans', () => {

@@ -1,6 +1,7 @@
 import fc from 'fast-check';
 import type { RateLimitSettings } from '../../src/rate-limiting/settings/rate-limit-settings';
 import type { RateLimiter } from '../../src/rate-limiting/domain/rate-limiter';
+import { type Allowance, WINDOWS } from '../../src/shared/domain/allowance';
 import { createPrincipal } from '../support/principal';
 import { TestClock } from '../support/test-clock';
 import { ModelRateLimiter } from './rate-limiter.model';
@@ -43,6 +44,11 @@ const step = fc.record({
   times: fc.integer({ min: 1, max: 9 }),
 });
 
+/** A limit for each window. */
+const allowances = fc.record(
+  Object.fromEntries(WINDOWS.map(({ limit }, index) => [limit, fc.integer({ min: 1, max: 6 * (index + 1) })])),
+) as fc.Arbitrary<Allowance>;
+
 /** Tests the guarantees of a rate limiter, which hold for every adapter. */
 export function describeRateLimiter(
   name: string,
@@ -52,36 +58,31 @@ export function describeRateLimiter(
   describe(`RateLimiter (${name})`, () => {
     it('makes the same decisions as the model in every scenario of calls and time', async () => {
       await fc.assert(
-        fc.asyncProperty(
-          fc.array(step, { maxLength: 60 }),
-          fc.integer({ min: 1, max: 6 }),
-          fc.integer({ min: 1, max: 12 }),
-          async (steps, perMinute, perDay) => {
-            const clock = new TestClock();
-            const [limiter, model] = [await create(clock, LIMITS), new ModelRateLimiter(clock, LIMITS)];
-            const unbans = new Map<bigint, number>();
-            for (const { wait, call, times } of steps) {
-              clock.advance(wait);
-              const keyId = 'key' in call ? call.account * 10n + call.key : 0n;
-              const before = unbans.get(keyId) ?? 0;
-              const isStale = 'key' in call ? call.isStale : null;
-              unbans.set(keyId, isStale === null ? before : before + 1);
-              for (let time = 0; time < times; time++) {
-                if ('address' in call) {
-                  const decide = (subject: RateLimiter) =>
-                    call.fails ? subject.countAuthFailure(call.address) : subject.readAuthFailures(call.address);
-                  expect(await decide(limiter)).toEqual(await decide(model));
-                  continue;
-                }
-                const unbanCount = isStale?.[time] === true ? before : (unbans.get(keyId) ?? 0);
-                const principal = createPrincipal(call.account, keyId, perMinute, perDay, unbanCount);
-                expect(await limiter.readUsage(principal)).toEqual(model.readUsage(principal));
-                expect(await limiter.consume(principal)).toEqual(model.consume(principal));
+        fc.asyncProperty(fc.array(step, { maxLength: 60 }), allowances, async (steps, allowance) => {
+          const clock = new TestClock();
+          const [limiter, model] = [await create(clock, LIMITS), new ModelRateLimiter(clock, LIMITS)];
+          const unbans = new Map<bigint, number>();
+          for (const { wait, call, times } of steps) {
+            clock.advance(wait);
+            const keyId = 'key' in call ? call.account * 10n + call.key : 0n;
+            const before = unbans.get(keyId) ?? 0;
+            const isStale = 'key' in call ? call.isStale : null;
+            unbans.set(keyId, isStale === null ? before : before + 1);
+            for (let time = 0; time < times; time++) {
+              if ('address' in call) {
+                const decide = (subject: RateLimiter) =>
+                  call.fails ? subject.countAuthFailure(call.address) : subject.readAuthFailures(call.address);
+                expect(await decide(limiter)).toEqual(await decide(model));
+                continue;
               }
+              const unbanCount = isStale?.[time] === true ? before : (unbans.get(keyId) ?? 0);
+              const principal = { ...createPrincipal(call.account, keyId, 1, 1, unbanCount), allowance };
+              expect(await limiter.readUsage(principal)).toEqual(model.readUsage(principal));
+              expect(await limiter.consume(principal)).toEqual(model.consume(principal));
             }
-            await dispose(limiter);
-          },
-        ),
+          }
+          await dispose(limiter);
+        }),
         { numRuns: 300 },
       );
     });

@@ -1,19 +1,24 @@
 import type { RateLimitSettings } from '../../src/rate-limiting/settings/rate-limit-settings';
 import {
+  type AccountWindows,
+  type NamedWindow,
   type RateLimitDecision,
   RateLimiter,
   type RateLimitUsage,
   type Rejection,
 } from '../../src/rate-limiting/domain/rate-limiter';
+import { WINDOWS } from '../../src/shared/domain/allowance';
 import type { Clock } from '../../src/shared/domain/clock';
 import type { Principal } from '../../src/shared/domain/principal';
+
+type Window = (typeof WINDOWS)[number];
 
 /**
  * A second, simple implementation of the rules in docs/limits.md: it stores every event and checks all of them each time. Its clock must
  * only move forward.
  */
 export class ModelRateLimiter extends RateLimiter {
-  private readonly admitted: { account: bigint; at: number; opens: boolean }[] = [];
+  private readonly admitted: { account: bigint; at: number; opens: readonly Window[] }[] = [];
   private readonly rejections: {
     key: bigint;
     unbans: number;
@@ -33,34 +38,30 @@ export class ModelRateLimiter extends RateLimiter {
   }
 
   consume(principal: Principal): RateLimitDecision {
-    const { accountId, allowance } = principal;
+    const { accountId } = principal;
     const now = this.clock.now();
     const unbans = this.countUnbans(principal);
     const { windows, bannedUntil } = this.readUsage(principal);
     if (bannedUntil !== undefined) {
-      return this.decide(allowance.perMinute, 0, bannedUntil, 'key_temporarily_banned');
+      return this.decideBan(principal, bannedUntil);
     }
-    const { minute, day } = windows;
-    const exhausted = [minute, day].filter(({ used, limit }) => used >= limit);
-    if (exhausted.length > 0) {
-      const shown = exhausted.sort((a, b) => a.endsAt - b.endsAt).at(-1) ?? day;
-      const banEnd = this.reject({ ...principal, unbanCount: unbans }, shown.endsAt, now);
-      if (banEnd !== undefined) {
-        return this.decide(allowance.perMinute, 0, banEnd, 'key_temporarily_banned');
-      }
-      // If both windows end at the same time, the day is reported.
-      const isDay = shown === day || (exhausted.includes(day) && day.endsAt === shown.endsAt);
-      return this.decide(
-        isDay ? day.limit : minute.limit,
-        0,
-        shown.endsAt,
-        isDay ? 'daily_quota_exceeded' : 'rate_limit_exceeded',
-      );
+    // If several end at the same time, the longest is shown.
+    const shown = WINDOWS.filter(({ name }) => windows[name].used >= windows[name].limit)
+      .sort((a, b) => windows[a.name].endsAt - windows[b.name].endsAt)
+      .at(-1);
+    if (shown !== undefined) {
+      const { limit, endsAt } = windows[shown.name];
+      const banEnd = this.reject({ ...principal, unbanCount: unbans }, endsAt, now);
+      return banEnd === undefined
+        ? this.decide(limit, 0, endsAt, nameWindows(windows), shown.error)
+        : this.decideBan(principal, banEnd);
     }
-    this.admitted.push({ account: accountId, at: now, opens: this.findOpening(accountId) === undefined });
-    const left = [minute, day].map(({ limit, used, endsAt }) => ({ limit, remaining: limit - used - 1, endsAt }));
+    const opens = WINDOWS.filter((window) => this.findOpening(accountId, window) === undefined);
+    this.admitted.push({ account: accountId, at: now, opens });
+    const counted = nameWindows(this.readUsage(principal).windows);
+    const left = counted.map(({ limit, used, endsAt }) => ({ limit, remaining: limit - used, endsAt })).reverse();
     const [tightest] = left.sort((a, b) => a.remaining - b.remaining || b.endsAt - a.endsAt);
-    return this.decide(tightest?.limit ?? 0, tightest?.remaining ?? 0, tightest?.endsAt ?? 0);
+    return this.decide(tightest?.limit ?? 0, tightest?.remaining ?? 0, tightest?.endsAt ?? 0, counted);
   }
 
   readUsage(principal: Principal): RateLimitUsage {
@@ -69,26 +70,24 @@ export class ModelRateLimiter extends RateLimiter {
     const unbans = this.countUnbans(principal);
     const ban = this.bans.findLast((each) => each.key === keyId && each.unbans === unbans && each.to > now);
     const mine = this.admitted.filter(({ account }) => account === accountId);
-    const opening = this.findOpening(accountId);
-    const minute = {
-      limit: allowance.perMinute,
-      used: opening ? mine.filter(({ at }) => at >= opening.at).length - countEarlierAt(mine, opening) : 0,
-      endsAt: (opening?.at ?? now) + 60_000,
-    };
-    const midnight = new Date(now);
-    midnight.setUTCHours(24, 0, 0, 0);
-    const day = {
-      limit: allowance.perDay,
-      used: mine.filter(({ at }) => at >= midnight.getTime() - 86_400_000).length,
-      endsAt: midnight.getTime(),
-    };
-    return { windows: { minute, day }, bannedUntil: ban?.to, readAt: now };
+    const windows = WINDOWS.map((window) => {
+      const { name, limit, lengthMs, opens } = window;
+      const opening = this.findOpening(accountId, window);
+      const used = opening ? mine.length - mine.indexOf(opening) : 0;
+      const startedAt = opens === 'calendar' ? now - (now % lengthMs) : (opening?.at ?? now);
+      return [name, { limit: allowance[limit], used, endsAt: startedAt + lengthMs }] as const;
+    });
+    return { windows: Object.fromEntries(windows) as AccountWindows, bannedUntil: ban?.to, readAt: now };
   }
 
-  /** Finds the request that opened the account's minute. */
-  private findOpening(accountId: bigint) {
+  /** Finds the request that opened the account's window. */
+  private findOpening(accountId: bigint, window: Window) {
     const now = this.clock.now();
-    return this.admitted.findLast(({ account, opens, at }) => account === accountId && opens && at + 60_000 > now);
+    const { lengthMs, opens } = window;
+    const earliest = opens === 'calendar' ? now - (now % lengthMs) : now - lengthMs + 1;
+    return this.admitted.findLast(
+      (each) => each.account === accountId && each.opens.includes(window) && each.at >= earliest,
+    );
   }
 
   /** A replica that does not know of an unban yet learns it from the requests of others. */
@@ -111,13 +110,17 @@ export class ModelRateLimiter extends RateLimiter {
     const opening = mine.findLast(({ opens, at }) => opens && at + 60_000 > now);
     const used = opening ? mine.length - mine.indexOf(opening) : 0;
     const end = (opening?.at ?? now) + 60_000;
+    const decide = (count: number, rejection?: Rejection) => {
+      const window = { name: 'client-ip', lengthMs: 60_000, limit, used: count, endsAt: end };
+      return this.decide(limit, limit - count, end, [window], rejection);
+    };
     if (cost === 1 && used >= limit) {
-      return this.decide(limit, 0, end, 'too_many_auth_failures');
+      return decide(used, 'too_many_auth_failures');
     }
     if (cost === 1) {
       this.failures.push({ ip, at: now, opens: opening === undefined });
     }
-    return this.decide(limit, limit - used - cost, end);
+    return decide(used + cost);
   }
 
   private reject({ keyId, unbanCount: unbans, allowance }: Principal, window: number, now: number): number | undefined {
@@ -141,12 +144,25 @@ export class ModelRateLimiter extends RateLimiter {
     return to;
   }
 
-  private decide(limit: number, remaining: number, resetAt: number, rejection?: Rejection): RateLimitDecision {
-    return { limit, remaining, resetAt, decidedAt: this.clock.now(), rejection };
+  private decideBan({ allowance }: Principal, bannedUntil: number): RateLimitDecision {
+    const windows = WINDOWS.map(({ name, lengthMs, limit }) => {
+      const [total, used] = [allowance[limit], allowance[limit]];
+      return { name, lengthMs, limit: total, used, endsAt: bannedUntil };
+    });
+    return this.decide(allowance.perMinute, 0, bannedUntil, windows, 'key_temporarily_banned');
+  }
+
+  private decide(
+    limit: number,
+    remaining: number,
+    resetAt: number,
+    windows: readonly NamedWindow[],
+    rejection?: Rejection,
+  ): RateLimitDecision {
+    return { limit, remaining, resetAt, decidedAt: this.clock.now(), rejection, windows };
   }
 }
 
-/** Counts the events before the opening one at the same time. */
-function countEarlierAt<T extends { at: number }>(events: T[], opening: T): number {
-  return events.filter(({ at }, index) => at === opening.at && index < events.indexOf(opening)).length;
+function nameWindows(windows: AccountWindows): NamedWindow[] {
+  return WINDOWS.map(({ name, lengthMs }) => ({ name, lengthMs, ...windows[name] }));
 }

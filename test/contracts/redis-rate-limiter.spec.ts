@@ -1,8 +1,8 @@
 import { ConsoleLogger, Logger } from '@nestjs/common';
 import fc from 'fast-check';
-import { DAY_MS, MINUTE_MS } from '../../src/rate-limiting/domain/windows';
+import type { AccountLimits } from '../../src/auth/domain/account';
 import { RedisRateLimiter } from '../../src/rate-limiting/redis/redis-rate-limiter';
-import type { Allowance } from '../../src/shared/domain/allowance';
+import { DAY_MS, MINUTE_MS } from '../../src/shared/domain/allowance';
 import { Clock } from '../../src/shared/domain/clock';
 import type { Principal } from '../../src/shared/domain/principal';
 import { createPrincipal } from '../support/principal';
@@ -76,7 +76,7 @@ class Replicas {
     this.redis.shiftClock(byMs);
   }
 
-  request(replica: number, account: bigint, { perMinute, perDay }: Allowance): void {
+  request(replica: number, account: bigint, { perMinute, perDay }: AccountLimits): void {
     this.undecided++;
     void this.decide(replica, createPrincipal(account, account, perMinute, perDay));
   }
@@ -140,7 +140,7 @@ describe('Replicas while Redis fails', () => {
     jest.useRealTimers();
   });
 
-  const runScenario = async (scenario: readonly Step[], allowance: Allowance) => {
+  const runScenario = async (scenario: readonly Step[], allowance: AccountLimits) => {
     replicas = await Replicas.start();
     for (const { wait, fault, clock, redis, requests } of scenario) {
       await jest.advanceTimersByTimeAsync(wait);
@@ -169,7 +169,7 @@ describe('Replicas while Redis fails', () => {
     });
     await jest.advanceTimersByTimeAsync(3_000);
   };
-  const checkScenarios = (times: number, check: (scenario: Step[], allowance: Allowance) => Promise<void>) =>
+  const checkScenarios = (times: number, check: (scenario: Step[], allowance: AccountLimits) => Promise<void>) =>
     fc.assert(
       fc.asyncProperty(steps, few, fc.boolean(), async (scenario, limit, isDaily) => {
         try {

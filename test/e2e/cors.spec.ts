@@ -31,7 +31,15 @@ describe('CORS', () => {
     expect(status).toBe(401);
     expect(headers['access-control-allow-origin']).toBe('*');
     expect(headers['access-control-expose-headers']?.split(', ')).toEqual(
-      expect.arrayContaining(['X-RateLimit-Remaining', 'Retry-After', 'Link', 'Location', 'X-Request-Id']),
+      expect.arrayContaining([
+        'X-RateLimit-Remaining',
+        'RateLimit',
+        'RateLimit-Policy',
+        'Retry-After',
+        'Link',
+        'Location',
+        'X-Request-Id',
+      ]),
     );
   });
 });

@@ -109,6 +109,9 @@ describe('Errors', () => {
       expect(head.toLowerCase()).toMatch(
         /x-ratelimit-limit: 1000000\r\nx-ratelimit-remaining: \d+\r\nx-ratelimit-reset: \d+/,
       );
+      expect(head.toLowerCase()).toMatch(
+        /\r\nratelimit-policy: "client-ip";q=1000000;w=60\r\nratelimit: "client-ip";r=\d+;t=\d+/,
+      );
       expect(head.toLowerCase()).toContain('content-type: application/json');
       expect(head.toLowerCase()).toMatch(/\r\ndate: \w{3}, .+ gmt\r\n/);
       expect(JSON.parse(body)).toEqual({ code, message: expect.any(String) as string, status });

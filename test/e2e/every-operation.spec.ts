@@ -91,6 +91,8 @@ describe('Every operation in the OpenAPI document', () => {
     expect(headers).toMatchObject({
       'x-request-id': 'r-1',
       'x-ratelimit-limit': '100000',
+      'ratelimit-policy': expect.stringMatching(/^"minute";q=100000;w=60, /) as string,
+      ratelimit: expect.stringMatching(/^"minute";r=\d+;t=\d+, /) as string,
       'cache-control': 'private, no-cache',
       vary: 'Authorization',
       'x-content-type-options': 'nosniff',

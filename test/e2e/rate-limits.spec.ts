@@ -151,6 +151,68 @@ describe('Rate limits', () => {
     expect((await list(key)).headers['retry-after']).toBe('900');
   });
 
+  describe('RateLimit and RateLimit-Policy', () => {
+    const readWindows = ({ headers }: TestResponse) => [headers['ratelimit-policy'], headers.ratelimit];
+
+    it('describe every window of the plan: its limit and length, the requests left, and the seconds until it ends', async () => {
+      const key = await service.createKey('free');
+      await list(key);
+      service.clock.advance(17_500);
+      expect(readWindows(await list(key))).toEqual([
+        '"minute";q=60;w=60, "day";q=1000;w=86400',
+        '"minute";r=58;t=43, "day";r=998;t=43183',
+      ]);
+      service.clock.advance(MINUTE);
+      expect(readWindows(await list(key))[1]).toBe('"minute";r=59;t=60, "day";r=997;t=43123');
+    });
+
+    it('are the same for GET /v1/rate-limit, which is not counted', async () => {
+      const key = await service.createKey('pro');
+      const counted = readWindows(await list(key));
+      expect(readWindows(await service.get('/v1/rate-limit', { key }))).toEqual(counted);
+    });
+
+    it('also describe the other window while one is exhausted', async () => {
+      const key = await service.createKey('enterprise', { perMinute: 2, perDay: 50 });
+      const [, , rejected] = [await list(key), await list(key), await list(key)];
+      expect([rejected.status, ...readWindows(rejected)]).toEqual([
+        ...[429, '"minute";q=2;w=60, "day";q=50;w=86400', '"minute";r=0;t=60, "day";r=48;t=43200'],
+      ]);
+    });
+
+    it('say that no request is left until a ban ends', async () => {
+      const key = await service.createKey('enterprise', { perMinute: 1, perDay: 50 });
+      await listRepeatedly(2, key);
+      service.clock.advance(2_000);
+      await listRepeatedly(2, key);
+      service.clock.advance(MINUTE);
+      for (const banned of [await list(key), await service.get('/v1/rate-limit', { key })]) {
+        expect(readWindows(banned)).toEqual([
+          '"minute";q=1;w=60, "day";q=50;w=86400',
+          '"minute";r=0;t=840, "day";r=0;t=840',
+        ]);
+      }
+    });
+
+    it('describe the window of the client IP address in responses without an account', async () => {
+      const policy = '"client-ip";q=60;w=60';
+      const preflight = { origin: 'https://shop.example', 'access-control-request-method': 'GET' };
+      expect(readWindows(await service.get('/v1/pets'))).toEqual([policy, '"client-ip";r=59;t=60']);
+      service.clock.advance(10_000);
+      expect(readWindows(await service.get('/v1/pets', { key: 'wrong' }))).toEqual([policy, '"client-ip";r=58;t=50']);
+      expect(readWindows(await service.call('OPTIONS', '/v1/pets', { headers: preflight }))).toEqual([
+        ...[policy, '"client-ip";r=58;t=50'],
+      ]);
+      const malformed = await service.sendRaw('GET /v1/pets HTTP/1.1\r\nHost: x\r\nbad header\r\n\r\n');
+      expect(malformed).toContain(`\r\nratelimit-policy: ${policy}\r\nratelimit: "client-ip";r=58;t=50\r\n`);
+      await Promise.all(Array.from({ length: 58 }, () => service.get('/v1/pets')));
+      const rejected = await service.get('/v1/pets');
+      expect([getCode(rejected), ...readWindows(rejected)]).toEqual([
+        ...['too_many_auth_failures', policy, '"client-ip";r=0;t=50'],
+      ]);
+    });
+  });
+
   describe('GET /v1/rate-limit', () => {
     const getUsage = (key: string) => service.get('/v1/rate-limit', { key });
 

@@ -558,7 +558,13 @@ describe("What the pages of Nest's documentation show works in a fork:", () => {
         const names = ['x-ratelimit-limit', 'x-ratelimit-remaining', 'x-ratelimit-reset', 'retry-after'];
         const reset = clock.now() / 1_000 + 60;
         expect(names.map((name) => Number(rejected.headers.get(name)))).toEqual([3, 0, reset, 60]);
-        expect((await getThrottled(other.key)).status).toBe(200);
+        expect(rejected.headers.get('ratelimit')).toBe('"operation";r=0;t=60');
+        const admitted = await getThrottled(other.key);
+        expect([admitted.status, admitted.headers.get('ratelimit-policy'), admitted.headers.get('ratelimit')]).toEqual([
+          200,
+          '"minute";q=100;w=60, "day";q=1000;w=86400, "operation";q=3;w=60',
+          expect.stringMatching(/^"minute";r=99;t=60, "day";r=999;t=\d+, "operation";r=2;t=60$/),
+        ]);
         // The rejected request costs nothing in the plan.
         expect(readRemaining(await get('/v1/cats/status', { authorization: `Bearer ${one.key}` }))).toBe(96);
         clock.advance(60_000);

@@ -2,6 +2,7 @@ import { createHmac, timingSafeEqual } from 'node:crypto';
 import { Injectable, UnauthorizedException } from '@nestjs/common';
 import { PassportStrategy } from '@nestjs/passport';
 import { Strategy } from 'passport-http-bearer';
+import { PLAN_ALLOWANCES } from '../../src/auth/domain/account';
 import type { Principal } from '../../src/shared/domain/principal';
 
 const SECRET = 'example';
@@ -30,7 +31,7 @@ export class PartnerStrategy extends PassportStrategy(Strategy, 'partner') {
       keyFirstCharacters: 'partner',
       plan: 'business',
       isSuspended: false,
-      allowance: { perMinute: 1_000, perDay: 100_000 },
+      allowance: PLAN_ALLOWANCES.business,
       scopes: ['read'],
       unbanCount: 0,
     };

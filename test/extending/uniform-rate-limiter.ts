@@ -1,6 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import { RateLimiter } from '../../src/rate-limiting';
 import type { RateLimitDecision, RateLimitUsage } from '../../src/rate-limiting/domain/rate-limiter';
+import { mapWindows } from '../../src/rate-limiting/domain/windows';
 import { Clock } from '../../src/shared/domain/clock';
 import type { Principal } from '../../src/shared/domain/principal';
 
@@ -24,7 +25,7 @@ export class UniformRateLimiter extends RateLimiter {
   readUsage({ accountId }: Principal): RateLimitUsage {
     const now = this.clock.now();
     const window = { limit: LIMIT, used: Math.min(LIMIT, this.used.get(accountId) ?? 0), endsAt: now + 86_400_000 };
-    return { windows: { minute: window, day: window }, bannedUntil: undefined, readAt: now };
+    return { windows: mapWindows(() => window), bannedUntil: undefined, readAt: now };
   }
 
   countAuthFailure(): RateLimitDecision {
@@ -37,7 +38,11 @@ export class UniformRateLimiter extends RateLimiter {
 
   private createDecision(remaining: number): RateLimitDecision {
     const now = this.clock.now();
-    const rejection = remaining < 0 ? 'daily_quota_exceeded' : undefined;
-    return { limit: LIMIT, remaining: Math.max(0, remaining), resetAt: now + 86_400_000, decidedAt: now, rejection };
+    const [used, endsAt] = [Math.min(LIMIT, LIMIT - remaining), now + 86_400_000];
+    return {
+      ...{ limit: LIMIT, remaining: LIMIT - used, resetAt: endsAt, decidedAt: now },
+      rejection: remaining < 0 ? 'daily_quota_exceeded' : undefined,
+      windows: [{ name: 'uniform', lengthMs: 86_400_000, limit: LIMIT, used, endsAt }],
+    };
   }
 }

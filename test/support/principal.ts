@@ -1,6 +1,9 @@
+import { type Allowance, MAX_REQUEST_LIMIT, WINDOWS } from '../../src/shared/domain/allowance';
 import type { Principal } from '../../src/shared/domain/principal';
 
-/** A principal with everything that a limiter needs. */
+const UNLIMITED = Object.fromEntries(WINDOWS.map(({ limit }) => [limit, MAX_REQUEST_LIMIT])) as Allowance;
+
+/** A principal with everything that a limiter needs. Windows other than the minute and the day are practically unlimited. */
 export function createPrincipal(
   accountId: bigint,
   keyId: bigint,
@@ -15,7 +18,7 @@ export function createPrincipal(
     plan: 'enterprise',
     isSuspended: false,
     scopes: ['write'],
-    allowance: { perMinute, perDay },
+    allowance: { ...UNLIMITED, perMinute, perDay },
     unbanCount,
   };
 }

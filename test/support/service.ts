@@ -7,7 +7,7 @@ import { AccountsService, KeysService, type Plan } from '../../src/auth';
 import { loadSettings } from '../../src/config/settings';
 import { createLog, type LineSink } from '../../src/observability';
 import { createOpenApiDocument } from '../../src/documentation';
-import type { Allowance } from '../../src/shared/domain/allowance';
+import type { AccountLimits } from '../../src/auth/domain/account';
 import { parseJson } from '../../src/shared/json/json';
 import { Conformance } from './conformance';
 import { TestClock } from './test-clock';
@@ -72,12 +72,12 @@ export class TestService {
   }
 
   /** Creates a key of a new account. */
-  async createKey(plan: Plan = 'business', allowance?: Allowance): Promise<string> {
+  async createKey(plan: Plan = 'business', allowance?: AccountLimits): Promise<string> {
     return (await this.createKeys(1, plan, allowance))[0] ?? '';
   }
 
   /** Creates several keys of one new account. */
-  async createKeys(count: number, plan: Plan = 'business', allowance?: Allowance): Promise<string[]> {
+  async createKeys(count: number, plan: Plan = 'business', allowance?: AccountLimits): Promise<string[]> {
     const account = await this.app.get(AccountsService).create('Test', plan, allowance);
     const issued = [];
     for (let index = 0; index < count; index++) {

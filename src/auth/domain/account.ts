@@ -5,11 +5,17 @@ export const PLANS = ['free', 'pro', 'business', 'enterprise'] as const;
 
 export type Plan = (typeof PLANS)[number];
 
-/** The limits of each plan; an enterprise account has its own. */
-export const PLAN_ALLOWANCES: Readonly<Record<Exclude<Plan, 'enterprise'>, Allowance>> = {
+/** The limits that each enterprise account has of its own. */
+export type AccountLimits = Pick<Allowance, 'perMinute' | 'perDay'>;
+
+/** The limits of each plan; for enterprise, only those that its accounts share. */
+export const PLAN_ALLOWANCES: Readonly<Record<Exclude<Plan, 'enterprise'>, Allowance>> & {
+  readonly enterprise: Omit<Allowance, keyof AccountLimits>;
+} = {
   free: { perMinute: 60, perDay: 1_000 },
   pro: { perMinute: 300, perDay: 10_000 },
   business: { perMinute: 1_000, perDay: 100_000 },
+  enterprise: {},
 };
 
 /** A customer, with one plan whose limits all its API keys share. */
@@ -40,7 +46,9 @@ export function getAllowance({
   if (known !== 'enterprise') {
     return known && PLAN_ALLOWANCES[known];
   }
-  return isRequestLimit(perMinute) && isRequestLimit(perDay) ? { perMinute, perDay } : undefined;
+  return isRequestLimit(perMinute) && isRequestLimit(perDay)
+    ? { perMinute, perDay, ...PLAN_ALLOWANCES.enterprise }
+    : undefined;
 }
 
 function isRequestLimit(value: number | null): value is number {
@@ -51,7 +59,7 @@ function isRequestLimit(value: number | null): value is number {
 export class InvalidAccountError extends Error {}
 
 /** @throws InvalidAccountError */
-export function createAccount(name: string, plan: Plan, allowance: Partial<Allowance>, now: number): NewAccount {
+export function createAccount(name: string, plan: Plan, allowance: Partial<AccountLimits>, now: number): NewAccount {
   const problem =
     validateText(name, { maxLength: 100 }) ??
     (escapeControlCharacters(name) === name
@@ -64,11 +72,11 @@ export function createAccount(name: string, plan: Plan, allowance: Partial<Allow
 }
 
 /** Returns the account with another plan. @throws InvalidAccountError */
-export function withPlan(account: Account, plan: Plan, allowance: Partial<Allowance>): Account {
+export function withPlan(account: Account, plan: Plan, allowance: Partial<AccountLimits>): Account {
   return { ...account, ...validatePlan(plan, allowance) };
 }
 
-function validatePlan(plan: Plan, allowance: Partial<Allowance>): Pick<Account, 'plan' | 'perMinute' | 'perDay'> {
+function validatePlan(plan: Plan, allowance: Partial<AccountLimits>): Pick<Account, 'plan' | 'perMinute' | 'perDay'> {
   const { perMinute = null, perDay = null } = allowance;
   if (plan !== 'enterprise' && (perMinute !== null || perDay !== null)) {
     throw new InvalidAccountError(

@@ -1,9 +1,25 @@
+import type { WindowError, WindowName } from '../../shared/domain/allowance';
 import type { Principal } from '../../shared/domain/principal';
 
-export type Rejection =
-  'rate_limit_exceeded' | 'daily_quota_exceeded' | 'key_temporarily_banned' | 'too_many_auth_failures';
+export type Rejection = WindowError | 'key_temporarily_banned' | 'too_many_auth_failures';
 
-/** The decision about one request, and the window that the three rate limit headers describe. Times are in ms since the epoch. */
+/** The usage of one fixed window. `endsAt` is in ms since the epoch. */
+export interface Window {
+  readonly limit: number;
+  readonly used: number;
+  readonly endsAt: number;
+}
+
+/** The usage of the windows of an account. */
+export type AccountWindows = Readonly<Record<WindowName, Window>>;
+
+/** A window that applies to a request, with its name and length for clients. */
+export interface NamedWindow extends Window {
+  readonly name: string;
+  readonly lengthMs: number;
+}
+
+/** The decision about one request, and the window that the `X-RateLimit` headers describe. Times are in ms since the epoch. */
 export interface RateLimitDecision {
   readonly limit: number;
   readonly remaining: number;
@@ -12,19 +28,8 @@ export interface RateLimitDecision {
   readonly decidedAt: number;
   /** Why the request is rejected; undefined when it is admitted. */
   readonly rejection: Rejection | undefined;
-}
-
-/** The usage of one fixed window. `endsAt` is in ms since the epoch. */
-export interface Window {
-  readonly limit: number;
-  used: number;
-  readonly endsAt: number;
-}
-
-/** The usage of both windows of an account. */
-export interface AccountWindows {
-  readonly minute: Window;
-  readonly day: Window;
+  /** All windows that apply to the request, for the `RateLimit` headers. */
+  readonly windows: readonly NamedWindow[];
 }
 
 /** The rate limit usage of a key. A window that is not open is reported as if it opened now. Times are in ms since the epoch. */
@@ -75,11 +80,11 @@ class RateLimiterMonitor {
 /**
  * Decides whether a request is admitted. Each decision is one atomic step, exact across all replicas that share a store.
  *
- * An account has two fixed windows: a minute that opens at its first counted request, and the UTC calendar day. A request is counted in
- * both windows; when either is exhausted, the request is rejected and counted in neither. A key is banned when its rejections within the
- * ban window exceed its per-minute allowance, without those in the grace period after the first one in the same exhausted window. Each
- * consecutive ban lasts longer, up to the last configured duration. Rejections and bans that were recorded with a lower unban count do
- * not apply to a request; the first rejection with the higher count replaces them, also for requests with the lower count.
+ * An account has the fixed windows in `WINDOWS`. A request is counted in all of them; when one is exhausted, the request is rejected and
+ * counted in none. A key is banned when its rejections within the ban window exceed its per-minute allowance, without those in the grace
+ * period after the first one in the same exhausted window. Each consecutive ban lasts longer, up to the last configured duration.
+ * Rejections and bans that were recorded with a lower unban count do not apply to a request; the first rejection with the higher count
+ * replaces them, also for requests with the lower count.
  */
 export abstract class RateLimiter {
   readonly monitor = new RateLimiterMonitor();

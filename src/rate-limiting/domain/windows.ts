@@ -1,14 +1,24 @@
-import type { Principal } from '../../shared/domain/principal';
-import type { AccountWindows, RateLimitDecision, Rejection, Window } from './rate-limiter';
+import {
+  type Allowance,
+  MINUTE_MS,
+  type WindowDefinition,
+  type WindowName,
+  WINDOWS,
+} from '../../shared/domain/allowance';
+import type { AccountWindows, NamedWindow, RateLimitDecision, Rejection, Window } from './rate-limiter';
 
-export type { AccountWindows, Window };
+/** Creates a value for each window. */
+export function mapWindows<T>(create: (definition: (typeof WINDOWS)[number]) => T): Record<WindowName, T> {
+  const values: Partial<Record<WindowName, T>> = {};
+  for (const definition of WINDOWS) {
+    values[definition.name] = create(definition);
+  }
+  return values as Record<WindowName, T>;
+}
 
-export const MINUTE_MS = 60_000;
-export const DAY_MS = 86_400_000;
-
-/** The end of the UTC calendar day, in ms since the epoch. */
-export function getEndOfDay(now: number): number {
-  return Math.floor(now / DAY_MS) * DAY_MS + DAY_MS;
+/** The end of a window that opens now, in ms since the epoch. */
+export function getEnd({ lengthMs, opens }: WindowDefinition, now: number): number {
+  return (opens === 'calendar' ? Math.floor(now / lengthMs) * lengthMs : now) + lengthMs;
 }
 
 export function isExhausted({ used, limit }: Window): boolean {
@@ -16,34 +26,61 @@ export function isExhausted({ used, limit }: Window): boolean {
 }
 
 /** The decision for a counted request. It shows the window with the fewest requests left; on a tie, the one that ends later. */
-export function createAdmittedDecision({ minute, day }: AccountWindows, now: number): RateLimitDecision {
-  const difference = minute.limit - minute.used - (day.limit - day.used);
-  return createDecision(difference < 0 || (difference === 0 && minute.endsAt > day.endsAt) ? minute : day, now);
+export function createAdmittedDecision(windows: AccountWindows, now: number): RateLimitDecision {
+  const named = nameWindows(windows);
+  const shown = named.reduce((one, other) => {
+    const difference = one.limit - one.used - (other.limit - other.used);
+    return difference < 0 || (difference === 0 && one.endsAt > other.endsAt) ? one : other;
+  });
+  return createDecision(shown, now, named);
 }
 
 /** The decision for a request rejected by an exhausted window. It shows the exhausted window that ends last. */
-export function createRejectedDecision({ minute, day }: AccountWindows, now: number): RateLimitDecision {
-  const isMinute = !isExhausted(day) || (isExhausted(minute) && minute.endsAt > day.endsAt);
-  return isMinute
-    ? createDecision(minute, now, 'rate_limit_exceeded')
-    : createDecision(day, now, 'daily_quota_exceeded');
+export function createRejectedDecision(windows: AccountWindows, now: number): RateLimitDecision {
+  const exhausted = WINDOWS.filter(({ name }) => isExhausted(windows[name]));
+  const { name, error } = exhausted.reduce(
+    (one, other) => (windows[one.name].endsAt > windows[other.name].endsAt ? one : other),
+    exhausted[0] ?? WINDOWS[0],
+  );
+  return createDecision(windows[name], now, nameWindows(windows), error);
 }
 
-/** The decision for a request with a banned key. */
-export function createBannedDecision({ allowance }: Principal, bannedUntil: number, now: number): RateLimitDecision {
-  const limit = allowance.perMinute;
-  return createDecision({ limit, used: limit, endsAt: bannedUntil }, now, 'key_temporarily_banned');
+/** The decision for a request with a banned key. No window has requests left until the ban ends. */
+export function createBannedDecision(allowance: Allowance, bannedUntil: number, now: number): RateLimitDecision {
+  const close = (limit: number) => ({ limit, used: limit, endsAt: bannedUntil });
+  const windows = nameWindows(mapWindows(({ limit }) => close(allowance[limit])));
+  return createDecision(close(allowance.perMinute), now, windows, 'key_temporarily_banned');
 }
 
 /** The decision for a request without a valid key, by the window of its client IP address. */
 export function createAuthFailureDecision(window: Window, isRejected: boolean, now: number): RateLimitDecision {
-  return createDecision(window, now, isRejected ? 'too_many_auth_failures' : undefined);
+  const windows = [{ name: 'client-ip', lengthMs: MINUTE_MS, ...window }];
+  return createDecision(window, now, windows, isRejected ? 'too_many_auth_failures' : undefined);
 }
 
-export function createDecision(
+/** The decision for a request to an operation with a limit of its own. */
+export function createThrottledDecision(
+  window: Window,
+  lengthMs: number,
+  isRejected: boolean,
+  now: number,
+): RateLimitDecision {
+  const windows = [{ name: 'operation', lengthMs, ...window }];
+  return createDecision(window, now, windows, isRejected ? 'rate_limit_exceeded' : undefined);
+}
+
+function createDecision(
   { limit, used, endsAt }: Window,
   decidedAt: number,
+  windows: readonly NamedWindow[],
   rejection?: Rejection,
 ): RateLimitDecision {
-  return { limit, remaining: Math.max(0, limit - used), resetAt: endsAt, decidedAt, rejection };
+  return { limit, remaining: Math.max(0, limit - used), resetAt: endsAt, decidedAt, rejection, windows };
+}
+
+function nameWindows(windows: AccountWindows): NamedWindow[] {
+  return WINDOWS.map(({ name, lengthMs }) => {
+    const { limit, used, endsAt } = windows[name];
+    return { name, lengthMs, limit, used, endsAt };
+  });
 }

@@ -19,18 +19,18 @@ export function applyRateLimitDecision(reply: FastifyReply, decision: RateLimitD
   }
 }
 
-/** Sets the three rate limit headers on the response to a request that is not counted. */
+/** Sets the rate limit headers on the response to a request that is not counted. */
 export function setRateLimitUsageHeaders(reply: FastifyReply, principal: Principal, usage: RateLimitUsage): void {
   const { windows, bannedUntil, readAt } = usage;
   const decision =
     bannedUntil === undefined
       ? createAdmittedDecision(windows, readAt)
-      : createBannedDecision(principal, bannedUntil, readAt);
+      : createBannedDecision(principal.allowance, bannedUntil, readAt);
   reply.headers(formatRateLimitHeaders({ ...decision, rejection: undefined }));
 }
 
 /**
- * Adds the three rate limit headers to every response under `/v1` (and `/v2`, …) that has none yet, such as a CORS preflight or a 503
+ * Adds the rate limit headers to every response under `/v1` (and `/v2`, …) that has none yet, such as a CORS preflight or a 503
  * during key lookup. They describe the window of the client IP address.
  */
 export function addDefaultRateLimitHeaders(fastify: FastifyInstance, limiter: RateLimiter): void {
@@ -42,19 +42,29 @@ export function addDefaultRateLimitHeaders(fastify: FastifyInstance, limiter: Ra
   });
 }
 
-/** Returns the three rate limit headers for the failed authentications of a client IP address. */
+/** Returns the rate limit headers for the failed authentications of a client IP address. */
 export function readIpRateLimitHeaders(limiter: RateLimiter, ip: string): Record<string, string> {
   return formatRateLimitHeaders(limiter.readAuthFailures(ip));
 }
 
-/** The three rate limit headers, and `Retry-After` if the request is rejected. */
+/** The rate limit headers, and `Retry-After` if the request is rejected. */
 function formatRateLimitHeaders(decision: RateLimitDecision): Record<string, string> {
-  const { limit, remaining, resetAt, decidedAt, rejection } = decision;
+  const { limit, remaining, resetAt, decidedAt, rejection, windows } = decision;
   const resetSeconds = toUnixSeconds(resetAt);
+  // These two follow the IETF's draft-ietf-httpapi-ratelimit-headers-10.
+  let [policy, usage] = ['', ''];
+  for (const { name, lengthMs, limit: quota, used, endsAt } of windows) {
+    const separator = policy && ', ';
+    const secondsLeft = Math.max(0, Math.ceil((endsAt - decidedAt) / 1_000));
+    policy += `${separator}"${name}";q=${quota};w=${Math.ceil(lengthMs / 1_000)}`;
+    usage += `${separator}"${name}";r=${Math.max(0, quota - used)};t=${secondsLeft}`;
+  }
   return {
     'x-ratelimit-limit': `${limit}`,
     'x-ratelimit-remaining': `${remaining}`,
     'x-ratelimit-reset': `${resetSeconds}`,
+    'ratelimit-policy': policy,
+    ratelimit: usage,
     ...(rejection && { 'retry-after': `${Math.max(1, Math.ceil(resetSeconds - decidedAt / 1_000))}` }),
   };
 }

@@ -2,6 +2,7 @@ import { Controller, Get, Req, Res } from '@nestjs/common';
 import { ApiOkResponse, ApiOperation } from '@nestjs/swagger';
 import { SkipThrottle } from '@nestjs/throttler';
 import type { FastifyReply, FastifyRequest } from 'fastify';
+import { WINDOWS } from '../../shared/domain/allowance';
 import { requirePrincipal } from '../../shared/http/access/request-principal';
 import { OmitApiErrors } from '../../shared/openapi/api-errors';
 import { ApiGroup } from '../../shared/openapi/api-group.decorator';
@@ -17,12 +18,12 @@ export class RateLimitController {
 
   @Get()
   @SkipThrottle()
-  @OmitApiErrors('rate_limit_exceeded', 'daily_quota_exceeded', 'key_temporarily_banned')
+  @OmitApiErrors(...WINDOWS.map(({ error }) => error), 'key_temporarily_banned')
   @Stability('beta')
   @ApiOperation({
     summary: 'Get the rate limit usage',
     description:
-      "Returns the usage of both windows of the key's account, and the key's ban, if any. The request is not " +
+      "Returns the usage of the windows of the key's account, and the key's ban, if any. The request is not " +
       'counted in any window, and is not rejected when a window is exhausted or the key is banned.',
   })
   @ApiOkResponse({ description: 'The rate limit usage.', type: RateLimitDto })

@@ -1,5 +1,7 @@
 import { ApiProperty, ApiPropertyOptional, ApiSchema } from '@nestjs/swagger';
+import { WINDOWS } from '../../shared/domain/allowance';
 import type { RateLimitUsage, Window } from '../domain/rate-limiter';
+import { mapWindows } from '../domain/windows';
 import { toUnixSeconds } from './rate-limit-headers';
 
 const COUNT = { type: 'integer', format: 'int32', maximum: 1_000_000_000 } as const;
@@ -48,21 +50,20 @@ export class RateLimitBanDto {
   description: "The rate limit usage of the API key's account, and the key's ban, if any.",
 })
 export class RateLimitDto {
-  @ApiProperty({ description: 'The minute window, which opens at the first counted request.' })
-  readonly minute: RateLimitWindowDto;
-
-  @ApiProperty({ description: 'The UTC calendar day.' })
-  readonly day: RateLimitWindowDto;
-
-  @ApiPropertyOptional({
-    description: "The key's ban; absent if the key is not banned.",
-    type: RateLimitBanDto,
-  })
-  readonly ban: RateLimitBanDto | undefined;
-
   constructor({ windows, bannedUntil }: RateLimitUsage) {
-    this.minute = new RateLimitWindowDto(windows.minute);
-    this.day = new RateLimitWindowDto(windows.day);
-    this.ban = bannedUntil === undefined ? undefined : new RateLimitBanDto(bannedUntil);
+    const dtos = mapWindows(({ name }) => new RateLimitWindowDto(windows[name]));
+    Object.assign(this, dtos, bannedUntil !== undefined && { ban: new RateLimitBanDto(bannedUntil) });
   }
 }
+// Each window is a property, before the ban.
+for (const { name, opens } of WINDOWS) {
+  const description =
+    opens === 'calendar'
+      ? `The UTC calendar ${name}.`
+      : `The ${name} window, which opens at the first counted request.`;
+  ApiProperty({ description, type: RateLimitWindowDto })(RateLimitDto.prototype, name);
+}
+ApiPropertyOptional({ description: "The key's ban; absent if the key is not banned.", type: RateLimitBanDto })(
+  RateLimitDto.prototype,
+  'ban',
+);

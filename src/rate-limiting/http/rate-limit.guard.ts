@@ -8,12 +8,13 @@ import {
   type ThrottlerRequest,
 } from '@nestjs/throttler';
 import type { FastifyReply, FastifyRequest } from 'fastify';
+import { WINDOWS } from '../../shared/domain/allowance';
 import { requirePrincipal } from '../../shared/http/access/request-principal';
 import { isPublic } from '../../shared/http/access/public.decorator';
 import { getDeclaredVersions } from '../../shared/http/routing/api-versions';
 import { ApiErrors } from '../../shared/openapi/api-errors';
 import { THROTTLED_MESSAGE } from '../domain/rate-limit-errors';
-import { RateLimiter } from '../domain/rate-limiter';
+import { type RateLimitDecision, RateLimiter } from '../domain/rate-limiter';
 import { type Throttled, ThrottleStorage } from '../domain/throttle-storage';
 import { applyRateLimitDecision } from './rate-limit-headers';
 
@@ -21,12 +22,12 @@ import { applyRateLimitDecision } from './rate-limit-headers';
 const DEFAULT_THROTTLER = 'default';
 
 /**
- * Enforces the limits of each account's plan with one call to the RateLimiter, for both windows and the ban of the key, and on top of them
+ * Enforces the limits of each account's plan with one call to the RateLimiter, for all windows and the ban of the key, and on top of them
  * those of `@Throttle()`, which apply to each account too. `@SkipThrottle()` skips both. A request that one of them rejects costs
  * nothing in the other: the window of `@Throttle()` comes first, and gets the request back if the plan rejects it.
  */
 @Injectable()
-@ApiErrors('rate_limit_exceeded', 'daily_quota_exceeded', 'key_temporarily_banned')
+@ApiErrors(...WINDOWS.map(({ error }) => error), 'key_temporarily_banned')
 export class RateLimitGuard extends ThrottlerGuard {
   constructor(
     @InjectThrottlerOptions() options: ThrottlerModuleOptions,
@@ -73,8 +74,7 @@ export class RateLimitGuard extends ThrottlerGuard {
       if (decision.rejection !== undefined) {
         await throttled?.undo();
       }
-      const isThrottleCloser = throttled !== undefined && throttled.decision.remaining < decision.remaining;
-      applyRateLimitDecision(reply, isThrottleCloser ? throttled.decision : decision);
+      applyRateLimitDecision(reply, throttled === undefined ? decision : combine(decision, throttled.decision));
     }
     return true;
   }
@@ -85,4 +85,10 @@ export class RateLimitGuard extends ThrottlerGuard {
     const key = generateKey(context, tracker, throttler.name ?? DEFAULT_THROTTLER);
     return this.storage.increment(key, ttl, limit, blockDuration);
   }
+}
+
+/** Returns the decision of the plan, with the limit of the operation as one more window, which is shown if it has fewer requests left. */
+function combine(plan: RateLimitDecision, operation: RateLimitDecision): RateLimitDecision {
+  const shown = operation.remaining < plan.remaining ? operation : plan;
+  return { ...shown, windows: [...plan.windows, ...operation.windows] };
 }

@@ -1,13 +1,9 @@
-import type { Allowance } from '../../shared/domain/allowance';
-import { type AccountWindows, DAY_MS, getEndOfDay, MINUTE_MS, type Window } from '../domain/windows';
+import { type Allowance, type WindowDefinition, type WindowName, WINDOWS } from '../../shared/domain/allowance';
+import type { AccountWindows, Window } from '../domain/rate-limiter';
+import { getEnd, mapWindows } from '../domain/windows';
 
-/** What one replica has admitted in its windows. */
-export interface KnownUsage {
-  /** The end of the minute, in ms since the epoch; 0 if none is known. */
-  readonly minuteEndsAt: number;
-  readonly minuteAdmitted: number;
-  readonly dayAdmitted: number;
-}
+/** What one replica has admitted in each window, and when the window ends, in ms since the epoch. It may be over. */
+export type KnownUsage = Readonly<Record<WindowName, { readonly endsAt: number; readonly admitted: number }>>;
 
 /** The usage of one window as known to this replica. */
 class WindowUsage {
@@ -17,19 +13,24 @@ class WindowUsage {
   used = 0;
 
   constructor(
-    private readonly lengthMs: number,
+    private readonly definition: WindowDefinition,
     public endsAt: number,
   ) {}
 
   /** A window that ends later than a new one would was opened before the clock was set back. */
   isOpen(now: number): boolean {
-    return this.endsAt > now && this.endsAt <= now + this.lengthMs;
+    return this.endsAt > now && this.endsAt <= now + this.definition.lengthMs;
+  }
+
+  /** Returns the window that is open now. */
+  getOpen(now: number): WindowUsage {
+    return this.isOpen(now) ? this : new WindowUsage(this.definition, getEnd(this.definition, now));
   }
 
   /** Returns the window that a reply of the shared store belongs to. If two windows are open, the one that ends first remains. */
   align({ endsAt }: Window, now: number): WindowUsage {
     if (endsAt <= now || !this.isOpen(now)) {
-      return new WindowUsage(this.lengthMs, endsAt);
+      return new WindowUsage(this.definition, endsAt);
     }
     this.endsAt = Math.min(this.endsAt, endsAt);
     return this;
@@ -41,35 +42,36 @@ class WindowUsage {
  * or the replica itself counted the requests.
  */
 export class AccountUsage {
-  private minute = new WindowUsage(MINUTE_MS, 0);
-  private day = new WindowUsage(DAY_MS, 0);
+  private windows = mapWindows((definition) => new WindowUsage(definition, 0));
 
   get expiresAt(): number {
-    return Math.max(this.minute.endsAt, this.day.endsAt);
+    return Math.max(...WINDOWS.map(({ name }) => this.windows[name].endsAt));
   }
 
   /** Returns the windows. Those that have ended are replaced by new ones. */
-  getWindows({ perMinute, perDay }: Allowance, now: number): AccountWindows {
-    const [minute, day] = this.getOpenWindows(now);
-    return {
-      minute: { limit: perMinute, used: minute.used, endsAt: minute.endsAt },
-      day: { limit: perDay, used: day.used, endsAt: day.endsAt },
-    };
+  getWindows(allowance: Allowance, now: number): AccountWindows {
+    return mapWindows(({ name, limit }) => {
+      const { used, endsAt } = this.windows[name].getOpen(now);
+      return { limit: allowance[limit], used, endsAt };
+    });
   }
 
-  /** Returns what the shared store needs if it has lost usage. The minute may be over. */
+  /** Returns what the shared store needs if it has lost usage. */
   describe(now: number): KnownUsage {
-    const [minute, day] = this.getOpenWindows(now);
-    return { minuteEndsAt: this.minute.endsAt, minuteAdmitted: minute.admitted, dayAdmitted: day.admitted };
+    return mapWindows(({ name }) => {
+      const window = this.windows[name];
+      return { endsAt: window.endsAt, admitted: window.isOpen(now) ? window.admitted : 0 };
+    });
   }
 
   /** Counts a request that this replica admits without the shared store. */
   admit(now: number): void {
-    [this.minute, this.day] = this.getOpenWindows(now);
-    for (const window of [this.minute, this.day]) {
+    this.windows = mapWindows(({ name }) => {
+      const window = this.windows[name].getOpen(now);
       window.admitted++;
       window.used++;
-    }
+      return window;
+    });
   }
 
   /**
@@ -77,26 +79,21 @@ export class AccountUsage {
    * @param admitted how many requests the store admitted
    * @returns how many of them may pass, which is fewer if the store has lost usage, and the windows after them
    */
-  sync(admitted: number, { minute, day }: AccountWindows, now: number): { passed: number; windows: AccountWindows } {
-    const [ownMinute, ownDay] = [this.minute.align(minute, now), this.day.align(day, now)];
-    const passed = Math.max(0, Math.min(admitted, minute.limit - ownMinute.admitted, day.limit - ownDay.admitted));
-    const adopt = (own: WindowUsage, shared: Window): Window => {
+  sync(admitted: number, shared: AccountWindows, now: number): { passed: number; windows: AccountWindows } {
+    const aligned = mapWindows(({ name }) => this.windows[name].align(shared[name], now));
+    const left = WINDOWS.map(({ name }) => shared[name].limit - aligned[name].admitted);
+    const passed = Math.max(0, Math.min(admitted, ...left));
+    const windows = mapWindows(({ name }): Window => {
+      const [own, { limit, used }] = [aligned[name], shared[name]];
       own.admitted += passed;
-      own.used = Math.max(own.used, shared.used, own.admitted);
-      return { limit: shared.limit, used: Math.max(shared.used, own.admitted), endsAt: own.endsAt };
-    };
-    const windows = { minute: adopt(ownMinute, minute), day: adopt(ownDay, day) };
+      own.used = Math.max(own.used, used, own.admitted);
+      return { limit, used: Math.max(used, own.admitted), endsAt: own.endsAt };
+    });
     // A window without requests is not open yet, and one that ended before the reply arrived must not replace the next one.
-    this.minute = ownMinute.used > 0 && ownMinute.isOpen(now) ? ownMinute : this.minute;
-    this.day = ownDay.used > 0 && ownDay.isOpen(now) ? ownDay : this.day;
+    this.windows = mapWindows(({ name }) => {
+      const own = aligned[name];
+      return own.used > 0 && own.isOpen(now) ? own : this.windows[name];
+    });
     return { passed, windows };
-  }
-
-  private getOpenWindows(now: number): [minute: WindowUsage, day: WindowUsage] {
-    const { minute, day } = this;
-    return [
-      minute.isOpen(now) ? minute : new WindowUsage(MINUTE_MS, now + MINUTE_MS),
-      day.isOpen(now) ? day : new WindowUsage(DAY_MS, getEndOfDay(now)),
-    ];
   }
 }

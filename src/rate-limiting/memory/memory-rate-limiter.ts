@@ -1,17 +1,21 @@
 import type { RateLimitSettings } from '../settings/rate-limit-settings';
 import type { Clock } from '../../shared/domain/clock';
+import { MINUTE_MS } from '../../shared/domain/allowance';
 import { ExpiringMap } from '../../shared/domain/expiring-map';
 import type { Principal } from '../../shared/domain/principal';
-import { type RateLimitDecision, RateLimiter, type RateLimitUsage } from '../domain/rate-limiter';
 import {
   type AccountWindows,
+  type RateLimitDecision,
+  RateLimiter,
+  type RateLimitUsage,
+  type Window,
+} from '../domain/rate-limiter';
+import {
   createAdmittedDecision,
   createAuthFailureDecision,
   createBannedDecision,
   isExhausted,
-  MINUTE_MS,
   createRejectedDecision,
-  type Window,
 } from '../domain/windows';
 import { getClientNetwork } from './client-network';
 import { AccountUsage, type KnownUsage } from './account-usage';
@@ -50,14 +54,14 @@ export class MemoryRateLimiter extends RateLimiter {
 
   consume(principal: Principal): RateLimitDecision {
     const [now, monotonicNow] = [this.clock.now(), this.clock.monotonic()];
+    const { accountId, allowance } = principal;
     const remainingMs = this.bans.getRemainingMs(principal, monotonicNow);
     if (remainingMs > 0) {
-      return createBannedDecision(principal, now + remainingMs, now);
+      return createBannedDecision(allowance, now + remainingMs, now);
     }
-    const { accountId, allowance } = principal;
     const usage = this.getUsage(accountId, now);
     const windows = usage.getWindows(allowance, now);
-    if (!isExhausted(windows.minute) && !isExhausted(windows.day)) {
+    if (!Object.values(windows).some(isExhausted)) {
       usage.admit(now);
       this.storeUsage(accountId, usage, now);
       return createAdmittedDecision(usage.getWindows(allowance, now), now);
@@ -68,7 +72,7 @@ export class MemoryRateLimiter extends RateLimiter {
       return rejected;
     }
     this.monitor.recordBan(principal, now + banMs);
-    return createBannedDecision(principal, now + banMs, now);
+    return createBannedDecision(allowance, now + banMs, now);
   }
 
   readUsage(principal: Principal): RateLimitUsage {
@@ -136,7 +140,9 @@ export class MemoryRateLimiter extends RateLimiter {
   }
 
   private getAuthFailures(network: string, monotonicNow: number): AuthFailures {
-    return this.authFailures.get(network, monotonicNow) ?? { count: 0, expiresAt: monotonicNow + MINUTE_MS };
+    return (
+      this.authFailures.get(network, monotonicNow) ?? { count: 0, expiresAt: monotonicNow + MINUTE_MS }
+    );
   }
 
   private decideAuthFailure(

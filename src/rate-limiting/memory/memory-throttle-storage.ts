@@ -1,7 +1,7 @@
 import type { Clock } from '../../shared/domain/clock';
 import { ExpiringMap } from '../../shared/domain/expiring-map';
 import { type Throttled, ThrottleStorage, type ThrottleWindow } from '../domain/throttle-storage';
-import { createDecision } from '../domain/windows';
+import { createThrottledDecision } from '../domain/windows';
 
 const CAPACITY = 100_000;
 
@@ -26,8 +26,7 @@ export class MemoryThrottleStorage extends ThrottleStorage {
     }
     this.windows.set(key, window, monotonicNow);
     const endsAt = now + window.expiresAt - monotonicNow;
-    const rejection = isAdmitted ? undefined : 'rate_limit_exceeded';
-    const decision = createDecision({ limit, used: window.used, endsAt }, now, rejection);
+    const decision = createThrottledDecision({ limit, used: window.used, endsAt }, ttl, !isAdmitted, now);
     return Promise.resolve({ decision, undo: () => void window.used-- });
   }
 

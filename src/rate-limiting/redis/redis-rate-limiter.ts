@@ -2,16 +2,17 @@ import { Logger, type OnApplicationShutdown, type OnModuleInit } from '@nestjs/c
 import { InvalidSettingsError } from '../../config/settings';
 import type { RateLimitSettings } from '../settings/rate-limit-settings';
 import type { Clock } from '../../shared/domain/clock';
+import { WINDOWS } from '../../shared/domain/allowance';
 import { ExpiringMap } from '../../shared/domain/expiring-map';
 import { getErrorMessage } from '../../shared/domain/error-message';
 import type { Principal } from '../../shared/domain/principal';
-import { type RateLimitDecision, RateLimiter, type RateLimitUsage } from '../domain/rate-limiter';
+import { type AccountWindows, type RateLimitDecision, RateLimiter, type RateLimitUsage } from '../domain/rate-limiter';
 import {
-  type AccountWindows,
   createAdmittedDecision,
   createAuthFailureDecision,
   createBannedDecision,
   createRejectedDecision,
+  mapWindows,
 } from '../domain/windows';
 import { MemoryRateLimiter } from '../memory/memory-rate-limiter';
 import { getClientNetwork } from '../memory/client-network';
@@ -219,23 +220,23 @@ export class RedisRateLimiter extends RateLimiter implements OnModuleInit, OnApp
   private adopt(principal: Principal, result: ConsumeResult): (index: number) => RateLimitDecision {
     const { now, admitted, rejected, bannedUntil } = result;
     this.redisClock.synchronize(now);
-    const banned = createBannedDecision(principal, bannedUntil, now);
+    const createBanned = () => createBannedDecision(principal.allowance, bannedUntil, now);
     if (bannedUntil > 0) {
-      this.cacheRejection(principal.keyId, banned, principal.unbanCount);
+      this.cacheRejection(principal.keyId, createBanned(), principal.unbanCount);
       this.memory.storeBan(principal, bannedUntil - now);
     }
     if (result.imposesBan) {
       this.monitor.recordBan(principal, bannedUntil);
     }
     if (admitted + rejected === 0) {
-      return () => banned;
+      return createBanned;
     }
     const { passed, windows } = this.memory.sync(principal.accountId, admitted, result.windows);
     return (index) => {
       if (index < passed) {
         return createAdmittedDecision(subtractRequests(windows, passed - index - 1), now);
       }
-      return index < admitted + rejected ? createRejectedDecision(windows, now) : banned;
+      return index < admitted + rejected ? createRejectedDecision(windows, now) : createBanned();
     };
   }
 
@@ -312,13 +313,13 @@ export class RedisRateLimiter extends RateLimiter implements OnModuleInit, OnApp
  * Checks the numbers that a call to Redis contains.
  * @throws Error before the request is counted in the same call as requests of others
  */
-function checkSubject({ accountId, allowance: { perMinute, perDay }, unbanCount }: Principal): void {
-  if (![perMinute, perDay, unbanCount].every(Number.isSafeInteger)) {
+function checkSubject({ accountId, allowance, unbanCount }: Principal): void {
+  if (![unbanCount, ...WINDOWS.map(({ limit }) => allowance[limit])].every(Number.isSafeInteger)) {
     throw new Error(`Account ${accountId} has no valid rate limits.`);
   }
 }
 
 /** Returns the windows as they were before the last `requests` requests. */
-function subtractRequests({ minute, day }: AccountWindows, requests: number): AccountWindows {
-  return { minute: { ...minute, used: minute.used - requests }, day: { ...day, used: day.used - requests } };
+function subtractRequests(windows: AccountWindows, requests: number): AccountWindows {
+  return mapWindows(({ name }) => ({ ...windows[name], used: windows[name].used - requests }));
 }

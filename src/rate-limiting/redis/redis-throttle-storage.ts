@@ -1,5 +1,5 @@
 import { type Throttled, ThrottleStorage, type ThrottleWindow } from '../domain/throttle-storage';
-import { createDecision } from '../domain/windows';
+import { createThrottledDecision } from '../domain/windows';
 import { MemoryThrottleStorage } from '../memory/memory-throttle-storage';
 import type { RedisRateLimiter } from './redis-rate-limiter';
 
@@ -20,7 +20,7 @@ export class RedisThrottleStorage extends ThrottleStorage {
     const { now, isAdmitted, window: counted } = result;
     const known = this.memory.store(key, counted.used, counted.endsAt - now);
     return {
-      decision: createDecision(counted, now, isAdmitted ? undefined : 'rate_limit_exceeded'),
+      decision: createThrottledDecision(counted, window.ttl, !isAdmitted, now),
       undo: async () => {
         known.used--;
         await this.limiter.callStore(key, (store) => store.undoThrottle(key, counted.endsAt));

@@ -3,11 +3,12 @@ import { Cluster, type Redis } from 'ioredis';
 import { BRAND } from '../../config/brand';
 import { InvalidSettingsError, type Settings } from '../../config/settings';
 import { RATE_LIMIT_SETTINGS, type RateLimitSettings } from '../settings/rate-limit-settings';
+import { MINUTE_MS, WINDOWS } from '../../shared/domain/allowance';
 import type { Principal } from '../../shared/domain/principal';
 import { getErrorMessage } from '../../shared/domain/error-message';
-import type { RateLimitUsage } from '../domain/rate-limiter';
+import type { AccountWindows, RateLimitUsage, Window } from '../domain/rate-limiter';
 import type { ThrottleWindow } from '../domain/throttle-storage';
-import { type AccountWindows, MINUTE_MS, type Window } from '../domain/windows';
+import { mapWindows } from '../domain/windows';
 import { readTlsOptions, createRedisClient, getRedisUser } from './redis-client';
 import type { KnownUsage } from '../memory/account-usage';
 import { REDIS_SETTINGS } from '../settings/redis-settings';
@@ -18,7 +19,7 @@ export const MAX_BATCH_SIZE = 16;
 /** The hash tag of a probe of any node. */
 export const PROBE_TAG = 'probe';
 /** The length of the result of CONSUME for each key. */
-const RESULT_LENGTH = 7;
+const RESULT_LENGTH = 3 + 2 * WINDOWS.length;
 /** Client errors for a call that could not be sent, or whose reply could not be read. */
 const CONNECTION_ERROR =
   /^(Connection is closed|Stream isn't writeable|Reached the max retries|Cluster isn't ready|MOVED )/;
@@ -36,7 +37,7 @@ export type RateLimitSubject = Pick<Principal, 'accountId' | 'keyId' | 'allowanc
 export interface KeyRequests {
   readonly subject: RateLimitSubject;
   readonly requests: number;
-  /** If Redis has lost usage, it continues this minute, and admits only what the replica may still admit. */
+  /** If Redis has lost usage, it continues these windows, and admits only what the replica may still admit. */
   readonly known?: KnownUsage;
 }
 
@@ -175,9 +176,10 @@ export class RedisUsageStore {
       const { accountId, keyId, allowance, unbanCount } = subject;
       const prefix = this.getPrefix(accountId);
       keys.push(`${prefix}:windows`, `${prefix}:ban:${keyId}`);
-      const { minuteEndsAt = 0, minuteAdmitted = 0, dayAdmitted = 0 } = known ?? {};
-      values.push(requests, allowance.perMinute, allowance.perDay, unbanCount);
-      values.push(minuteEndsAt, minuteAdmitted, dayAdmitted);
+      values.push(requests, allowance.perMinute, unbanCount);
+      for (const { name, limit } of WINDOWS) {
+        values.push(allowance[limit], known?.[name].endsAt ?? 0, known?.[name].admitted ?? 0);
+      }
     }
     return this.sendBatch(batch, keys, [this.banRules, JSON.stringify(values)]);
   }
@@ -196,28 +198,26 @@ export class RedisUsageStore {
     }
     const [now, ...results] = reply as [number, ...number[]];
     return batch.map(({ subject: { allowance }, requests }, index) => {
-      const [admitted, rejected, bannedUntil, minuteEndsAt, minuteUsed, dayEndsAt, dayUsed] = results.slice(
-        index * RESULT_LENGTH,
-        (index + 1) * RESULT_LENGTH,
-      ) as [number, number, number, number, number, number, number];
-      return {
-        now,
-        admitted,
-        rejected,
-        bannedUntil,
-        // The script returns no windows if the key was banned before these requests.
-        imposesBan: requests > 0 && bannedUntil > 0 && minuteEndsAt > 0,
-        windows: {
-          minute: { limit: allowance.perMinute, used: minuteUsed, endsAt: minuteEndsAt },
-          day: { limit: allowance.perDay, used: dayUsed, endsAt: dayEndsAt },
-        },
-      };
+      let next = index * RESULT_LENGTH;
+      const readNumber = () => results[next++] ?? NaN;
+      const [admitted, rejected, bannedUntil] = [readNumber(), readNumber(), readNumber()];
+      const windows = mapWindows(({ limit }) => {
+        const [endsAt, used] = [readNumber(), readNumber()];
+        return { limit: allowance[limit], used, endsAt };
+      });
+      // The script returns no windows if the key was banned before these requests.
+      const imposesBan = requests > 0 && bannedUntil > 0 && windows[WINDOWS[0].name].endsAt > 0;
+      return { now, admitted, rejected, bannedUntil, imposesBan, windows };
     });
   }
 
   countAuthFailure(network: string): Promise<CountResult> {
     const limit = this.settings.authFailuresPerMinute;
-    return this.count(`${this.getPrefix(network)}:address`, { limit, ttl: MINUTE_MS, blockDuration: MINUTE_MS });
+    return this.count(`${this.getPrefix(network)}:address`, {
+      limit,
+      ttl: MINUTE_MS,
+      blockDuration: MINUTE_MS,
+    });
   }
 
   throttle(key: string, window: ThrottleWindow): Promise<CountResult> {

@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto';
+import { WINDOWS } from '../../shared/domain/allowance';
 
 /** A Lua script that Redis runs atomically, and the SHA-1 that identifies it once it is loaded. */
 export interface Script {
@@ -37,21 +38,38 @@ local function parse(value)
 end
 `;
 
+/** The fields of each window in the hash of an account. */
+const WINDOW_FIELDS = WINDOWS.map(({ name }) => `'${name}EndsAt', '${name}Used'`).join(', ');
+/** The end of each window if it opens now. */
+const WINDOW_ENDS = WINDOWS.map(({ lengthMs, opens }) =>
+  opens === 'calendar' ? `now - now % ${lengthMs} + ${lengthMs}` : `now + ${lengthMs}`,
+).join(', ');
+
 /**
  * Counts or rejects requests with several API keys by the rules of the RateLimiter port. Requests with the same key are
  * processed one after another. One call for many keys costs Redis and its client about half as much as one call per key.
  * KEYS: for each API key, the windows of its account, then its bans.
- * ARGV: now; the rules for bans (a JSON object); for each API key, its requests, its allowances per minute and per day, its unban count,
- * the end of the account's minute as the replica knows it, and how many requests the replica has admitted in this minute and in this day
- * (one JSON array of numbers, which Redis and its client process faster than as many arguments). A known minute that ends before the stored
- * one, or that Redis has lost, is continued.
+ * ARGV: now; the rules for bans (a JSON object); for each API key, its requests, its allowance per minute, its unban count, and for each
+ * window, its limit, its end as the replica knows it, and how many requests the replica has admitted in it (one JSON array of numbers,
+ * which Redis and its client process faster than as many arguments). A known window that ends before the stored one, or that Redis has
+ * lost, is continued.
  * Returns now; then for each API key: the number of admitted requests, the number of following requests that are rejected,
- * the end of the ban that rejects the rest (or 0), the end and usage of the minute, the end and usage of the day.
+ * the end of the ban that rejects the rest (or 0), and the end and usage of each window.
  */
 export const CONSUME = createScript(`${NOW}${READ}
-local midnight = now - now % 86400000 + 86400000
+local fields, newEnds = {${WINDOW_FIELDS}}, {${WINDOW_ENDS}}
+local values, reply, changes = cjson.decode(ARGV[3]), {now}, {}
 
-local function consume(windowsKey, banKey, requests, perMinute, perDay, unbans, knownMinuteEndsAt, minuteAdmitted, dayAdmitted)
+local function finish(admitted, rejected, bannedUntil, windows)
+  local at = #reply
+  reply[at + 1], reply[at + 2], reply[at + 3] = admitted, rejected, bannedUntil
+  for i = 1, #fields do
+    reply[at + 3 + i] = windows[i] or 0
+  end
+end
+
+local function consume(windowsKey, banKey, first)
+  local requests, perMinute, unbans = values[first], values[first + 1], values[first + 2]
   local ban = read(banKey, 'bannedUntil', 'unbans')
   local bannedUntil, unbansBefore = parse(ban[1]), parse(ban[2])
   if unbans > unbansBefore then
@@ -59,40 +77,46 @@ local function consume(windowsKey, banKey, requests, perMinute, perDay, unbans, 
   end
   local isBanned = bannedUntil > now
   if isBanned and requests > 0 then
-    return 0, 0, bannedUntil, 0, 0, 0, 0
+    return finish(0, 0, bannedUntil, {})
   end
 
-  local windows = read(windowsKey, 'minuteEndsAt', 'minuteUsed', 'dayEndsAt', 'dayUsed')
-  local minuteEndsAt, minuteUsed, dayEndsAt, dayUsed = parse(windows[1]), parse(windows[2]), parse(windows[3]), parse(windows[4])
-  local opens = false
-  if minuteEndsAt <= now or minuteEndsAt > now + 60000 then
-    minuteEndsAt, minuteUsed, opens = now + 60000, 0, true
-  end
-  if knownMinuteEndsAt <= now then
-    minuteAdmitted = 0
-  elseif knownMinuteEndsAt < minuteEndsAt then
-    minuteEndsAt, opens = knownMinuteEndsAt, true
-  end
-  if dayEndsAt ~= midnight then
-    if dayEndsAt > 0 then
-      dayAdmitted = 0
+  -- The end and usage of each window, in turn.
+  local windows, left = read(windowsKey, unpack(fields)), {}
+  local admitted, opens, expiresAt = requests, false, 0
+  for i = 1, #newEnds do
+    local endsAt, used = parse(windows[2 * i - 1]), parse(windows[2 * i])
+    local limit, knownEndsAt, knownAdmitted = values[first + 3 * i], values[first + 3 * i + 1], values[first + 3 * i + 2]
+    if endsAt <= now or endsAt > newEnds[i] then
+      endsAt, used, opens = newEnds[i], 0, true
     end
-    dayEndsAt, dayUsed, opens = midnight, 0, true
+    if knownEndsAt <= now then
+      knownAdmitted = 0
+    elseif knownEndsAt < endsAt then
+      endsAt, opens = knownEndsAt, true
+    end
+    windows[2 * i - 1], windows[2 * i], left[i] = endsAt, used, limit - math.max(used, knownAdmitted)
+    admitted, expiresAt = math.min(admitted, left[i]), math.max(expiresAt, endsAt)
   end
 
-  local admitted = math.max(0, math.min(
-    requests, perMinute - math.max(minuteUsed, minuteAdmitted), perDay - math.max(dayUsed, dayAdmitted)))
+  admitted = math.max(0, admitted)
   if admitted > 0 then
-    minuteUsed, dayUsed = minuteUsed + admitted, dayUsed + admitted
+    local count = 0
+    for i = 1, #fields do
+      local isUsage = i % 2 == 0
+      if isUsage then
+        windows[i] = windows[i] + admitted
+      end
+      if isUsage or opens then
+        changes[count + 1], changes[count + 2], count = fields[i], windows[i], count + 2
+      end
+    end
+    redis.call('HSET', windowsKey, unpack(changes, 1, count))
     if opens then
-      redis.call('HSET', windowsKey, 'minuteEndsAt', minuteEndsAt, 'minuteUsed', minuteUsed, 'dayEndsAt', dayEndsAt, 'dayUsed', dayUsed)
-      redis.call('PEXPIRE', windowsKey, math.max(minuteEndsAt, dayEndsAt) - now)
-    else
-      redis.call('HSET', windowsKey, 'minuteUsed', minuteUsed, 'dayUsed', dayUsed)
+      redis.call('PEXPIRE', windowsKey, expiresAt - now)
     end
   end
   if admitted == requests then
-    return admitted, 0, isBanned and bannedUntil or 0, minuteEndsAt, minuteUsed, dayEndsAt, dayUsed
+    return finish(admitted, 0, isBanned and bannedUntil or 0, windows)
   end
 
   local rules = cjson.decode(ARGV[2])
@@ -103,8 +127,12 @@ local function consume(windowsKey, banKey, requests, perMinute, perDay, unbans, 
   end
   local rejections, rejectionsUntil, bans = parse(ban[1]), parse(ban[2]), parse(ban[3])
   local exhaustedUntil, firstRejectedAt = parse(ban[4]), parse(ban[5])
-  local isMinute = dayUsed < perDay or (minuteUsed >= perMinute and minuteEndsAt > dayEndsAt)
-  local endsAt = isMinute and minuteEndsAt or dayEndsAt
+  local endsAt = 0
+  for i = 1, #newEnds do
+    if left[i] <= admitted then
+      endsAt = math.max(endsAt, windows[2 * i - 1])
+    end
+  end
   if exhaustedUntil ~= endsAt or firstRejectedAt > now then
     exhaustedUntil, firstRejectedAt = endsAt, now
   end
@@ -125,14 +153,11 @@ local function consume(windowsKey, banKey, requests, perMinute, perDay, unbans, 
   redis.call('HSET', banKey, 'rejections', rejections, 'rejectionsUntil', rejectionsUntil, 'bans', bans, 'bannedUntil', bannedUntil,
     'unbans', math.max(unbans, unbansBefore), 'exhaustedUntil', exhaustedUntil, 'firstRejectedAt', firstRejectedAt)
   redis.call('PEXPIRE', banKey, math.max(exhaustedUntil, rejectionsUntil, bannedUntil + rules.memoryMs) - now)
-  return admitted, rejected, isBan and bannedUntil or 0, minuteEndsAt, minuteUsed, dayEndsAt, dayUsed
+  return finish(admitted, rejected, isBan and bannedUntil or 0, windows)
 end
 
-local reply, values = {now}, cjson.decode(ARGV[3])
 for i = 1, #KEYS / 2 do
-  local first, at = (i - 1) * 7 + 1, (i - 1) * 7 + 2
-  reply[at], reply[at + 1], reply[at + 2], reply[at + 3], reply[at + 4], reply[at + 5], reply[at + 6] = consume(
-    KEYS[2 * i - 1], KEYS[2 * i], unpack(values, first, first + 6))
+  consume(KEYS[2 * i - 1], KEYS[2 * i], (i - 1) * 3 * (1 + #newEnds) + 1)
 end
 return reply
 `);

@@ -7,6 +7,8 @@ import { MAX_URL_LENGTH } from '../http/access/url-check';
 const MAX_WAIT_SECONDS = 1_000_000;
 /** The end of the year 9999. */
 const MAX_UNIX_SECONDS = 253_402_300_799;
+/** The longest list of windows in a header. */
+const MAX_WINDOWS_LENGTH = 1_000;
 
 const createIntegerHeader = (description: string, minimum: number, maximum: number, example: number) => ({
   description,
@@ -85,6 +87,18 @@ const HEADER_COMPONENTS = {
     MAX_UNIX_SECONDS,
     1_795_219_260,
   ),
+  'RateLimit-Policy': createTextHeader(
+    'The limit of each window (`q`) and its length in seconds (`w`).',
+    '^"[^"]+";q=[0-9]+;w=[0-9]+(, "[^"]+";q=[0-9]+;w=[0-9]+)*$',
+    MAX_WINDOWS_LENGTH,
+    '"minute";q=300;w=60, "day";q=10000;w=86400',
+  ),
+  RateLimit: createTextHeader(
+    'The requests remaining in each window (`r`) and the seconds until it resets (`t`).',
+    '^"[^"]+";r=[0-9]+;t=[0-9]+(, "[^"]+";r=[0-9]+;t=[0-9]+)*$',
+    MAX_WINDOWS_LENGTH,
+    '"minute";r=299;t=60, "day";r=9999;t=43200',
+  ),
   'X-Request-Id': createTextHeader(
     'The ID of the request in the logs. A valid ID in the request is echoed; otherwise one is generated.',
     REQUEST_ID_PATTERN,
@@ -145,6 +159,8 @@ export const COMMON_HEADERS: HeadersObject = {
   'X-RateLimit-Limit': createReference('X-RateLimit-Limit'),
   'X-RateLimit-Remaining': createReference('X-RateLimit-Remaining'),
   'X-RateLimit-Reset': createReference('X-RateLimit-Reset'),
+  'RateLimit-Policy': createReference('RateLimit-Policy'),
+  RateLimit: createReference('RateLimit'),
   'X-Request-Id': createReference('X-Request-Id'),
 };
 export const RETRY_AFTER_HEADER: HeadersObject = { 'Retry-After': createReference('Retry-After') };

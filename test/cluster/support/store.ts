@@ -5,7 +5,7 @@ import { createApp } from '../../../src/app.setup';
 import { AccountsService, KeysService, type Plan } from '../../../src/auth';
 import { loadSettings } from '../../../src/config/settings';
 import { IdempotencyRecords } from '../../../src/idempotency/domain/idempotency-records';
-import type { Allowance } from '../../../src/shared/domain/allowance';
+import type { AccountLimits } from '../../../src/auth/domain/account';
 import { migrate } from '../../../src/shared/persistence/migrate';
 
 /** The database that the replicas share, and the services that an operator uses on it. */
@@ -30,7 +30,7 @@ export class Store {
   }
 
   /** Creates a key of a new account. */
-  async createKey(plan: Plan, allowance?: Allowance): Promise<string> {
+  async createKey(plan: Plan, allowance?: AccountLimits): Promise<string> {
     const account = await this.app.get(AccountsService).create('Test', plan, allowance);
     return (await this.app.get(KeysService).create(account.id)).secret;
   }

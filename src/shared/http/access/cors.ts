@@ -7,6 +7,8 @@ const EXPOSED_HEADERS = [
   'Idempotent-Replayed',
   'Link',
   'Location',
+  'RateLimit',
+  'RateLimit-Policy',
   'Retry-After',
   'Sunset',
   'WWW-Authenticate',
