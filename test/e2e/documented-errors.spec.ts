@@ -2,12 +2,15 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { ErrorCode } from '../../src/shared/domain/error-codes';
 import type { ErrorCases } from '../support/documented-errors';
+import { ErrorCatalog } from '../../src/shared/http/errors/error-catalog';
 import { type TestResponse, TestService } from '../support/service';
 
-/** The example responses in docs/errors.md, by the code in their heading. */
-const DOCUMENTED = [
-  ...readFileSync(join(__dirname, '../../docs/errors.md'), 'utf8').matchAll(/^### `(\w+)`[^]*?^```\n(.*)\n```$/gm),
-].map(([, code = '', example = '']) => [code as ErrorCode, example] as const);
+const TEXT = readFileSync(join(__dirname, '../../docs/errors.md'), 'utf8');
+const HEADINGS = [...TEXT.matchAll(/^### `(\w+)`/gm)].map(([, code]) => code);
+/** The example responses, by the code in their heading. */
+const DOCUMENTED = [...TEXT.matchAll(/^### `(\w+)`[^]*?^```\n(.*)\n```$/gm)].map(
+  ([, code = '', example = '']) => [code as ErrorCode, example] as const,
+);
 
 describe('docs/errors.md', () => {
   let service: TestService;
@@ -37,5 +40,9 @@ describe('docs/errors.md', () => {
 
   it('has a heading and an example for every code in a documented-errors.ts below test/e2e', () => {
     expect(DOCUMENTED.map(([code]) => code).sort()).toEqual([...cases.keys()].sort());
+  });
+
+  it('has a heading for every code of the service', () => {
+    expect(HEADINGS.sort()).toEqual([...service.app.get(ErrorCatalog).codes].sort());
   });
 });
