@@ -6,7 +6,7 @@ import { AddKeyLastUse1795288800000 } from './persistence/add-key-last-use.migra
 import { AddKeyRotation1795288200000 } from './persistence/add-key-rotation.migration';
 import { AddKeyScope1795332600000 } from './persistence/add-key-scope.migration';
 import { AddKeyUnbans1795292400000 } from './persistence/add-key-unbans.migration';
-import { AllowScopeSets1795780800000 } from './persistence/allow-scope-sets.migration';
+import { AllowOtherPlansAndScopes1795780800000 } from './persistence/allow-other-plans-and-scopes.migration';
 import { ApiKeySchema } from './persistence/api-key.schema';
 import { CreateAuthChanges1795296000000 } from './persistence/create-auth-changes.migration';
 import { CreateAuditEntries1795287600000 } from './persistence/create-audit-entries.migration';
@@ -46,7 +46,7 @@ export const AUTH = {
     AddKeyUnbans1795292400000,
     CreateAuthChanges1795296000000,
     AddKeyScope1795332600000,
-    AllowScopeSets1795780800000,
+    AllowOtherPlansAndScopes1795780800000,
     AddAccountSuspension1795784400000,
   ],
   errors: AUTH_ERROR_ENTRIES,

@@ -185,7 +185,7 @@ describe('The repositories', () => {
     `INSERT INTO pets (name, category_id, status) VALUES (repeat('a', 256), 1, 'sold')`,
     `INSERT INTO pets (name, category_id, status) VALUES ('Rex', 1, 'lost')`,
     `INSERT INTO pets (name, category_id, status) VALUES ('Rex', NULL, 'sold')`,
-    `INSERT INTO accounts (name, plan, created_at) VALUES ('A', 'gold', now())`,
+    `INSERT INTO accounts (name, plan, created_at) VALUES ('A', '', now())`,
     `INSERT INTO accounts (name, plan, created_at) VALUES ('A', 'enterprise', now())`,
     `INSERT INTO accounts (name, plan, per_minute, per_day, created_at) VALUES ('A', 'free', 1, 1, now())`,
     `INSERT INTO accounts (name, plan, per_minute, per_day, created_at) VALUES ('A', 'enterprise', 0, 1, now())`,

@@ -1,22 +1,20 @@
 import type { Allowance } from '../../shared/domain/allowance';
 import { escapeControlCharacters, validateText } from '../../shared/domain/text';
 
-export const PLANS = ['free', 'pro', 'business', 'enterprise'] as const;
-
-export type Plan = (typeof PLANS)[number];
-
 /** The limits that each enterprise account has of its own. */
 export type AccountLimits = Pick<Allowance, 'perMinute' | 'perDay'>;
 
-/** The limits of each plan; for enterprise, only those that its accounts share. */
-export const PLAN_ALLOWANCES: Readonly<Record<Exclude<Plan, 'enterprise'>, Allowance>> & {
-  readonly enterprise: Omit<Allowance, keyof AccountLimits>;
-} = {
-  free: { perMinute: 60, perDay: 1_000 },
-  pro: { perMinute: 300, perDay: 10_000 },
-  business: { perMinute: 1_000, perDay: 100_000 },
-  enterprise: {},
+/** The plans and their limits; for enterprise, only those that its accounts share. */
+export const PLAN_ALLOWANCES = {
+  free: { perMinute: 60, perDay: 1_000 } satisfies Allowance,
+  pro: { perMinute: 300, perDay: 10_000 } satisfies Allowance,
+  business: { perMinute: 1_000, perDay: 100_000 } satisfies Allowance,
+  enterprise: {} satisfies Omit<Allowance, keyof AccountLimits>,
 };
+
+export type Plan = keyof typeof PLAN_ALLOWANCES;
+
+export const PLANS = Object.keys(PLAN_ALLOWANCES) as Plan[];
 
 /** A customer, with one plan whose limits all its API keys share. */
 export class Account {

@@ -1,7 +1,6 @@
 import { EntitySchema } from 'typeorm';
 import { identityColumn } from '../../shared/persistence/columns';
-import { createInCondition } from '../../shared/persistence/table-statements';
-import { Account, PLANS } from '../domain/account';
+import { Account } from '../domain/account';
 
 export const AccountSchema = new EntitySchema<Account>({
   name: 'Account',
@@ -18,7 +17,7 @@ export const AccountSchema = new EntitySchema<Account>({
   },
   checks: [
     { name: 'accounts_name_check', expression: 'char_length(name) BETWEEN 1 AND 100' },
-    { name: 'accounts_plan_check', expression: createInCondition('plan', PLANS) },
+    { name: 'accounts_plan_check', expression: `plan ~ '^[a-z0-9_-]+$'` },
     { name: 'accounts_per_minute_check', expression: 'per_minute >= 1' },
     { name: 'accounts_per_day_check', expression: 'per_day >= 1' },
     { name: 'accounts_check', expression: `(plan = 'enterprise') = (per_minute IS NOT NULL)` },
