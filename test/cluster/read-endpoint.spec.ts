@@ -134,6 +134,25 @@ describe('Listings from DATABASE_READ_URL', () => {
     expect(readEvents(replica)).toEqual(['read_endpoint_enabled']);
   });
 
+  it('continue to come from the standby after a lock on the table, which makes both servers fail', async () => {
+    const replica = await startUsing();
+    const session = new pg.Client(primary.url);
+    await session.connect();
+    await session.query('BEGIN; LOCK TABLE pets IN ACCESS EXCLUSIVE MODE');
+    // Another transaction sends the lock to the standby.
+    await store.createKey('free');
+    const locks = `SELECT FROM pg_locks WHERE mode = 'AccessExclusiveLock' AND relation = 'pets'::regclass`;
+    await eventually(5_000, async () => (await onStandby.query(locks)).rowCount === 1);
+    const statuses = [];
+    for (let attempt = 0; attempt < 3; attempt++) {
+      statuses.push((await client.call(replica.port)).status);
+    }
+    await session.end();
+    expect(statuses).toEqual([503, 503, 503]);
+    await eventually(5_000, async () => (await client.call(replica.port)).status === 200);
+    expect(readEvents(replica)).toEqual(['read_endpoint_enabled']);
+  });
+
   it.each(['is killed', 'hangs'])(
     'all succeed when the standby %s under load, and use it again afterwards',
     async (failure) => {

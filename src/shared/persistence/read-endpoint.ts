@@ -108,22 +108,27 @@ export class ReadEndpoint implements OnApplicationBootstrap, OnApplicationShutdo
   }
 
   private async readWithFallback(pool: Pool, statement: Statement, parameters: Parameter[]): Promise<Row[]> {
-    return (await this.tryRead(pool, statement, parameters)) ?? (await this.statements.read(statement, parameters));
+    const result = await this.tryRead(pool, statement, parameters);
+    if (typeof result !== 'string') {
+      return result;
+    }
+    // If this fails too, as while a table is locked, the endpoint is not the cause.
+    const rows = await this.statements.read(statement, parameters);
+    this.disable(pool, result);
+    return rows;
   }
 
-  /** @returns undefined if the read fails or the rows are too stale */
-  private async tryRead(pool: Pool, statement: Statement, parameters: Parameter[]): Promise<Row[] | undefined> {
+  /** @returns the rows, or the reason why the endpoint cannot be used */
+  private async tryRead(pool: Pool, statement: Statement, parameters: Parameter[]): Promise<Row[] | string> {
     try {
       const rows = await this.statements.readFrom(pool, this.addPosition(statement), parameters);
       const position = rows[0]?.at(-1);
-      if (typeof position !== 'string' || this.isFresh(parsePosition(position))) {
-        return rows;
-      }
-      this.disable(pool, `the standby lags by more than ${this.maxLagMs} ms`);
+      return typeof position !== 'string' || this.isFresh(parsePosition(position))
+        ? rows
+        : `the standby lags by more than ${this.maxLagMs} ms`;
     } catch (error) {
-      this.disable(pool, getErrorMessage(error));
+      return getErrorMessage(error);
     }
-    return undefined;
   }
 
   /** Adds a last column to a statement: the replay position of a standby, or null on a primary. */
@@ -156,9 +161,11 @@ export class ReadEndpoint implements OnApplicationBootstrap, OnApplicationShutdo
   }
 
   private async check(pool: Pool): Promise<void> {
-    const rows = await this.tryRead(pool, CHECK, []);
-    // A concurrent read may have disabled the endpoint in the meantime.
-    if (rows !== undefined && this.pool === pool && !this.isEnabled) {
+    const result = await this.tryRead(pool, CHECK, []);
+    if (typeof result === 'string') {
+      this.disable(pool, result);
+      // A concurrent read may have disabled the endpoint in the meantime.
+    } else if (this.pool === pool && !this.isEnabled) {
       this.state = 'enabled';
       this.logger.log({ event: 'read_endpoint_enabled' }, 'Listings are read from DATABASE_READ_URL.');
     }
