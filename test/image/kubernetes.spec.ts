@@ -193,7 +193,7 @@ describe('The components', () => {
   const components: Readonly<Record<string, readonly string[]>> = {
     'private-ca': ['/etc/petstore-ca'],
     'client-certificate': ['DATABASE_CERT_FILE: /etc/petstore-client/tls.crt', 'mountPath: /etc/petstore-client'],
-    'read-endpoint': ['/etc/petstore/database-read-url', 'key: database-read-url'],
+    'read-endpoint': ['/etc/petstore-read/database-read-url', 'key: database-read-url'],
     pgbouncer: ['DATABASE_POOLER_MODE: transaction', 'port: 6432'],
     sentinel: ['port: 26379'],
   };
