@@ -70,14 +70,14 @@ kube() { kubectl --namespace "$namespace" "$@"; }
 compose() { docker compose --file "$root/docker/compose.yaml" "$@"; }
 
 # Runs a command with the settings of the replicas, outside their containers, whose memory is limited.
-in_petstore() {
+in_service() {
   if on_kubernetes; then
     kube exec -i deployment/petstore-tools --container petstore -- "$@"
   else
     compose run --rm --no-deps --no-TTY petstore "$@"
   fi
 }
-run_petstore() { in_petstore petstore "$@" </dev/null; }
+run_cli() { in_service petstore "$@" </dev/null; }
 
 # Reads a URL by its key in the Secret; with Docker Compose, all are the one in docker/.env.
 read_url() {
@@ -174,10 +174,11 @@ start_replicas() {
     compose_up --no-recreate
   fi
 }
-# Replaces the replicas, so that they read their settings again; one at a time on Kubernetes.
+# Replaces the replicas, and on Kubernetes the tools, so that they read their settings again; one at a time on Kubernetes.
 replace_replicas() {
   if on_kubernetes; then
-    change kube rollout restart deployment/petstore
+    change kube rollout restart deployment/petstore deployment/petstore-tools
+    change kube rollout status deployment/petstore-tools
     change kube rollout status deployment/petstore
   else
     compose_up --force-recreate

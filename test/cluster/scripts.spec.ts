@@ -10,7 +10,7 @@ import { runPetstore } from '../support/process';
 import { Client, getErrorCode, runConcurrently } from './support/client';
 import { Platform, type PlatformName } from './support/platform';
 import { eventually } from './support/replica';
-import { Server } from './support/servers';
+import { findPostgresProgram, Server } from './support/servers';
 import { Store } from './support/store';
 
 const SCRIPTS = join(__dirname, '../../deploy/scripts');
@@ -145,7 +145,7 @@ describe.each<PlatformName>(['compose', 'kubernetes'])('The scripts with %s', (n
     keysLeft = await otherApp.keys('*');
     otherApp.disconnect();
     store = await Store.open(`${postgres.url}/petstore`);
-  });
+  }, 180_000);
   afterAll(async () => {
     client.close();
     revoked.close();
@@ -208,9 +208,24 @@ describe.each<PlatformName>(['compose', 'kubernetes'])('The scripts with %s', (n
     expect((await client.call(port)).status).toBe(200);
   });
 
+  it('restore brings the old database back when it fails', async () => {
+    await executeAsSuperuser('CREATE DATABASE other');
+    const table = `CREATE TABLE pets (id int CHECK (current_database() = 'other')); INSERT INTO pets VALUES (1)`;
+    await executeAsSuperuser(table, 'other');
+    const file = join(platform.directory, 'other.dump');
+    execFileSync(findPostgresProgram('pg_dump'), ['--format=custom', '--file', file, `${postgres.url}/other`]);
+    // An administrator who is not a superuser cannot end the sessions of one.
+    await store.close();
+    const { code, stderr } = await platform.run('restore --yes other.dump');
+    store = await Store.open(`${postgres.url}/petstore`);
+    expect([code, stderr]).toEqual([1, expect.stringContaining('The old database returns')]);
+    expect(stderr).toContain('violates check constraint');
+    expect((await client.call(port, { path: '/v1/pets/1' })).status).toBe(200);
+  });
+
   it('with --dry-run, change nothing and print no password', async () => {
     const stateBefore = await platform.readState();
-    for (const line of ['restore backup.dump', 'rotate-password app', 'drain --all', 'backup other.dump']) {
+    for (const line of ['restore backup.dump', 'rotate-password app', 'drain --all', 'backup another.dump']) {
       const { code, stdout, stderr } = await platform.run(`${line} --dry-run`);
       expect([line, code, stderr]).toEqual([line, 0, expect.stringContaining('would run')]);
       expect(stdout + stderr).not.toMatch(/:old@/);
@@ -271,7 +286,7 @@ describe.each<PlatformName>(['compose', 'kubernetes'])('The scripts with %s', (n
     expect(await platform.run('drain --all')).toEqual(OK);
     expect(await readPids()).not.toContain(second);
     expect((await client.call(port)).status).toBe(200);
-  });
+  }, 180_000);
 
   it('rotate-password changes the password everywhere, and lists the keys without an audit entry', async () => {
     const role = isKubernetes ? 'petstore_app' : 'petstore';
@@ -293,7 +308,7 @@ describe.each<PlatformName>(['compose', 'kubernetes'])('The scripts with %s', (n
       const response = await fetch(`http://127.0.0.1:${port}/metrics`);
       expect(await response.text()).toContain('petstore_rate_limit_store{store="redis"} 1');
     }
-  });
+  }, 180_000);
 
   // Last, because it stops the server.
   it('switch-primary moves the replicas to a promoted standby, but not to a standby', async () => {
@@ -313,5 +328,5 @@ describe.each<PlatformName>(['compose', 'kubernetes'])('The scripts with %s', (n
     } finally {
       await standby.remove();
     }
-  });
+  }, 180_000);
 });

@@ -152,8 +152,8 @@ const COMMANDS = [
   [/^scale deployment\/petstore --replicas=0$/, () => forAll(stop)],
   [/^scale deployment\/petstore --replicas=2$/, () => forAll(startStopped)],
   [/^wait --for=delete pod --selector app.kubernetes.io\/component=server --timeout=90s$/, () => undefined],
-  [/^rollout restart deployment\/petstore$/, () => forAll(restart)],
-  [/^rollout status deployment\/petstore$/, () => undefined],
+  [/^rollout restart deployment\/petstore deployment\/petstore-tools$/, () => forAll(restart)],
+  [/^rollout status deployment\/petstore(-tools)?$/, () => undefined],
   [/^delete pod \S+$/, ([, , name]) => restart(name)],
 ];
 
