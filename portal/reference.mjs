@@ -1,4 +1,4 @@
-/* global addEventListener, document, fetch, localStorage, location, sessionStorage, SwaggerUIBundle, URL, URLSearchParams */
+/* global addEventListener, document, fetch, localStorage, location, MutationObserver, sessionStorage, SwaggerUIBundle, URL, URLSearchParams */
 import { cleanKey, findKeyProblem } from './key.mjs';
 import { renderOperationLinks } from './operations.mjs';
 import { createExampleRequest, formatCurl, formatJavaScript, formatPython, formatTypeScript } from './samples.mjs';
@@ -179,7 +179,11 @@ const samples = ({ React: { createElement, Fragment, useState } }) => {
     return createElement(
       'div',
       { className: 'request-snippets' },
-      createElement('div', { role: 'tablist', 'aria-label': 'Language', className: 'tabs', onKeyDown: moveFocus }, tabs),
+      createElement(
+        'div',
+        { role: 'tablist', 'aria-label': 'Language', className: 'tabs', onKeyDown: moveFocus },
+        tabs,
+      ),
       createElement(
         'div',
         { role: 'tabpanel', 'aria-label': current.name },
@@ -192,27 +196,29 @@ const samples = ({ React: { createElement, Fragment, useState } }) => {
     );
   };
   /** The samples, above the documented responses, until a request is sent; then Swagger UI shows its samples above the response. */
-  const Responses = (Original, { getComponent, specSelectors, oas3Selectors }) => (props) => {
-    const spec = specSelectors.specJson().toJS();
-    const server = oas3Selectors.selectedServer() || spec.servers?.[0]?.url || '..';
-    const isError = (_response, status) => !/^[123]/.test(status);
-    const errors = props.responses.filter(isError);
-    return createElement(
-      Fragment,
-      null,
-      !props.tryItOutResponse &&
-        createElement(
-          'div',
-          { className: 'samples' },
-          createElement('h4', null, 'Request'),
-          createElement(getComponent('RequestSnippets', true), {
-            request: createExampleRequest(spec, new URL(server, import.meta.url).href, props.path, props.method),
-          }),
-        ),
-      createElement(Original, { ...props, responses: props.responses.filterNot(isError) }),
-      errors.size > 0 && createErrorTable(errors, getComponent),
-    );
-  };
+  const Responses =
+    (Original, { getComponent, specSelectors, oas3Selectors }) =>
+    (props) => {
+      const spec = specSelectors.specJson().toJS();
+      const server = oas3Selectors.selectedServer() || spec.servers?.[0]?.url || '..';
+      const isError = (_response, status) => !/^[123]/.test(status);
+      const errors = props.responses.filter(isError);
+      return createElement(
+        Fragment,
+        null,
+        !props.tryItOutResponse &&
+          createElement(
+            'div',
+            { className: 'samples' },
+            createElement('h4', null, 'Request'),
+            createElement(getComponent('RequestSnippets', true), {
+              request: createExampleRequest(spec, new URL(server, import.meta.url).href, props.path, props.method),
+            }),
+          ),
+        createElement(Original, { ...props, responses: props.responses.filterNot(isError) }),
+        errors.size > 0 && createErrorTable(errors, getComponent),
+      );
+    };
   /** All errors of an operation in one table; the guide explains each code. */
   const createErrorTable = (errors, getComponent) => {
     const rows = errors.entrySeq().map(([status, response]) => {
@@ -225,10 +231,17 @@ const samples = ({ React: { createElement, Fragment, useState } }) => {
         { key: status, className: 'response', 'data-code': status },
         createElement('th', { scope: 'row' }, status),
         createElement('td', null, createElement('div', { className: 'codes' }, codes)),
-        createElement('td', null, response.get('description'), createElement(Headers, { headers: response.get('headers'), getComponent })),
+        createElement(
+          'td',
+          null,
+          response.get('description'),
+          createElement(Headers, { headers: response.get('headers'), getComponent }),
+        ),
       );
     });
-    const head = ['Status', 'Codes', 'Meaning'].map((title) => createElement('th', { key: title, scope: 'col' }, title));
+    const head = ['Status', 'Codes', 'Meaning'].map((title) =>
+      createElement('th', { key: title, scope: 'col' }, title),
+    );
     return createElement(
       'div',
       { className: 'errors' },
@@ -241,8 +254,10 @@ const samples = ({ React: { createElement, Fragment, useState } }) => {
       ),
     );
   };
+  // The summary of an operation is a button, in which a link would be unreachable for some readers.
+  const DeepLink = ({ text }) => createElement('span', null, text);
   return {
-    components: { RequestSnippets },
+    components: { RequestSnippets, DeepLink },
     wrapComponents: { responses: Responses },
   };
 };
@@ -263,7 +278,13 @@ const keyDialog = {
         }
         const known = authorized?.getIn([name, 'value']);
         if (known) {
-          return createElement('p', null, 'This page sends your key ', createElement('code', null, maskKey(known)), '.');
+          return createElement(
+            'p',
+            null,
+            'This page sends your key ',
+            createElement('code', null, maskKey(known)),
+            '.',
+          );
         }
         const change = ({ target }) => {
           const value = cleanKey(target.value);
@@ -370,6 +391,20 @@ const ui = SwaggerUIBundle({
     }
   },
 });
+
+/** Names the fields and makes the scrolling tables reachable by keyboard, which Swagger UI does not do. */
+new MutationObserver(() => {
+  for (const field of document.querySelectorAll('.swagger-ui :is(select, textarea):not([aria-label])')) {
+    const row = field.closest('[data-param-name]');
+    field.ariaLabel =
+      field.id === 'servers'
+        ? 'Server'
+        : (row?.dataset.paramName ?? (field.matches('textarea') ? 'Request body' : 'Media type'));
+  }
+  for (const area of document.querySelectorAll('.swagger-ui :is(pre, .table-container):not([tabindex])')) {
+    area.tabIndex = 0;
+  }
+}).observe(document.getElementById('swagger-ui'), { childList: true, subtree: true });
 
 addEventListener('hashchange', () => {
   ui.layoutActions.parseDeepLinkHash(location.hash);

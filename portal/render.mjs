@@ -24,6 +24,7 @@ const [ORIGIN, REPOSITORY] = ['{{origin}}', '{{repository}}'];
 /** Pages are compressed when they are served. */
 const COMPRESSED_EXTENSIONS = new Set(['css', 'mjs', 'js', 'json']);
 
+const COLLECTION = 'petstore.postman_collection.json';
 const ASSETS = [
   ...['site.css', 'guide.css', 'reference.css', 'theme.js'],
   ...['guide.mjs', 'search.mjs', 'reference.mjs', 'operations.mjs', 'samples.mjs', 'key.mjs'],
@@ -57,11 +58,11 @@ function highlight(code, language) {
   if (!['sh', 'ts', 'js', 'json', 'python'].includes(language)) {
     return escapeHtml(code);
   }
-  const keywords = language === 'sh' ? 'curl|npm|npx|node|pip' : 'import|from|export|const|let|await|async|for|of|if|throw|try|catch|new|return';
-  const tokens = new RegExp(
-    `("(?:\\\\.|[^"\\\\])*"|'[^']*')|(^\\s*(?:#|//).*$)|\\b(${keywords})(?=\\s|\\()`,
-    'gm',
-  );
+  const keywords =
+    language === 'sh'
+      ? 'curl|npm|npx|node|pip'
+      : 'import|from|export|const|let|await|async|for|of|if|throw|try|catch|new|return';
+  const tokens = new RegExp(`("(?:\\\\.|[^"\\\\])*"|'[^']*')|(^\\s*(?:#|//).*$)|\\b(${keywords})(?=\\s|\\()`, 'gm');
   let html = '';
   let end = 0;
   for (const { 0: token, 1: string, 2: comment, index } of code.matchAll(tokens)) {
@@ -100,6 +101,9 @@ function resolveLink(guide, href) {
   const hash = fragment === undefined ? '' : `#${fragment}`;
   const file = posix.join(dirname(guide.source), path);
   const target = GUIDES.find(({ source }) => source === file);
+  if (posix.basename(file) === COLLECTION) {
+    return `${getPrefix(guide)}${COLLECTION}`;
+  }
   if (file === 'openapi.json') {
     return `${getRootPath(guide)}openapi.json`;
   }
@@ -109,13 +113,28 @@ function resolveLink(guide, href) {
   return `${createLink(guide, target)}${hash}`;
 }
 
-/** Reads a guide: its tokens with resolved anchors and links, and its sections for the search index. */
-function readGuide(guide) {
-  // Comments name the source file of a listing for a test.
-  const text = readFileSync(join(ROOT, guide.source), 'utf8')
+/** Prepares a guide's Markdown for programs: its links are absolute. */
+function renderMarkdown(guide) {
+  return readText(guide).replace(/\]\((?!https?:|#|\{)([^)#]+)(#[^)]*)?\)/g, (link, path, hash = '') => {
+    const target = GUIDES.find(({ source }) => source === posix.join(dirname(guide.source), path));
+    const href = target
+      ? `${ORIGIN}/docs/${target.name}.md`
+      : resolveLink(guide, path).replace(/^(?!\{)(\.\.\/)?/, `${ORIGIN}/`);
+    return `](${path === 'reference' ? `${ORIGIN}/docs/reference` : href}${hash})`;
+  });
+}
+
+/** Comments name the source file of a listing for a test. */
+function readText({ source }) {
+  return readFileSync(join(ROOT, source), 'utf8')
     .replace(/^<!--.*-->\n/gm, '')
     .replaceAll(`](${LOCAL_ORIGIN}/docs/reference`, '](reference')
     .replaceAll(LOCAL_ORIGIN, ORIGIN);
+}
+
+/** Reads a guide: its tokens with resolved anchors and links, and its sections for the search index. */
+function readGuide(guide) {
+  const text = readText(guide);
   const tokens = markdown.parse(text, {});
   const taken = new Map();
   const sections = [];
@@ -165,7 +184,9 @@ function renderContents({ sections }) {
 function renderNeighbours(page) {
   const index = GUIDES.findIndex(({ name }) => name === page.name);
   const renderLink = (guide, rel, format) =>
-    guide === undefined ? '<span></span>' : `<a rel="${rel}" href="${createLink(page, guide)}">${format(guide.label)}</a>`;
+    guide === undefined
+      ? '<span></span>'
+      : `<a rel="${rel}" href="${createLink(page, guide)}">${format(guide.label)}</a>`;
   return `<nav class="neighbours" aria-label="Previous and next page">${renderLink(GUIDES[index - 1], 'prev', (label) => `← ${label}`)}${renderLink(GUIDES[index + 1], 'next', (label) => `${label} →`)}</nav>`;
 }
 
@@ -199,6 +220,29 @@ function writeAsset(file, content) {
   }
 }
 
+function renderNotFound() {
+  const page = { name: 'not-found' };
+  const links = `<a href="${ORIGIN}/docs">home page</a>, or open the <a href="${ORIGIN}/docs/reference">API reference</a>`;
+  const html = renderPage('guide.html', page, {
+    title: 'Page not found',
+    contents: '',
+    body: `<h1>Page not found</h1><p>There is no page at this URL. Go to the ${links}.</p>`,
+    neighbours: '',
+  });
+  // The URL may be deeper, so its links start at the root.
+  return html.replace(
+    /(href|src)="(?!\{\{|#|https?:)(\.\.\/)?([^"]*)"/g,
+    (_, attribute, up, path) => `${attribute}="${ORIGIN}${up ? '' : '/docs'}/${path}"`,
+  );
+}
+
+/** The guides as Markdown, for programs that read the documentation (llmstxt.org). */
+function renderIndexForPrograms(guides) {
+  const lines = guides.map(({ name, sections }) => `- [${sections[0].title}](${ORIGIN}/docs/${name}.md)`);
+  const documents = `- [OpenAPI document](${ORIGIN}/openapi.json): every operation, field and error`;
+  return `# ${openApi.info.title}\n\n> ${openApi.info.description.split('\n')[0]}\n\n## Guides\n\n${lines.join('\n')}\n\n## Reference\n\n${documents}\n`;
+}
+
 function createSearchIndex(guides) {
   const index = new MiniSearch(INDEX_OPTIONS);
   index.addAll(
@@ -214,14 +258,16 @@ function createSearchIndex(guides) {
     ),
   );
   index.addAll(
-    listOperations(openApi).map(({ anchor, method, path, operationId, summary, description, parameters = [], requestBody }) => ({
-      id: anchor,
-      page: REFERENCE.name,
-      label: REFERENCE.label,
-      title: `${method} ${path} ${operationId}`,
-      anchor,
-      text: [summary, description, ...parameters.map(getFieldName), ...listBodyFields(requestBody)].join(' '),
-    })),
+    listOperations(openApi).map(
+      ({ anchor, method, path, operationId, summary, description, parameters = [], requestBody }) => ({
+        id: anchor,
+        page: REFERENCE.name,
+        label: REFERENCE.label,
+        title: `${method} ${path} ${operationId}`,
+        anchor,
+        text: [summary, description, ...parameters.map(getFieldName), ...listBodyFields(requestBody)].join(' '),
+      }),
+    ),
   );
   return index;
 }
@@ -257,6 +303,13 @@ export function renderSite(directory) {
     );
   }
   const operations = { links: renderOperationLinks(openApi), table: renderOperationTable(openApi) };
+  write('not-found.html', renderNotFound());
+  guides.forEach((guide) => {
+    write(`${guide.name}.md`, renderMarkdown(guide));
+  });
+  write('llms.txt', renderIndexForPrograms(guides));
+  const collection = readFileSync(join(ROOT, 'clients/postman', COLLECTION), 'utf8');
+  write(COLLECTION, collection.replaceAll(openApi.servers[0].url, `${ORIGIN}/v1`));
   write('reference.html', renderPage('reference.html', REFERENCE, operations));
   ASSETS.forEach((name) => {
     write(name, readSource(name));

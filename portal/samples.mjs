@@ -9,8 +9,8 @@ function readRequest(request) {
   return {
     url: request.get('url'),
     method: request.get('method').toUpperCase(),
-    headers: Object.entries(request.get('headers')?.toObject?.() ?? request.get('headers') ?? {}).map(([name, value]) =>
-      /^authorization$/i.test(name) ? [name, undefined] : [name, String(value)],
+    headers: Object.entries(request.get('headers')?.toObject?.() ?? request.get('headers') ?? {}).map(
+      ([name, value]) => (/^authorization$/i.test(name) ? [name, undefined] : [name, String(value)]),
     ),
     body: body === undefined || body === '' ? undefined : String(body),
   };
@@ -86,7 +86,9 @@ export function formatTypeScript(request, document) {
       ['header', sent.map(([name, value]) => [name, quote(value)])],
     ]
       .filter(([, values]) => values.length > 0)
-      .map(([name, values]) => `${name}: { ${values.map(([key, value]) => `${formatName(key)}: ${value}`).join(', ')} }`),
+      .map(
+        ([name, values]) => `${name}: { ${values.map(([key, value]) => `${formatName(key)}: ${value}`).join(', ')} }`,
+      ),
     ...(body === undefined ? [] : [`body: ${formatLiteral(body, operation.isInt64)}`]),
   ];
   return [
@@ -126,7 +128,10 @@ function findCall(document, url, method) {
           isInt64: createInt64Test(document, operation),
         },
         parameters: {
-          path: toLiterals(Object.entries(match.groups ?? {}).map(([name, value]) => [name, decodeURIComponent(value)]), 'path'),
+          path: toLiterals(
+            Object.entries(match.groups ?? {}).map(([name, value]) => [name, decodeURIComponent(value)]),
+            'path',
+          ),
           query: toLiterals([...searchParams], 'query'),
         },
       };
@@ -138,7 +143,13 @@ function findCall(document, url, method) {
 function resolve(document, value) {
   return value?.$ref === undefined
     ? value
-    : resolve(document, value.$ref.slice(2).split('/').reduce((node, name) => node[name], document));
+    : resolve(
+        document,
+        value.$ref
+          .slice(2)
+          .split('/')
+          .reduce((node, name) => node[name], document),
+      );
 }
 
 function formatParameter(value, schema) {
@@ -168,7 +179,9 @@ function formatLiteral(json, isInt64) {
 export function createExampleRequest(document, serverUrl, path, method) {
   const item = document.paths[path];
   const operation = item[method];
-  const parameters = [...(item.parameters ?? []), ...(operation.parameters ?? [])].map((value) => resolve(document, value));
+  const parameters = [...(item.parameters ?? []), ...(operation.parameters ?? [])].map((value) =>
+    resolve(document, value),
+  );
   const getExample = ({ example, schema }) => String(example ?? schema?.default ?? schema?.minimum ?? '1');
   const filled = parameters
     .filter((parameter) => parameter.in === 'path')

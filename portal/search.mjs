@@ -3,6 +3,10 @@ export const INDEX_OPTIONS = {
   fields: ['title', 'text'],
   storeFields: ['page', 'label', 'title', 'anchor'],
   // "retry" finds "retries".
-  processTerm: (term) => term.toLowerCase().replace(/(?<=\w{3})(?:ies|y)$/, 'i').replace(/(?<=\w{3})s$/, ''),
+  processTerm: (term) =>
+    term
+      .toLowerCase()
+      .replace(/(?<=\w{3})(?:ies|y)$/, 'i')
+      .replace(/(?<=\w{3})s$/, ''),
   searchOptions: { boost: { title: 4 }, prefix: true, fuzzy: 0.1, combineWith: 'AND' },
 };

@@ -3,7 +3,17 @@
 import { spawn } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { once } from 'node:events';
-import { existsSync, mkdirSync, readdirSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import {
+  copyFileSync,
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs';
 import { createRequire } from 'node:module';
 import { dirname, join, relative } from 'node:path';
 import process from 'node:process';
@@ -12,6 +22,8 @@ import { GUIDES } from '../portal/guides.mjs';
 
 const INPUTS = [
   ...['src', 'ormconfig.ts', 'portal', ...GUIDES.map(({ source }) => source), 'openapi.json', 'scripts'],
+  ...['clients/typescript/src', 'clients/typescript/package.json', 'clients/typescript/tsconfig.json'],
+  'clients/postman/petstore.postman_collection.json',
   ...['package.json', 'package-lock.json', 'nest-cli.json', 'tsconfig.json', 'tsconfig.build.json'],
 ];
 const OUTPUT = 'dist';
@@ -88,6 +100,29 @@ async function compile() {
   rmSync(config);
 }
 
+/** Packs the typed client, which the documentation offers, beside its own build directory. */
+async function packClient() {
+  const source = join('clients', 'typescript');
+  const target = join(STAGING, 'client');
+  const dist = join(target, 'dist');
+  const tsc = join(dirname(require.resolve('typescript/package.json')), 'bin', 'tsc');
+  await Promise.all([
+    run(tsc, '-p', source, '--outDir', dist),
+    run(tsc, '-p', source, '--module', 'commonjs', '--moduleResolution', 'bundler', '--outDir', join(dist, 'cjs')),
+  ]);
+  writeFileSync(join(dist, 'cjs', 'package.json'), JSON.stringify({ type: 'commonjs' }));
+  for (const name of ['package.json', 'README.md', 'LICENSE']) {
+    copyFileSync(join(source, name), join(target, name));
+  }
+  const options = ['--ignore-scripts', '--silent', '--pack-destination', join(STAGING, 'site')];
+  const child = spawn('npm', ['pack', `./${target}`, ...options], { stdio: ['ignore', 'ignore', 'inherit'] });
+  const [code] = await once(child, 'exit');
+  rmSync(target, { recursive: true });
+  if (code !== 0) {
+    fail('The typed client cannot be packed.');
+  }
+}
+
 /** @returns the version of PGlite that the template is for; undefined if PGlite is not installed */
 async function createTemplate() {
   const version = isInstalled(PGLITE) ? require('../package.json').optionalDependencies[PGLITE] : undefined;
@@ -130,6 +165,7 @@ async function build(inputs) {
   const compiled = compile();
   const { renderSite } = await import('../portal/render.mjs');
   renderSite(join(STAGING, 'site'));
+  await packClient();
   await compiled;
   const pglite = await createTemplate();
   // Another process may have made the same build.

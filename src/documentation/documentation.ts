@@ -7,9 +7,11 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { getApiKeyPrefix } from '../auth';
 import { removeVersion, type Settings } from '../config/settings';
 import { stringifyJson } from '../shared/json/json';
+import { stringifyYaml } from './yaml';
 
 /** Where the build renders the site (`dist/site`), seen from `dist/` and, in tests, from the sources. */
 const SITE_DIRECTORIES = ['../../site', '../../dist/site'].map((path) => join(__dirname, path));
+const NOT_FOUND_PAGE = 'not-found.html';
 const NO_CACHE = 'no-cache';
 const MAX_AGE_ONE_DAY = 'public, max-age=86400';
 const MEDIA_TYPES: Readonly<Record<string, string>> = {
@@ -19,7 +21,14 @@ const MEDIA_TYPES: Readonly<Record<string, string>> = {
   '.mjs': 'text/javascript; charset=utf-8',
   '.json': 'application/json; charset=utf-8',
   '.png': 'image/png',
+  '.md': 'text/markdown; charset=utf-8',
+  '.txt': 'text/plain; charset=utf-8',
+  '.tgz': 'application/gzip',
 };
+/** The files into which the settings are inserted. */
+const FILLED_FILES = /\.(?:html|md|txt|postman_collection\.json)$/;
+/** Pages whose content has moved. The browser keeps the section, because the redirect has none. */
+const MOVED_PAGES = { limits: 'api', versioning: 'api' };
 /** The URLs of these files contain the version of Swagger UI, so a cache never serves another version. */
 const VERSIONED_FILES = ['swagger-ui-bundle.js', 'swagger-ui.css', 'favicon-32x32.png'];
 /** The content encodings of a file, smallest first. */
@@ -47,14 +56,21 @@ export function serveDocumentation(
   }));
   const addRoute = (path: string, create: () => Content) => fastify.get(path, createCacheableHandler(memoize(create)));
   const site = findSite();
-  for (const name of readdirSync(site).filter((file) => !/\.(br|gz)$/.test(file))) {
+  const names = readdirSync(site).filter((file) => !/\.(br|gz)$/.test(file) && file !== NOT_FOUND_PAGE);
+  for (const name of names) {
     const page = name.endsWith('.html') ? name.slice(0, -'.html'.length) : undefined;
-    const path = page === undefined ? `/docs/${name}` : page === 'index' ? '/docs' : `/docs/${page}`;
+    const path =
+      name === 'llms.txt'
+        ? '/llms.txt'
+        : page === undefined
+          ? `/docs/${name}`
+          : page === 'index'
+            ? '/docs'
+            : `/docs/${page}`;
     addRoute(path, () => ({
-      representations:
-        page === undefined
-          ? readRepresentations(join(site, name))
-          : compress(Buffer.from(fillPage(readFileSync(join(site, name), 'utf8'), settings))),
+      representations: FILLED_FILES.test(name)
+        ? compress(Buffer.from(fillSettings(readFileSync(join(site, name), 'utf8'), settings)))
+        : readRepresentations(join(site, name)),
       headers: {
         'content-type': MEDIA_TYPES[extname(name)] ?? 'application/octet-stream',
         'cache-control': VERSIONED_FILES.includes(name) ? MAX_AGE_ONE_DAY : NO_CACHE,
@@ -66,6 +82,13 @@ export function serveDocumentation(
       },
     }));
   }
+  for (const [name, target] of Object.entries(MOVED_PAGES).filter(([moved]) => !names.includes(`${moved}.html`))) {
+    fastify.get(`/docs/${name}`, (_request, reply) => reply.redirect(target, 308));
+  }
+  respondWithNotFoundPage(
+    fastify,
+    memoize(() => fillSettings(readFileSync(join(site, NOT_FOUND_PAGE), 'utf8'), settings)),
+  );
   fastify.get('/docs/', (_request, reply) => reply.redirect('../docs', 308));
   if (settings.environment === 'development') {
     fastify.get('/', (_request, reply) => reply.redirect('docs', 302));
@@ -76,23 +99,68 @@ export function serveDocumentation(
   );
   for (const { file, get } of documents) {
     addRoute(`/${file}`, () => createJsonContent(get()));
+    addRoute(`/${file.replace('.json', '.yaml')}`, () => ({
+      representations: compress(Buffer.from(`${stringifyYaml(get())}\n`)),
+      headers: { 'content-type': 'application/yaml; charset=utf-8', 'cache-control': NO_CACHE },
+    }));
   }
+  addRoute('/.well-known/api-catalog', () => createCatalog(documents, settings));
 }
 
-/** Inserts the settings into a page, and removes links for which there is no setting. */
-function fillPage(html: string, settings: Settings): string {
+/** Lists the documents and the guides for programs that discover APIs (RFC 9727). */
+function createCatalog(
+  documents: readonly { readonly name: string; readonly file: string }[],
+  settings: Settings,
+): Content {
+  const root = removeVersion(settings.baseUrl);
+  const linkset = documents.map(({ name, file }) => ({
+    anchor: `${root}/${name}`,
+    'service-desc': [{ href: `${root}/${file}`, type: 'application/json' }],
+    'service-doc': [{ href: `${root}/docs`, type: 'text/html' }],
+    status: [{ href: `${root}/readyz`, type: 'application/json' }],
+  }));
+  const content = createJsonContent({ linkset });
+  const type = 'application/linkset+json; profile="https://www.rfc-editor.org/info/rfc9727"';
+  return { ...content, headers: { ...content.headers, 'content-type': type } };
+}
+
+/** Shows browsers a page for unknown URLs below `/docs`; programs get the usual error. */
+function respondWithNotFoundPage(fastify: FastifyInstance, getPage: () => string): void {
+  fastify.addHook('onRequest', (request, reply, done) => {
+    const isPage = request.is404 && /^\/docs\/[^%]*$/.test(request.url) && ['GET', 'HEAD'].includes(request.method);
+    if (!isPage || !request.headers.accept?.includes('text/html')) {
+      done();
+      return;
+    }
+    void reply
+      .status(404)
+      .headers({
+        'content-type': MEDIA_TYPES['.html'],
+        'cache-control': NO_CACHE,
+        'content-security-policy': createContentSecurityPolicy({}),
+      })
+      .send(getPage());
+  });
+}
+
+/** Inserts the settings into a text, and removes links for which there is no setting. */
+function fillSettings(text: string, settings: Settings): string {
   const values: Readonly<Record<string, string | undefined>> = {
     // The script of the guides replaces this host with that of the page.
     origin: removeVersion(settings.baseUrl) || 'https://HOST',
     keyPrefix: getApiKeyPrefix(settings.environment),
-    repository: settings.docsRepositoryUrl,
+    repository: settings.docsRepositoryUrl?.replace(/\/$/, ''),
     support: settings.docsSupportUrl,
   };
-  return html
-    .replaceAll(/<a href="\{\{(\w+)\}\}[^"]*">(.*?)<\/a>/g, (link, name: string, text: string) =>
-      values[name] === undefined ? text : link,
+  const removeUnset = (link: string, name: string, label: string) => (values[name] === undefined ? label : link);
+  return text
+    .replaceAll(/<a href="\{\{(repository|support)\}\}[^"]*">(.*?)<\/a>/g, removeUnset)
+    .replaceAll(/\[([^\]]+)\]\(\{\{(repository|support)\}\}[^)]*\)/g, (link, label: string, name: string) =>
+      removeUnset(link, name, label),
     )
-    .replaceAll(/\{\{(\w+)\}\}/g, (_placeholder, name: string) => values[name] ?? '');
+    .replaceAll(/\{\{(origin|keyPrefix|repository|support)\}\}/g, (_placeholder, name: string) =>
+      (values[name] ?? '').replaceAll('"', '%22'),
+    );
 }
 
 function createJsonContent(value: unknown): Content {
