@@ -309,7 +309,7 @@ export function renderSite(directory) {
   });
   write('llms.txt', renderIndexForPrograms(guides));
   const collection = readFileSync(join(ROOT, 'clients/postman', COLLECTION), 'utf8');
-  write(COLLECTION, collection.replaceAll(openApi.servers[0].url, `${ORIGIN}/v1`));
+  write(COLLECTION, collection.replaceAll(new URL(openApi.servers[0].url).origin, ORIGIN));
   write('reference.html', renderPage('reference.html', REFERENCE, operations));
   ASSETS.forEach((name) => {
     write(name, readSource(name));

@@ -1,5 +1,5 @@
 import { execFile } from 'node:child_process';
-import { existsSync } from 'node:fs';
+import { existsSync, readFileSync } from 'node:fs';
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
@@ -9,6 +9,7 @@ import { type Browser, type BrowserContext, chromium, type Locator, type Page } 
 import { findFreePort, runPetstore, type Program, startServer, createTemporaryDirectory } from '../support/process';
 
 const CHROMIUM = process.env.CHROMIUM_PATH ?? '/usr/bin/chromium';
+const AXE = readFileSync(require.resolve('axe-core/axe.min.js'), 'utf8');
 /** The directory of the screenshots in the README. */
 const PICTURES = join(__dirname, '../../docs');
 /** Messages of the browser about error responses, which these tests cause. */
@@ -79,7 +80,7 @@ describe('The documentation in a browser', () => {
     await page.goto(`${origin}/docs/reference`);
     await page.locator('.auth-wrapper .authorize').first().click();
     const dialog = page.locator('.dialog-ux');
-    await dialog.locator('input').fill(key);
+    await dialog.getByLabel('API key').fill(key);
     await dialog.locator('.authorize').click();
     await dialog.locator('.btn-done').click();
   };
@@ -136,11 +137,169 @@ describe('The documentation in a browser', () => {
     expect(await page.locator('.versions [aria-current="page"]').innerText()).toBe('v2');
   });
 
-  it('keeps the API key after a reload', async () => {
+  it('keeps the API key after a reload, but not in another tab', async () => {
     await authorize(server.key);
     await page.reload();
     await page.locator('.auth-wrapper .authorize.locked').first().waitFor();
     await executeOperation(await openOperation('listPets'), 200);
+    const other = await context.newPage();
+    await other.goto(`${origin}/docs/reference`);
+    await other.locator('.auth-wrapper .authorize.unlocked').first().waitFor();
+    await other.close();
+  });
+
+  it('remembers the API key on the device if the reader wants it, until logout', async () => {
+    await page.goto(`${origin}/docs/reference`);
+    await page.locator('.auth-wrapper .authorize').first().click();
+    const dialog = page.locator('.dialog-ux');
+    await dialog.getByRole('checkbox').check();
+    await dialog.getByLabel('API key').fill(server.key);
+    await dialog.locator('.authorize').click();
+    const other = await context.newPage();
+    await other.goto(`${origin}/docs/reference`);
+    await other.locator('.auth-wrapper .authorize.locked').first().waitFor();
+    await other.close();
+    await dialog.getByText('Logout').click();
+    expect(await page.evaluate('localStorage.length + sessionStorage.length')).toBe(0);
+  });
+
+  it('accepts an API key as people paste it, and never shows it in full', async () => {
+    await authorize(`  "Bearer ${server.key}" `);
+    const operation = await openOperation('listPets');
+    await executeOperation(operation, 200);
+    await page.locator('.auth-wrapper .authorize').first().click();
+    expect(await page.locator('.dialog-ux').innerText()).toContain(`${server.key.slice(0, 14)}…`);
+    expect(await page.content()).not.toContain(server.key);
+  });
+
+  it('says at once what is wrong with an API key', async () => {
+    await page.goto(`${origin}/docs/reference`);
+    await page.locator('.auth-wrapper .authorize').first().click();
+    const dialog = page.locator('.dialog-ux');
+    expect(await dialog.getByLabel('API key').getAttribute('type')).toBe('password');
+    const random = server.key.slice('pets_test_'.length);
+    for (const [key, problem] of [
+      [`pets_live_${random}`, 'This is a live key.'],
+      ['sk_123', 'An API key of this service starts with pets_test_.'],
+      [server.key.slice(0, -1), 'this one has 58'],
+      [server.key.replace(/.$/, (last) => (last === '0' ? '1' : '0')), 'A character of this API key is wrong.'],
+      [server.key, ''],
+    ] as const) {
+      await dialog.getByLabel('API key').fill(key);
+      const text = await dialog.getByRole('status').innerText();
+      expect(text).toContain(problem);
+      expect(text === '').toBe(problem === '');
+    }
+  });
+
+  it('shows the key entry and the first operation without scrolling, and on a phone within two screens', async () => {
+    const readBottoms = () =>
+      page.evaluate<number[]>(
+        `['.auth-wrapper .authorize', '.opblock'].map((it) => document.querySelector(it).getBoundingClientRect().bottom)`,
+      );
+    await page.setViewportSize({ width: 1_440, height: 900 });
+    await page.goto(`${origin}/docs/reference`);
+    await page.locator('.opblock').first().waitFor();
+    expect(Math.max(...(await readBottoms()))).toBeLessThan(900);
+    await page.setViewportSize({ width: 360, height: 740 });
+    expect(Math.max(...(await readBottoms()))).toBeLessThan(2 * 740);
+  });
+
+  it('opens an operation from the list of operations, which stays in view', async () => {
+    await page.setViewportSize({ width: 1_440, height: 900 });
+    await page.goto(`${origin}/docs/reference`);
+    await page.locator('.opblock').first().waitFor();
+    await page.getByRole('navigation', { name: 'Operations' }).getByRole('link', { name: 'Place an order' }).click();
+    await page.locator('#operations-orders-createOrder.is-open').waitFor();
+    expect(page.url()).toBe(`${origin}/docs/reference#/orders/createOrder`);
+    await page.evaluate('scrollTo(0, document.body.scrollHeight)');
+    expect((await page.locator('.operations').boundingBox())?.y).toBeLessThan(100);
+  });
+
+  it.each(['light', 'dark'] as const)(
+    'copies every sample and response, and saves the response (%s)',
+    async (colorScheme) => {
+      await context.grantPermissions(['clipboard-read', 'clipboard-write']);
+      await page.emulateMedia({ colorScheme });
+      await authorize(server.key);
+      const operation = await openOperation('listPets');
+      const copyCode = async (block: Locator) => {
+        await block.locator('.copy-to-clipboard button').click();
+        expect(await page.evaluate('navigator.clipboard.readText()')).toBe(await block.locator('pre').textContent());
+      };
+      const copySamples = async () => {
+        for (const language of ['curl', 'TypeScript', 'JavaScript', 'Python']) {
+          await operation.getByRole('tab', { name: language, exact: true }).click();
+          await copyCode(operation.locator('.request-snippets .highlight-code'));
+        }
+      };
+      await copySamples();
+      await executeOperation(operation, 200);
+      await copySamples();
+      await copyCode(operation.locator('.live-responses-table .highlight-code').first());
+      const [download] = await Promise.all([
+        page.waitForEvent('download'),
+        operation.locator('.live-responses-table .download-contents').click(),
+      ]);
+      expect(download.suggestedFilename()).toBe('response.json');
+    },
+  );
+
+  it('shows a sample of every operation before the first call, with the URL of this service', async () => {
+    await page.goto(`${origin}/docs/reference#/pets/createPet`);
+    const operation = page.locator('#operations-pets-createPet');
+    const code = operation.locator('.request-snippets pre');
+    await code.waitFor();
+    expect(await code.textContent()).toContain(`curl -i -X POST '${origin}/v1/pets'`);
+    await operation.getByRole('tab', { name: 'curl' }).press('ArrowRight');
+    expect(await operation.getByRole('tab', { name: 'TypeScript' }).getAttribute('aria-selected')).toBe('true');
+    expect(await code.textContent()).toContain(`baseUrl: "${origin}/v1"`);
+    expect(await code.textContent()).toContain(
+      'petStore.createPet({ body: { name: "Rex", categoryId: 3n, status: "available" } })',
+    );
+  });
+
+  it('lists the errors of an operation in one table, with links to their explanations', async () => {
+    await page.goto(`${origin}/docs/reference#/pets/createPet`);
+    const table = page.locator('#operations-pets-createPet .errors table');
+    await table.getByRole('link', { name: 'idempotency_key_reused' }).click();
+    await page.waitForURL(`${origin}/docs/errors#idempotency_key_reused`);
+  });
+
+  it('shows the operations without JavaScript', async () => {
+    const plain = await browser.newContext({ javaScriptEnabled: false });
+    const other = await plain.newPage();
+    await other.goto(`${origin}/docs/reference`);
+    expect(await other.locator('#operations tr').allInnerTexts()).toContainEqual(
+      expect.stringMatching(/^POST \/pets\s+Add an animal/),
+    );
+    await plain.close();
+  });
+
+  describe.each([360, 1_440])('At a width of %s pixels', (width) => {
+    it.each(
+      ['/docs', '/docs/getting-started', '/docs/errors', '/docs/nothing', '/docs/reference#/pets/createPet'].flatMap(
+        (path) => (['light', 'dark'] as const).map((colorScheme) => [path, colorScheme] as const),
+      ),
+    )(
+      '%s (%s) has no serious problem of accessibility, and nothing wider than the screen',
+      async (path, colorScheme) => {
+        await page.setViewportSize({ width, height: 900 });
+        await page.emulateMedia({ colorScheme });
+        await page.goto(origin + path);
+        await page.locator('.opblock.is-open .execute, article h1').first().waitFor();
+        const tags = ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa'];
+        await page.evaluate(AXE);
+        const violations = await page.evaluate<
+          { readonly id: string; readonly impact: string; readonly nodes: unknown }[]
+        >(
+          `axe.run({ runOnly: ${JSON.stringify(tags)} }).then(({ violations }) => violations.map(
+          ({ id, impact, nodes }) => ({ id, impact, nodes: nodes.map(({ target, failureSummary }) => [target, failureSummary]) })))`,
+        );
+        expect(violations.filter(({ impact }) => ['serious', 'critical'].includes(impact))).toEqual([]);
+        expect(await page.evaluate('document.documentElement.scrollWidth')).toBe(width);
+      },
+    );
   });
 
   it('shows integers beyond 2^53 to the last digit', async () => {
@@ -245,14 +404,11 @@ describe('The documentation in a browser', () => {
       .locator('.body-param__text')
       .fill('{ "name": "O\'Malley \\"🐈\\"", "categoryId": 9223372036854775807 }');
     await executeOperation(operation, 201);
-    await operation
-      .locator('.request-snippets h4')
-      .getByText(language)
-      .or(operation.locator('.request-snippets').getByRole('button', { name: language }))
-      .first()
-      .click();
+    await operation.getByRole('tab', { name: language, exact: true }).click();
     const code = await operation.locator('.request-snippets pre code').first().textContent();
-    const { stdout } = await promisify(execFile)(program, [...options, code ?? '']);
+    expect(code).not.toContain(server.key);
+    const environment = { PATH: process.env.PATH, KEY: server.key };
+    const { stdout } = await promisify(execFile)(program, [...options, code ?? ''], { env: environment });
     expect(stdout).toContain('"name":"O\'Malley \\"🐈\\"","categoryId":9223372036854775807');
   });
 
@@ -291,18 +447,74 @@ describe('The documentation in a browser', () => {
 
   it('finds a section of the guides and opens it', async () => {
     await page.goto(`${origin}/docs`);
-    const search = page.getByRole('searchbox');
+    const search = page.getByRole('combobox', { name: 'Search the documentation' });
     await search.fill('idempotency key reused');
-    await page.locator('.results a').first().waitFor();
+    await page.getByRole('option').first().waitFor();
     await search.press('Enter');
     await page.waitForURL(`${origin}/docs/errors#idempotency_key_reused`);
     await page.getByRole('link', { name: 'Rate limits', exact: true }).click();
     expect(await page.locator('h1').innerText()).toMatch(/^Rate limits/);
   });
 
+  it.each([
+    ['createPet', 'POST /pets createPet'],
+    ['GET /pets', 'GET /pets listPets'],
+    ['shipDate', 'POST /store/orders createOrder'],
+    ['retry', 'Safe retries'],
+    ['pet_not_found', 'pet_not_found (404)'],
+  ])('finds %s, first of all: %s', async (query, title) => {
+    await page.goto(`${origin}/docs`);
+    await page.getByRole('combobox').fill(query);
+    await page.getByRole('option').first().waitFor();
+    expect(await page.locator('.results strong').first().innerText()).toBe(title);
+  });
+
+  it('moves through the results by arrow keys', async () => {
+    await page.goto(`${origin}/docs`);
+    const search = page.getByRole('combobox');
+    await search.fill('createPet');
+    await page.getByRole('option', { selected: true }).waitFor();
+    await search.press('ArrowDown');
+    await search.press('ArrowUp');
+    expect(await search.getAttribute('aria-activedescendant')).toBe('result-0');
+    await search.press('Enter');
+    await page.locator('#operations-pets-createPet.is-open').waitFor();
+  });
+
+  it('switches between light and dark, and remembers the choice', async () => {
+    await page.emulateMedia({ colorScheme: 'light' });
+    await page.goto(`${origin}/docs`);
+    await page.getByRole('button', { name: 'Switch between light and dark' }).click();
+    await page.goto(`${origin}/docs/reference`);
+    expect(await page.evaluate('getComputedStyle(document.body).backgroundColor')).toBe('rgb(20, 24, 30)');
+  });
+
+  it('copies an example, says so for a moment, and shows every line of it', async () => {
+    await context.grantPermissions(['clipboard-read', 'clipboard-write']);
+    await page.goto(`${origin}/docs`);
+    const listing = page.locator('.listing', { hasText: 'curl' });
+    await listing.hover();
+    await listing.getByRole('button', { name: 'Copy' }).click();
+    await listing.getByRole('button', { name: 'Copied' }).waitFor();
+    expect(await page.evaluate('navigator.clipboard.readText()')).toBe(await listing.locator('code').textContent());
+    await listing.getByRole('button', { name: 'Copy', exact: true }).waitFor();
+    expect(
+      await page.evaluate(`[...document.querySelectorAll('pre')].every((it) => it.scrollWidth <= it.clientWidth)`),
+    ).toBe(true);
+  });
+
+  it('skips to the content', async () => {
+    await page.goto(`${origin}/docs`);
+    await page.keyboard.press('Tab');
+    await page.keyboard.press('Enter');
+    expect(await page.evaluate('document.activeElement.id')).toBe('content');
+  });
+
   it('shows the examples of the guides with the URL of this service', async () => {
     await page.goto(`${origin}/docs/getting-started`);
-    expect(await page.locator('#a-first-call ~ pre').first().innerText()).toContain(`curl -i ${origin}/v1/pets`);
+    expect(await page.locator('#a-first-call ~ .listing pre').first().innerText()).toContain(
+      `curl -i ${origin}/v1/pets`,
+    );
     if (process.env.SCREENSHOT) {
       await page.setViewportSize({ width: 1_200, height: 800 });
       await page.screenshot({ path: join(PICTURES, 'guide-light.png') });

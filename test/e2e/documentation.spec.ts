@@ -1,22 +1,22 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { brotliDecompressSync, gunzipSync } from 'node:zlib';
+import type { OpenAPIObject, OperationObject } from '@nestjs/swagger';
+import { parse } from 'yaml';
 import { ERROR_CATALOG } from '../../src/error-catalog';
 import { TestService } from '../support/service';
 
-const PAGES = ['', '/getting-started', '/api', '/errors', '/limits', '/versioning', '/changelog', '/reference'].map(
-  (name) => `/docs${name}`,
-);
-const { repository } = JSON.parse(readFileSync(join(__dirname, '../../package.json'), 'utf8')) as {
-  readonly repository: { readonly url: string };
-};
+const GUIDES = ['getting-started', 'api', 'errors', 'limits', 'versioning', 'client', 'changelog'];
+const PAGES = ['/docs', ...[...GUIDES, 'reference'].map((name) => `/docs/${name}`)];
+const REPOSITORY = 'https://git.example/acme';
+const SUPPORT = 'https://support.example/petstore';
 
 describe('The documentation', () => {
   let service: TestService;
   let origin: string;
 
   beforeAll(async () => {
-    service = await TestService.start();
+    service = await TestService.start({ DOCS_REPOSITORY_URL: REPOSITORY, DOCS_SUPPORT_URL: SUPPORT });
     origin = `http://127.0.0.1:${service.port}`;
   });
   afterAll(() => service.close());
@@ -33,7 +33,7 @@ describe('The documentation', () => {
   it.each(PAGES)('(%s) links only to pages and sections that exist, and otherwise to the repository', async (page) => {
     const links = findLinks(page, (await service.get(page)).text);
     expect(links.map(({ pathname }) => pathname)).toEqual(expect.arrayContaining(PAGES));
-    const elsewhere = links.filter((link) => link.origin !== origin && link.origin !== new URL(repository.url).origin);
+    const elsewhere = links.filter((link) => link.origin !== origin && !link.href.startsWith(REPOSITORY));
     expect(elsewhere.map(({ hostname }) => hostname).filter((name) => name.endsWith('.md'))).toEqual([]);
     for (const { pathname, search, hash } of links.filter((link) => link.origin === origin)) {
       const { status, text } = await service.get(pathname + search);
@@ -42,7 +42,7 @@ describe('The documentation', () => {
         expect(findAnchors(text)).toContain(hash.slice(1));
       }
     }
-    const files = links.filter(({ href }) => href.startsWith(repository.url)).map(({ pathname }) => pathname);
+    const files = links.filter(({ href }) => href.startsWith(`${REPOSITORY}/`)).map(({ pathname }) => pathname);
     for (const file of files) {
       expect(readFileSync(join(__dirname, '../..', file.split('/blob/main/')[1] ?? ''), 'utf8')).not.toBe('');
     }
@@ -73,11 +73,100 @@ describe('The documentation', () => {
     expect((await service.get('/v1/pets', { key })).headers.link).toBeUndefined();
   });
 
-  it('is rendered from the Markdown in the repository, with unchanged examples', async () => {
+  it.each([
+    ...PAGES,
+    ...GUIDES.map((name) => `/docs/${name}.md`),
+    '/llms.txt',
+    '/docs/petstore.postman_collection.json',
+  ])('(%s) has the URL of the deployment, and no placeholder', async (page) => {
+    const text = (await get(page)).body.toString();
+    expect(text).not.toMatch(/127\.0\.0\.1|petstore\.example|\{\{(?!baseUrl|apiKey|\w+Id)|style=|onclick=|<!--/);
+  });
+
+  it('is rendered from the Markdown in the repository, with the URL of the deployment in the examples', async () => {
     const { text } = await service.get('/docs/getting-started');
     expect(text).toContain('<h1 id="getting-started">Getting started');
-    expect(text).toContain('curl -i http://127.0.0.1:3000/v1/pets -H &quot;Authorization: Bearer $KEY&quot;');
-    expect(text).not.toMatch(/style=|onclick=|<!--/);
+    const [, code = ''] = /<code>([^]*?curl[^]*?)<\/code>/.exec(text) ?? [];
+    expect(code.replaceAll(/<[^>]+>/g, '')).toContain(
+      'curl -i https://api.example.com/v1/pets -H &#34;Authorization: Bearer $KEY&#34;',
+    );
+  });
+
+  it('links to the source and to support only if the operator has set where they are', async () => {
+    expect((await service.get('/docs/errors')).text).toContain(`<a href="${SUPPORT}">Support</a>`);
+    const other = await TestService.start();
+    try {
+      for (const page of PAGES) {
+        const outside = findLinks(page, (await other.get(page)).text).filter((link) => link.origin !== origin);
+        expect(outside.map(({ hostname }) => hostname).filter((name) => /\.example(\.com)?$/.test(name))).toEqual([]);
+      }
+    } finally {
+      await other.close();
+    }
+  });
+
+  it('lists every operation on the reference page, for readers without JavaScript', async () => {
+    const { text } = await service.get('/docs/reference');
+    const document = JSON.parse((await service.get('/openapi.json')).text) as OpenAPIObject;
+    for (const [path, item] of Object.entries(document.paths)) {
+      for (const [method, { operationId, summary = '' }] of Object.entries(item as Record<string, OperationObject>)) {
+        expect(text).toContain(`<code>${method.toUpperCase()} ${path}</code>`);
+        expect(text).toMatch(new RegExp(`id="/[^"]+/${operationId}"`));
+        expect(text).toContain(`<strong>${summary}</strong>`);
+      }
+    }
+  });
+
+  it('shows browsers a page for a wrong URL, and programs the usual error', async () => {
+    for (const path of ['/docs/nothing', '/docs/a/b']) {
+      const page = await get(path, { accept: 'text/html,*/*;q=0.8' });
+      expect([page.status, page.headers['content-type']]).toEqual([404, 'text/html; charset=utf-8']);
+      expect(page.body.toString()).toContain('<h1>Page not found</h1>');
+      expect(page.headers['content-security-policy']).toContain("script-src 'self'");
+      expect((await get(path)).headers['content-type']).toBe('application/json; charset=utf-8');
+    }
+    expect((await get('/docs', { accept: 'text/html' }, 'POST')).status).toBe(405);
+  });
+
+  it('offers the typed client, a Postman collection, and Markdown of each guide', async () => {
+    const home = (await service.get('/docs')).text;
+    const [, path = ''] = /npm<\/span> install https:\/\/api\.example\.com([^<\s]+)/.exec(home) ?? [];
+    const client = await get(path);
+    expect([client.status, client.headers['content-type']]).toEqual([200, 'application/gzip']);
+    const names = gunzipSync(client.body).toString('latin1');
+    for (const file of ['dist/index.js', 'dist/index.d.ts', 'dist/cjs/index.js', 'README.md']) {
+      expect(names).toContain(`package/${file}`);
+    }
+    const collection = await service.get('/docs/petstore.postman_collection.json');
+    expect(JSON.parse(collection.text)).toMatchObject({
+      variable: expect.arrayContaining([{ key: 'baseUrl', value: 'https://api.example.com/v1' }]) as object,
+    });
+    const index = (await service.get('/llms.txt')).text;
+    for (const name of GUIDES) {
+      expect(index).toContain(`(https://api.example.com/docs/${name}.md)`);
+      expect((await service.get(`/docs/${name}.md`)).text).toMatch(/^# /);
+    }
+  });
+
+  it('has the document as YAML too, and names both in a catalog', async () => {
+    const [yaml, json, catalog] = await Promise.all(
+      ['/openapi.yaml', '/openapi.json', '/.well-known/api-catalog'].map((path) => service.get(path)),
+    );
+    expect(yaml?.text).toMatch(/^"openapi": "3\.1\.0"\n/);
+    // As numbers, the bounds of int64 would be rounded on both sides.
+    expect(parse(yaml?.text ?? '')).toEqual(JSON.parse(json?.text ?? ''));
+    expect(yaml?.text).toContain('9223372036854775807');
+    expect(catalog?.headers['content-type']).toMatch(/^application\/linkset\+json; profile="/);
+    expect(JSON.parse(catalog?.text ?? '')).toEqual({
+      linkset: [
+        {
+          anchor: 'https://api.example.com/v1',
+          'service-desc': [{ href: 'https://api.example.com/openapi.json', type: 'application/json' }],
+          'service-doc': [{ href: 'https://api.example.com/docs', type: 'text/html' }],
+          status: [{ href: 'https://api.example.com/readyz', type: 'application/json' }],
+        },
+      ],
+    });
   });
 
   it.each(['/docs', '/docs/swagger-ui-bundle.js', '/docs/search.json', '/openapi.json'])(
