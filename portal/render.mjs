@@ -2,7 +2,7 @@ import { Buffer } from 'node:buffer';
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { dirname, join, posix } from 'node:path';
-import { fileURLToPath } from 'node:url';
+import { fileURLToPath, URL } from 'node:url';
 import { brotliCompressSync, constants, gzipSync } from 'node:zlib';
 import MarkdownIt from 'markdown-it';
 import MiniSearch from 'minisearch';
@@ -26,7 +26,7 @@ const COMPRESSED_EXTENSIONS = new Set(['css', 'mjs', 'js', 'json']);
 
 const COLLECTION = 'petstore.postman_collection.json';
 const ASSETS = [
-  ...['site.css', 'guide.css', 'reference.css', 'theme.js'],
+  ...['site.css', 'guide.css', 'reference.css', 'theme.mjs'],
   ...['guide.mjs', 'search.mjs', 'reference.mjs', 'operations.mjs', 'samples.mjs', 'key.mjs'],
 ];
 
@@ -259,9 +259,10 @@ function createSearchIndex(guides) {
   );
   index.addAll(
     listOperations(openApi).map(
-      ({ anchor, method, path, operationId, summary, description, parameters = [], requestBody }) => ({
+      ({ anchor, method, path, operationId, summary, description, deprecated, parameters = [], requestBody }) => ({
         id: anchor,
         page: REFERENCE.name,
+        deprecated,
         label: REFERENCE.label,
         title: `${method} ${path} ${operationId}`,
         anchor,

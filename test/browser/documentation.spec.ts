@@ -267,6 +267,7 @@ describe('The documentation in a browser', () => {
   });
 
   it('shows the operations without JavaScript', async () => {
+    await page.goto(`${origin}/docs`);
     const plain = await browser.newContext({ javaScriptEnabled: false });
     const other = await plain.newPage();
     await other.goto(`${origin}/docs/reference`);
