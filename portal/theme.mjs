@@ -3,15 +3,21 @@
 (() => {
   const dark = matchMedia('(prefers-color-scheme: dark)');
   const { classList, dataset } = document.documentElement;
+  const isDark = () => (dataset.theme ?? (dark.matches ? 'dark' : 'light')) === 'dark';
   const apply = () => {
-    dataset.theme = localStorage.getItem('theme') ?? (dark.matches ? 'dark' : 'light');
-    classList.toggle('dark-mode', dataset.theme === 'dark');
+    const chosen = localStorage.getItem('theme');
+    if (chosen === null) {
+      delete dataset.theme;
+    } else {
+      dataset.theme = chosen;
+    }
+    classList.toggle('dark-mode', isDark());
   };
   dark.addEventListener('change', apply);
   apply();
   document.addEventListener('click', ({ target }) => {
     if (target.closest('.theme')) {
-      const theme = dataset.theme === 'dark' ? 'light' : 'dark';
+      const theme = isDark() ? 'light' : 'dark';
       const isSystem = (theme === 'dark') === dark.matches;
       if (isSystem) {
         localStorage.removeItem('theme');
