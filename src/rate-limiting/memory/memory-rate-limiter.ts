@@ -140,9 +140,7 @@ export class MemoryRateLimiter extends RateLimiter {
   }
 
   private getAuthFailures(network: string, monotonicNow: number): AuthFailures {
-    return (
-      this.authFailures.get(network, monotonicNow) ?? { count: 0, expiresAt: monotonicNow + MINUTE_MS }
-    );
+    return this.authFailures.get(network, monotonicNow) ?? { count: 0, expiresAt: monotonicNow + MINUTE_MS };
   }
 
   private decideAuthFailure(
