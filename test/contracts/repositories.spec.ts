@@ -93,7 +93,7 @@ describe('The repositories', () => {
     const { plan, perMinute, perDay } = account;
     const findByHashes = async (...bytes: number[]) =>
       (await keys.findByHashes(bytes.map((byte) => Buffer.alloc(32, byte)))).keys;
-    expect(await findByHashes(1)).toEqual([{ key: found, account: { plan, perMinute, perDay } }]);
+    expect(await findByHashes(1)).toEqual([{ key: found, account: { plan, perMinute, perDay, suspendedAt: null } }]);
     expect((await findByHashes(2, 9, 1)).map((each) => each.key.id).sort()).toEqual([key.id, other.id]);
     expect(await findByHashes(9)).toEqual([]);
   });

@@ -9,6 +9,9 @@ const PUBLIC = [
   /^\/metrics$/,
   /^\/openapi\.json$/,
   /^\/docs(-yaml)?(\/|$)/,
+  /^\/llms\.txt$/,
+  /^\/openapi\.yaml$/,
+  /^\/\.well-known\/api-catalog$/,
   /^\/v1\/?$/,
 ];
 
