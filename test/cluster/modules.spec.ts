@@ -31,7 +31,7 @@ describe('A copy of the project', () => {
     (await readdir(join(clone.directory, path), { recursive: true })).map((file) => join(path, file));
   /** Runs `npm run regenerate`, without the Postman collection, which needs its own dependencies. */
   const regenerate = async () => {
-    for (const script of ['build', 'openapi', 'client:types']) {
+    for (const script of ['build', 'openapi', 'docs', 'client:types']) {
       await npm('run', script);
     }
   };

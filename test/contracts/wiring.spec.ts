@@ -43,7 +43,7 @@ describe('The service', () => {
 
   it('requires no scope that no module brings', () => {
     const required = discoverRoutes(service.app).flatMap(({ handler }) => getDeclaredScope(handler) ?? []);
-    expect(required).toContain('orders:write');
+    expect(required).toContain('write');
     expect(required.filter((scope) => !SCOPES.includes(scope))).toEqual([]);
   });
 });
