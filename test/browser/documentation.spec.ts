@@ -10,8 +10,6 @@ import { findFreePort, runPetstore, type Program, startServer, createTemporaryDi
 
 const CHROMIUM = process.env.CHROMIUM_PATH ?? '/usr/bin/chromium';
 const AXE = readFileSync(require.resolve('axe-core/axe.min.js'), 'utf8');
-/** The directory of the screenshots in the README. */
-const PICTURES = join(__dirname, '../../docs');
 /** Messages of the browser about error responses, which these tests cause. */
 const ERROR_STATUS = /^Failed to load resource: the server responded with a status of 4\d\d /;
 
@@ -107,12 +105,6 @@ describe('The documentation in a browser', () => {
     expect(created).toMatch(/"name": "Rex"/);
     expect(created).toMatch(/x-ratelimit-remaining: \d+/);
     expect(created).toMatch(/location: http:\S+\/v1\/pets\/4\b/);
-    if (process.env.SCREENSHOT) {
-      await page.emulateMedia({ colorScheme: 'dark' });
-      await page.evaluate(`document.querySelector('#operations-pets-createPet .request-url').scrollIntoView()`);
-      await page.screenshot({ path: join(PICTURES, 'reference-dark.png') });
-      await page.emulateMedia({ colorScheme: 'light' });
-    }
     const get = await openOperation('getPet');
     expect(await executeOperation(get, 200)).toMatch(/"id": 1,[^]+sunset: Thu, ?05 Dec 2030/);
     expect(await executeOperation(await openOperation('listPets'), 200)).toMatch(/"id": 1,[^]+x-request-id: \S+/);
@@ -516,10 +508,6 @@ describe('The documentation in a browser', () => {
     expect(await page.locator('#a-first-call ~ .listing pre').first().innerText()).toContain(
       `curl -i ${origin}/v1/pets`,
     );
-    if (process.env.SCREENSHOT) {
-      await page.setViewportSize({ width: 1_200, height: 800 });
-      await page.screenshot({ path: join(PICTURES, 'guide-light.png') });
-    }
   });
 
   describe('A page of another origin', () => {
