@@ -114,8 +114,8 @@ async function packClient() {
   for (const name of ['package.json', 'README.md', 'LICENSE']) {
     copyFileSync(join(source, name), join(target, name));
   }
-  const options = ['--ignore-scripts', '--silent', '--pack-destination', join(STAGING, 'site')];
-  const child = spawn('npm', ['pack', `./${target}`, ...options], { stdio: ['ignore', 'ignore', 'inherit'] });
+  const command = `npm pack ./${STAGING}/client --ignore-scripts --silent --pack-destination ${STAGING}/site`;
+  const child = spawn(command, { shell: true, stdio: ['ignore', 'ignore', 'inherit'] });
   const [code] = await once(child, 'exit');
   rmSync(target, { recursive: true });
   if (code !== 0) {

@@ -56,7 +56,7 @@ describe('Pipelined requests of mixed methods, keys, errors, pieces and cuts', (
       ['PUT', '/v1/pets', body, ''],
       ['DELETE', '/unknown', '', ''],
       ['OPTIONS', '/v1/pets', '', ''],
-      ['GET', '/docs/guide.css', '', 'body'],
+      ['GET', '/docs/site.css', '', 'body'],
     );
     // Failed authentications of one IP address are slowed down.
     const key = randomInt(5_000) === 0 ? 'wrong' : keys[randomInt(keys.length)];

@@ -85,8 +85,8 @@ async function startStopped(name) {
 }
 /** Runs a command without a terminal, as in a container. */
 function run([program, ...args], env = {}) {
-  const petstore = join(STATE, 'petstore');
-  writeFileSync(petstore, `#!/bin/sh\nexec ${process.execPath} ${CLI} "$@"\n`, { mode: 0o755 });
+  const launcher = join(STATE, 'petstore');
+  writeFileSync(launcher, `#!/bin/sh\nexec ${process.execPath} ${CLI} "$@"\n`, { mode: 0o755 });
   const { status } = spawnSync('setsid', ['--wait', program, ...args], {
     env: { PATH: `${STATE}:${process.env.PATH}`, ...env },
     stdio: 'inherit',
