@@ -7,6 +7,7 @@ import { type Account, type AccountLimits, getAllowance, createAccount, type Pla
 import { AccountRepository } from './domain/account.repository';
 import { AuditTrail } from './domain/audit-trail';
 import { NotFoundError } from './domain/not-found-error';
+import { createPrincipal } from './principal';
 
 /** Creates, lists, suspends and resumes accounts, and sets their plans. */
 @Injectable()
@@ -54,20 +55,6 @@ export class AccountsService {
     return this.setSuspended(id, null);
   }
 
-  private setSuspended(id: bigint, suspendedAt: Date | null): Promise<Account> {
-    return this.unitOfWork.run(async () => {
-      const account = requireAccount(await this.accounts.findForUpdate(id), id);
-      if ((account.suspendedAt === null) === (suspendedAt === null)) {
-        return account;
-      }
-      const changed = { ...account, suspendedAt };
-      await this.accounts.save(changed);
-      const action = suspendedAt === null ? 'account_resumed' : 'account_suspended';
-      await this.audit.record({ action, accountId: id, keyId: null, details: {} });
-      return changed;
-    });
-  }
-
   /** @throws NotFoundError */
   async get(id: bigint): Promise<Account> {
     return requireAccount(await this.accounts.find(id), id);
@@ -82,18 +69,33 @@ export class AccountsService {
     if (account === null) {
       return undefined;
     }
-    const allowance = getAllowance(account);
-    if (allowance === undefined) {
+    // Bans are per key. No API key has a negative ID, so all such credentials of the account share a ban.
+    const principal = createPrincipal(
+      { accountId: id, keyId: -id, keyFirstCharacters: '', scopes, unbanCount: 0 },
+      account,
+    );
+    if (principal === undefined) {
       throw new UnknownValueError();
     }
-    // Bans are per key. No API key has a negative ID, so all such credentials of the account share a ban.
-    const { plan, suspendedAt } = account;
-    const isSuspended = suspendedAt !== null;
-    return { accountId: id, keyId: -id, keyFirstCharacters: '', plan, isSuspended, scopes, allowance, unbanCount: 0 };
+    return principal;
   }
 
   list(): Promise<Account[]> {
     return this.accounts.list();
+  }
+
+  private setSuspended(id: bigint, suspendedAt: Date | null): Promise<Account> {
+    return this.unitOfWork.run(async () => {
+      const account = requireAccount(await this.accounts.findForUpdate(id), id);
+      if ((account.suspendedAt === null) === (suspendedAt === null)) {
+        return account;
+      }
+      const changed = { ...account, suspendedAt };
+      await this.accounts.save(changed);
+      const action = suspendedAt === null ? 'account_resumed' : 'account_suspended';
+      await this.audit.record({ action, accountId: id, keyId: null, details: {} });
+      return changed;
+    });
   }
 }
 

@@ -6,8 +6,6 @@ import { PetStoreError } from '../shared/domain/pet-store-error';
 import type { Principal } from '../shared/domain/principal';
 import { parseScope } from '../shared/domain/scope';
 import { hashSecret } from './api-key-secret';
-import { reportUnknownValue } from '../shared/unknown-values';
-import { getAllowance } from './domain/account';
 import {
   type AccountChanges,
   ApiKeyRepository,
@@ -15,6 +13,7 @@ import {
   type KeyWithAccount,
 } from './domain/api-key.repository';
 import { LastUsedTracker } from './last-used-tracker';
+import { createPrincipal } from './principal';
 
 /** How often a replica polls for changes while keys are in use. */
 const POLL_INTERVAL_MS = 250;
@@ -213,36 +212,11 @@ export function isExpired({ keyExpiresAt }: Pick<FoundKey, 'keyExpiresAt'>, now:
 }
 
 function toFoundKey({ key, account }: KeyWithAccount): FoundKey {
-  return {
-    principal: toPrincipal(key, account),
-    isRevoked: key.revokedAt !== null,
-    keyExpiresAt: key.expiresAt?.getTime() ?? Infinity,
-  };
-}
-
-function toPrincipal(
-  key: KeyWithAccount['key'],
-  { plan, suspendedAt, ...limits }: KeyWithAccount['account'],
-): Principal | undefined {
   const { id: keyId, firstCharacters: keyFirstCharacters, accountId, unbanCount } = key;
-  const allowance = getAllowance({ plan, ...limits });
-  if (allowance === undefined) {
-    reportUnknownValue(
-      { plan, accountId },
-      `the limits of the plan ${JSON.stringify(plan)} of account ${accountId}`,
-      'its requests get 503',
-    );
-    return undefined;
-  }
   const scopes = parseScope(key.scope);
   return {
-    keyId,
-    keyFirstCharacters,
-    accountId,
-    plan,
-    isSuspended: suspendedAt !== null,
-    scopes,
-    allowance,
-    unbanCount,
+    principal: createPrincipal({ keyId, keyFirstCharacters, accountId, unbanCount, scopes }, account),
+    isRevoked: key.revokedAt !== null,
+    keyExpiresAt: key.expiresAt?.getTime() ?? Infinity,
   };
 }

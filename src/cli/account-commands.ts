@@ -29,22 +29,19 @@ export function addAccountCommands(program: Command, printer: Printer): void {
         createAccountView(await services.accounts.setPlan(id, plan, allowance)),
       ),
     );
-  accounts
-    .command('suspend')
-    .description('reject all keys of an account until it is resumed; takes effect on every replica within a second')
-    .argument('<account-id>', 'ID of the account', parseId)
-    .option('--json', 'print one JSON value')
-    .action((id: bigint, { json }: JsonOption) =>
-      printer.printOne(json, async (services) => createAccountView(await services.accounts.suspend(id))),
-    );
-  accounts
-    .command('resume')
-    .description('accept the keys of a suspended account again; takes effect on every replica within a second')
-    .argument('<account-id>', 'ID of the account', parseId)
-    .option('--json', 'print one JSON value')
-    .action((id: bigint, { json }: JsonOption) =>
-      printer.printOne(json, async (services) => createAccountView(await services.accounts.resume(id))),
-    );
+  for (const [name, description] of [
+    ['suspend', 'reject all keys of an account until it is resumed'],
+    ['resume', 'accept the keys of a suspended account again'],
+  ] as const) {
+    accounts
+      .command(name)
+      .description(`${description}; takes effect on every replica within a second`)
+      .argument('<account-id>', 'ID of the account', parseId)
+      .option('--json', 'print one JSON value')
+      .action((id: bigint, { json }: JsonOption) =>
+        printer.printOne(json, async (services) => createAccountView(await services.accounts[name](id))),
+      );
+  }
   accounts
     .command('show')
     .description('show an account, its limits, its number of keys, and its rate limit usage')
