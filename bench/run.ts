@@ -3,7 +3,7 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 import { Client } from 'pg';
-import { getFirstCharacters, generateSecret, hashSecret } from '../src/auth/api-key-secret';
+import { getStart, generateSecret, hashSecret } from '../src/auth/api-key-secret';
 import { Server } from '../test/cluster/support/servers';
 import { Store } from '../test/cluster/support/store';
 import { type Load, load, type Request } from './load';
@@ -230,7 +230,7 @@ async function addKeys(databaseUrl: string, count: number): Promise<string[]> {
      SELECT id, hash, first_characters, now()
      FROM (SELECT id, row_number() OVER () FROM account) AS account
        JOIN unnest($1::bytea[], $2::text[]) WITH ORDINALITY AS key (hash, first_characters, row_number) USING (row_number)`,
-    [secrets.map(hashSecret), secrets.map(getFirstCharacters), UNLIMITED.perMinute, UNLIMITED.perDay],
+    [secrets.map(hashSecret), secrets.map(getStart), UNLIMITED.perMinute, UNLIMITED.perDay],
   );
   return secrets;
 }

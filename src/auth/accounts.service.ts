@@ -70,10 +70,7 @@ export class AccountsService {
       return undefined;
     }
     // Bans are per key. No API key has a negative ID, so all such credentials of the account share a ban.
-    const principal = createPrincipal(
-      { accountId: id, keyId: -id, keyFirstCharacters: '', scopes, unbanCount: 0 },
-      account,
-    );
+    const principal = createPrincipal({ accountId: id, keyId: -id, keyStart: '', scopes, unbanCount: 0 }, account);
     if (principal === undefined) {
       throw new UnknownValueError();
     }

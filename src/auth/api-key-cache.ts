@@ -212,10 +212,10 @@ export function isExpired({ keyExpiresAt }: Pick<FoundKey, 'keyExpiresAt'>, now:
 }
 
 function toFoundKey({ key, account }: KeyWithAccount): FoundKey {
-  const { id: keyId, firstCharacters: keyFirstCharacters, accountId, unbanCount } = key;
+  const { id: keyId, start: keyStart, accountId, unbanCount } = key;
   const scopes = parseScope(key.scope);
   return {
-    principal: createPrincipal({ keyId, keyFirstCharacters, accountId, unbanCount, scopes }, account),
+    principal: createPrincipal({ keyId, keyStart, accountId, unbanCount, scopes }, account),
     isRevoked: key.revokedAt !== null,
     keyExpiresAt: key.expiresAt?.getTime() ?? Infinity,
   };

@@ -1,5 +1,5 @@
 import fc from 'fast-check';
-import { getFirstCharacters, generateSecret, isWellFormedSecret, redactSecrets } from './api-key-secret';
+import { getStart, generateSecret, isWellFormedSecret, redactSecrets } from './api-key-secret';
 
 /** A bitwise CRC-32, independent of the implementation under test. */
 function computeCrc32(text: string): number {
@@ -52,7 +52,7 @@ describe('The secret of an API key', () => {
 
   it('is shown as its first 4 random characters', () => {
     const secret = generateSecret('production');
-    expect(getFirstCharacters(secret)).toBe(secret.slice(-49, -45));
+    expect(getStart(secret)).toBe(secret.slice(-49, -45));
   });
 
   it('is removed from a text, complete or partial', () => {

@@ -37,7 +37,7 @@ export function hashSecret(secret: string): Buffer {
 }
 
 /** Returns the part of a secret that may be shown: its first 4 random characters. */
-export function getFirstCharacters(secret: string): string {
+export function getStart(secret: string): string {
   const prefixLength = secret.length - RANDOM_LENGTH - CHECKSUM_LENGTH;
   return secret.slice(prefixLength, prefixLength + 4);
 }

@@ -45,7 +45,7 @@ class SingleKeyRepository {
       id: 7n,
       accountId: 3n,
       hash,
-      firstCharacters: 'abcd',
+      start: 'abcd',
       scope: 'write' as const,
       expiresAt,
       revokedAt,

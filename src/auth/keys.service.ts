@@ -3,7 +3,7 @@ import { Settings } from '../config/settings';
 import { Clock } from '../shared/domain/clock';
 import { UnitOfWork } from '../shared/domain/unit-of-work';
 import { AccountsService } from './accounts.service';
-import { getFirstCharacters, generateSecret, hashSecret } from './api-key-secret';
+import { getStart, generateSecret, hashSecret } from './api-key-secret';
 import { type ApiKey, DEFAULT_GRACE_MS, computeRotationEnd, createApiKey, unbanKey, withScope } from './domain/api-key';
 import { ApiKeyRepository } from './domain/api-key.repository';
 import { AuditTrail } from './domain/audit-trail';
@@ -115,7 +115,7 @@ export class KeysService {
 
   private async issue(accountId: bigint, scope: string, expiresAt: Date | null): Promise<IssuedKey> {
     const secret = generateSecret(this.settings.environment);
-    const stored = { hash: hashSecret(secret), firstCharacters: getFirstCharacters(secret) };
+    const stored = { hash: hashSecret(secret), start: getStart(secret) };
     const key = await this.keys.add(createApiKey(accountId, stored, scope, expiresAt, this.clock.now()));
     return { key, secret };
   }

@@ -3,7 +3,7 @@ import { reportUnknownValue } from '../shared/unknown-values';
 import { type Account, getAllowance } from './domain/account';
 
 /** What a principal has from its credential. */
-export type Credential = Pick<Principal, 'accountId' | 'keyId' | 'keyFirstCharacters' | 'scopes' | 'unbanCount'>;
+export type Credential = Pick<Principal, 'accountId' | 'keyId' | 'keyStart' | 'scopes' | 'unbanCount'>;
 
 /** @returns undefined, after a report, if this version does not know the plan of the account, and therefore its limits */
 export function createPrincipal(

@@ -50,7 +50,7 @@ export function createKeyView(
   key: ApiKey,
   usage?: RateLimitUsage,
 ): View {
-  const { id, accountId, firstCharacters, scope, createdAt, lastUsedAt, expiresAt, revokedAt, replacedBy } = key;
+  const { id, accountId, start, scope, createdAt, lastUsedAt, expiresAt, revokedAt, replacedBy } = key;
   const now = clock.now();
   const bannedUntil = usage?.bannedUntil === undefined ? null : new Date(usage.bannedUntil);
   const state: DisplayedState =
@@ -58,7 +58,7 @@ export function createKeyView(
   return {
     id,
     accountId,
-    startsWith: getApiKeyPrefix(settings.environment) + firstCharacters,
+    start: getApiKeyPrefix(settings.environment) + start,
     scope,
     state: json ? state.name : formatState(state),
     createdAt: createdAt.toISOString(),

@@ -14,10 +14,10 @@ import { MetricsEndpoint } from './metrics-endpoint';
 export class ObservabilityModule {
   constructor({ monitor }: RateLimiter) {
     const logger = new Logger('RateLimiter');
-    monitor.onBan(({ keyId, keyFirstCharacters, accountId }, until) => {
+    monitor.onBan(({ keyId, keyStart, accountId }, until) => {
       const bannedUntil = new Date(until).toISOString();
       logger.warn(
-        { event: 'key_banned', keyId, keyFirstCharacters, accountId, bannedUntil },
+        { event: 'key_banned', keyId, keyStart, accountId, bannedUntil },
         `Key ${keyId} is banned until ${bannedUntil}.`,
       );
     });

@@ -100,7 +100,7 @@ export class RequestObserver {
             ...fields,
             // A bigint would cost more than the rest of the line. IDs are assigned sequentially, so this one is exact.
             accountId: principal && Number(principal.accountId),
-            keyFirstCharacters: principal?.keyFirstCharacters,
+            keyStart: principal?.keyStart,
             rateLimitOutcome,
           },
         },

@@ -54,7 +54,7 @@ describe('The petstore command', () => {
     const { id: accountId } = await readJson<{ id: number }>('accounts create --name Acme --plan free');
     const { key, ...issued } = await readJson<{ id: number; key: string }>(`keys create ${accountId}`);
     expect(key).toMatch(/^pets_test_\w{49}$/);
-    expect(issued).toMatchObject({ accountId, startsWith: key.slice(0, -45), state: 'active', ...NO_END });
+    expect(issued).toMatchObject({ accountId, start: key.slice(0, -45), state: 'active', ...NO_END });
     expect(await readJson(`keys list ${accountId}`)).toEqual([issued]);
     const revoked = await readJson<object>(`keys revoke ${issued.id}`);
     expect(revoked).toEqual({ ...issued, state: 'revoked', revokedAt: TIME });
@@ -132,7 +132,7 @@ describe('The petstore command', () => {
         { id: rotated.id, state: 'active', ...NO_END },
       ]);
       const { stdout } = await runCommand(`keys list ${old.accountId}`);
-      expect(stdout).toMatch(/^id +accountId +startsWith +scope +state +createdAt/);
+      expect(stdout).toMatch(/^id +accountId +start +scope +state +createdAt/);
       expect(stdout).toContain(` rotating until ${expiresAt} `);
       const trail = await readJson('audit --limit 1');
       expect(trail).toMatchObject([

@@ -273,7 +273,7 @@ listen postgres
       const exits = await Promise.all(lines.map((line) => runCommand(line, env)));
       expect(performance.now() - startedAt).toBeLessThan(3_000);
       expect(exits.map(({ code }) => code)).toEqual([0, 0]);
-      expect(exits[0]?.stdout).toContain(` pets_live_${issued.key.firstCharacters}  write  active `);
+      expect(exits[0]?.stdout).toContain(` pets_live_${issued.key.start}  write  active `);
       expect(exits[0]?.stderr).toMatch(/^note: The ban state of the keys is unknown: Redis is unavailable \(.+\)\.\n$/);
       expect(JSON.parse(exits[1]?.stdout ?? '')).toMatchObject({ id: Number(id), validKeys: 1 });
       expect(exits[1]?.stderr).toMatch(/^note: The rate limit usage is unknown: Redis is unavailable \(.+\)\.\n$/);

@@ -122,7 +122,7 @@ describe('The limiter in Redis', () => {
     await limiter.countAuthFailure('2001:db8::1');
     const keys = (await admin.keys('keys:*')).sort();
     expect(keys).toEqual(
-      [...['keys:{2001:db8:0:0::/64}:address', 'keys:{7}:ban:8', 'keys:{7}:windows', 'keys:{probe}:check']].sort(),
+      [...['keys:{2001:db8:0:0::/64}:client-ip', 'keys:{7}:ban:8', 'keys:{7}:windows', 'keys:{probe}:check']].sort(),
     );
     for (const key of keys.filter((name) => !name.endsWith(':check'))) {
       expect(await admin.pttl(key)).toBeGreaterThan(50_000);
@@ -300,7 +300,7 @@ describe('Bad data in Redis', () => {
     const authFailures: number[] = [];
     for (let round = 0; round < 100; round++) {
       if (round === 10 || round === 20) {
-        await Promise.all([`{2}:windows`, `{2}:ban:2`, `{192.0.2.1}:address`].map((key) => corrupt(prefix + key)));
+        await Promise.all([`{2}:windows`, `{2}:ban:2`, `{192.0.2.1}:client-ip`].map((key) => corrupt(prefix + key)));
       }
       await Promise.all(
         replicas.flatMap((limiter, replica) =>

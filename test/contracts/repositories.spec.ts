@@ -82,14 +82,14 @@ describe('The repositories', () => {
     const [accounts, keys] = [service.app.get(AccountsService), service.app.get(ApiKeyRepository)];
     const account = await accounts.create('Acme', 'enterprise', { perMinute: 5, perDay: 1_000_000_000 });
     const created = {
-      ...{ accountId: account.id, firstCharacters: 'abcd', scope: 'read' as const },
+      ...{ accountId: account.id, start: 'abcd', scope: 'read' as const },
       ...{ createdAt: new Date(5), expiresAt: new Date(9) },
     };
     const key = await keys.add({ ...created, hash: Buffer.alloc(32, 1) });
     const other = await keys.add({ ...created, hash: Buffer.alloc(32, 2) });
     await keys.add({ ...created, hash: Buffer.alloc(32, 8) });
-    const { id, hash, accountId, firstCharacters, scope, expiresAt, revokedAt, unbanCount } = key;
-    const found = { id, hash, accountId, firstCharacters, scope, expiresAt, revokedAt, unbanCount };
+    const { id, hash, accountId, start, scope, expiresAt, revokedAt, unbanCount } = key;
+    const found = { id, hash, accountId, start, scope, expiresAt, revokedAt, unbanCount };
     const { plan, perMinute, perDay } = account;
     const findByHashes = async (...bytes: number[]) =>
       (await keys.findByHashes(bytes.map((byte) => Buffer.alloc(32, byte)))).keys;
@@ -103,7 +103,7 @@ describe('The repositories', () => {
     const account = await accounts.create('Acme', 'free');
     const add = (byte: number) =>
       keys.add({
-        ...{ accountId: account.id, hash: Buffer.alloc(32, byte), firstCharacters: 'abcd' },
+        ...{ accountId: account.id, hash: Buffer.alloc(32, byte), start: 'abcd' },
         ...{ scope: 'write' as const, createdAt: new Date(5), expiresAt: null },
       });
     const [old, key] = [await add(3), await add(4)];
@@ -115,7 +115,7 @@ describe('The repositories', () => {
       replacedBy: key.id,
       unbanCount: 2,
     };
-    await keys.save({ ...ended, firstCharacters: 'stay' });
+    await keys.save({ ...ended, start: 'stay' });
     expect(await keys.listByAccount(account.id)).toEqual([ended, key]);
     expect(await service.app.get(UnitOfWork).run(() => keys.findForUpdate(old.id))).toEqual(ended);
   });
@@ -204,7 +204,7 @@ describe('The repositories', () => {
     const { id: accountId } = await service.app.get(AccountsService).create('Acme', 'free');
     const ids: bigint[] = [];
     for (const byte of [5, 6, 7]) {
-      const secret = { hash: Buffer.alloc(32, byte), firstCharacters: 'abcd' };
+      const secret = { hash: Buffer.alloc(32, byte), start: 'abcd' };
       const scope = 'write';
       ids.push((await keys.add({ accountId, ...secret, scope, createdAt: new Date(0), expiresAt: null })).id);
     }

@@ -28,7 +28,7 @@ export class PartnerStrategy extends PassportStrategy(Strategy, 'partner') {
       accountId,
       // Bans are per key; no API key has a negative ID.
       keyId: -accountId,
-      keyFirstCharacters: 'partner',
+      keyStart: 'partner',
       plan: 'business',
       isSuspended: false,
       allowance: PLAN_ALLOWANCES.business,

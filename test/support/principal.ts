@@ -14,7 +14,7 @@ export function createPrincipal(
   return {
     accountId,
     keyId,
-    keyFirstCharacters: 'abcd',
+    keyStart: 'abcd',
     plan: 'enterprise',
     isSuspended: false,
     scopes: ['write'],

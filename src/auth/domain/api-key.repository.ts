@@ -5,7 +5,7 @@ import type { ApiKey, NewApiKey } from './api-key';
 export interface KeyWithAccount {
   readonly key: Pick<
     ApiKey,
-    'id' | 'accountId' | 'hash' | 'firstCharacters' | 'scope' | 'expiresAt' | 'revokedAt' | 'unbanCount'
+    'id' | 'accountId' | 'hash' | 'start' | 'scope' | 'expiresAt' | 'revokedAt' | 'unbanCount'
   >;
   readonly account: Pick<Account, 'plan' | 'perMinute' | 'perDay' | 'suspendedAt'>;
 }

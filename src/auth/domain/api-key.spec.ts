@@ -38,7 +38,7 @@ describe('An API key', () => {
   });
 
   it('cannot be created with an expiry in the past', () => {
-    const secret = { hash: Buffer.alloc(32), firstCharacters: 'abcd' };
+    const secret = { hash: Buffer.alloc(32), start: 'abcd' };
     expect(createApiKey(2n, secret, 'read', inMs(1), NOW)).toEqual({
       ...{ accountId: 2n, ...secret, scope: 'read', createdAt: inMs(0), expiresAt: inMs(1) },
     });

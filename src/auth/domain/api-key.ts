@@ -13,7 +13,7 @@ export class ApiKey {
     readonly accountId: bigint,
     readonly hash: Buffer,
     /** The first 4 random characters of the key, after its prefix, by which people recognize it. */
-    readonly firstCharacters: string,
+    readonly start: string,
     /** Names separated by spaces. This version may not know some of them, which then grant nothing. */
     readonly scope: string,
     readonly createdAt: Date,
@@ -44,7 +44,7 @@ export class KeyStateError extends Error {}
 /** @throws InvalidKeyError */
 export function createApiKey(
   accountId: bigint,
-  secret: Pick<ApiKey, 'hash' | 'firstCharacters'>,
+  secret: Pick<ApiKey, 'hash' | 'start'>,
   scope: string,
   expiresAt: Date | null,
   now: number,

@@ -10,7 +10,7 @@ export const ApiKeySchema = new EntitySchema<ApiKey>({
     id: identityColumn,
     accountId: { ...bigintColumn, name: 'account_id' },
     hash: { type: 'bytea' },
-    firstCharacters: { type: 'text', name: 'first_characters' },
+    start: { type: 'text', name: 'first_characters' },
     scope: { type: 'text', default: 'write' },
     createdAt: { type: 'timestamptz', name: 'created_at' },
     expiresAt: { type: 'timestamptz', name: 'expires_at', nullable: true },

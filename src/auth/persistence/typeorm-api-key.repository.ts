@@ -40,7 +40,7 @@ type KeyRow = [
   id: string,
   accountId: string,
   hash: Buffer,
-  firstCharacters: string,
+  start: string,
   scope: string,
   expiresAt: string | null,
   revokedAt: string | null,
@@ -91,7 +91,7 @@ export class TypeOrmApiKeyRepository extends ApiKeyRepository {
         id,
         key.accountId,
         key.hash,
-        key.firstCharacters,
+        key.start,
         key.scope,
         key.createdAt,
         key.expiresAt,
@@ -106,13 +106,13 @@ export class TypeOrmApiKeyRepository extends ApiKeyRepository {
   async findByHashes(hashes: readonly Buffer[]): Promise<KeyLookup> {
     const rows = (await this.statements.read(FIND_BY_HASHES, [hashes])) as KeyRow[];
     const keys = rows.map((row): KeyWithAccount => {
-      const [id, accountId, hash, firstCharacters, scope, expiresAt, revokedAt, unbanCount, ...account] = row;
+      const [id, accountId, hash, start, scope, expiresAt, revokedAt, unbanCount, ...account] = row;
       const [plan, perMinute, perDay, suspendedAt] = account;
       const key = {
         id: BigInt(id),
         accountId: BigInt(accountId),
         hash,
-        firstCharacters,
+        start,
         scope,
         expiresAt: expiresAt === 'Infinity' ? null : toDate(expiresAt),
         revokedAt: toDate(revokedAt),

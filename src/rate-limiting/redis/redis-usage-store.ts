@@ -213,7 +213,7 @@ export class RedisUsageStore {
 
   countAuthFailure(network: string): Promise<CountResult> {
     const limit = this.settings.authFailuresPerMinute;
-    return this.count(`${this.getPrefix(network)}:address`, {
+    return this.count(`${this.getPrefix(network)}:client-ip`, {
       limit,
       ttl: MINUTE_MS,
       blockDuration: MINUTE_MS,

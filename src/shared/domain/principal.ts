@@ -4,7 +4,7 @@ import type { Allowance } from './allowance';
 export interface Principal {
   readonly keyId: bigint;
   /** The first 4 random characters of the key, after its prefix, by which people recognize it. */
-  readonly keyFirstCharacters: string;
+  readonly keyStart: string;
   readonly accountId: bigint;
   readonly plan: string;
   /** Whether every request of the account is rejected. */
