@@ -3,13 +3,21 @@ import { Clock } from '../shared/domain/clock';
 import { UnknownValueError } from '../shared/domain/pet-store-error';
 import type { Principal } from '../shared/domain/principal';
 import { UnitOfWork } from '../shared/domain/unit-of-work';
-import { type Account, type AccountLimits, getAllowance, createAccount, type Plan, withPlan } from './domain/account';
+import {
+  type Account,
+  type AccountLimits,
+  AccountStateError,
+  getAllowance,
+  createAccount,
+  type Plan,
+  withPlan,
+} from './domain/account';
 import { AccountRepository } from './domain/account.repository';
 import { AuditTrail } from './domain/audit-trail';
 import { NotFoundError } from './domain/not-found-error';
 import { createPrincipal } from './principal';
 
-/** Creates, lists, suspends and resumes accounts, and sets their plans. */
+/** Creates, lists, suspends, resumes and deletes accounts, and sets their plans. */
 @Injectable()
 export class AccountsService {
   constructor(
@@ -53,6 +61,34 @@ export class AccountsService {
   /** Accepts the keys of a suspended account again, on every replica within a second. @throws NotFoundError */
   resume(id: bigint): Promise<Account> {
     return this.setSuspended(id, null);
+  }
+
+  /** Counts the rows that `delete` would delete, by table. @throws NotFoundError */
+  async countRows(id: bigint): Promise<Record<string, number>> {
+    await this.get(id);
+    return this.accounts.countRows(id);
+  }
+
+  /**
+   * Deletes a suspended account and everything that belongs to it, but not its entries in the audit trail. If this is interrupted, it can
+   * be repeated.
+   * @returns how many rows of each table belonged to the account
+   * @throws NotFoundError, AccountStateError
+   */
+  async delete(id: bigint): Promise<Record<string, number>> {
+    requireSuspended(await this.get(id));
+    const rows = await this.accounts.deleteRows(id);
+    await this.unitOfWork.run(async () => {
+      const { name, plan } = requireSuspended(requireAccount(await this.accounts.findForUpdate(id), id));
+      await this.accounts.delete(id);
+      await this.audit.record({
+        action: 'account_deleted',
+        accountId: id,
+        keyId: null,
+        details: { name, plan, ...rows },
+      });
+    });
+    return rows;
   }
 
   /** @throws NotFoundError */
@@ -99,6 +135,14 @@ export class AccountsService {
 function requireAccount(account: Account | null, id: bigint): Account {
   if (account === null) {
     throw new NotFoundError(`No account has the ID ${id}.`);
+  }
+  return account;
+}
+
+/** Only a suspended account gets no new rows while it is deleted. */
+function requireSuspended(account: Account): Account {
+  if (account.suspendedAt === null) {
+    throw new AccountStateError(`Account ${account.id} is not suspended. Suspend it first.`);
   }
   return account;
 }

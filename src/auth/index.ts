@@ -16,7 +16,7 @@ export { AccountsModule } from './accounts.module';
 export { AccountsService } from './accounts.service';
 export { Authenticator } from './authenticator';
 export { ensureDemoKey } from './demo-key';
-export { type Account, getAllowance, InvalidAccountError, type Plan, PLANS } from './domain/account';
+export { type Account, AccountStateError, getAllowance, InvalidAccountError, type Plan, PLANS } from './domain/account';
 export {
   type ApiKey,
   DEFAULT_GRACE_MS,

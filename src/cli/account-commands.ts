@@ -2,7 +2,7 @@ import type { Command } from 'commander';
 import { type Plan, PLANS } from '../auth';
 import { type JsonOption, parseRequestLimit, parseId, RequiredOption } from './arguments';
 import { readSharedUsage } from './rate-limit-usage';
-import type { Printer } from './printer';
+import type { Printer, View } from './printer';
 import { createAccountView, createAccountWithKeysView, createWindowsView } from './views';
 
 interface PlanOptions extends JsonOption {
@@ -42,6 +42,22 @@ export function addAccountCommands(program: Command, printer: Printer): void {
         printer.printOne(json, async (services) => createAccountView(await services.accounts[name](id))),
       );
   }
+  accounts
+    .command('delete')
+    .description('delete a suspended account and the rows that belong to it, such as its keys; the audit trail stays')
+    .argument('<account-id>', 'ID of the account', parseId)
+    .option('--yes', 'delete; otherwise, only the number of rows is printed')
+    .option('--json', 'print one JSON value')
+    .action((id: bigint, { yes, json }: JsonOption & { readonly yes?: true }) =>
+      printer.printOne(json, async ({ accounts: service }): Promise<View> => {
+        if (yes) {
+          return { id, deletedRows: await service.delete(id) };
+        }
+        const rows = await service.countRows(id);
+        printer.printNote('Nothing was deleted. To delete the account and these rows, add --yes.');
+        return { id, rows };
+      }),
+    );
   accounts
     .command('show')
     .description('show an account, its limits, its number of keys, and its rate limit usage')

@@ -1,5 +1,12 @@
 import { Command, CommanderError, Option } from 'commander';
-import { InvalidAccountError, InvalidKeyError, KeyStateError, NotFoundError, redactSecrets } from '../auth';
+import {
+  AccountStateError,
+  InvalidAccountError,
+  InvalidKeyError,
+  KeyStateError,
+  NotFoundError,
+  redactSecrets,
+} from '../auth';
 import { BRAND } from '../config/brand';
 import { InvalidSettingsError } from '../config/settings';
 import { VERSION } from '../config/version';
@@ -143,6 +150,7 @@ function explainFailure(error: unknown): [string, number] {
   }
   if (
     error instanceof NotFoundError ||
+    error instanceof AccountStateError ||
     error instanceof KeyStateError ||
     error instanceof InvalidSettingsError ||
     error instanceof EmbeddedDatabaseError

@@ -231,6 +231,38 @@ describe('The petstore command', () => {
     expect((await runCommand('accounts suspend 999999')).stderr).toBe('error: No account has the ID 999999.\n');
   });
 
+  it('deletes an account with all its rows only if it is suspended, and only with --yes; the audit trail stays', async () => {
+    const { id } = await readJson<{ id: number }>('accounts create --name Acme --plan free');
+    const { id: keyId } = await readJson<{ id: number }>(`keys create ${id}`);
+    await runCommand(`keys rotate ${keyId}`);
+    const client = new Client(ADMIN_DATABASE_URL);
+    await client.connect();
+    await client.query(
+      `INSERT INTO pets (id, name, category_id, status) OVERRIDING SYSTEM VALUE VALUES (7, 'Rex', 1, 'sold')`,
+    );
+    await client.query(
+      `INSERT INTO orders (account_id, pet_id, quantity, status, placed_at)
+       SELECT $1, 7, 1, 'placed', now() FROM generate_series(1, 5001)`,
+      [id],
+    );
+    await client.end();
+    const rows = { orders: 5_001, idempotency_records: 0, api_keys: 2 };
+    expect(await runCommand(`accounts delete ${id} --yes`)).toMatchObject({
+      ...{ code: 1, stderr: `error: Account ${id} is not suspended. Suspend it first.\n` },
+    });
+    await runCommand(`accounts suspend ${id}`);
+    const { stdout, stderr } = await runCommand(`accounts delete ${id}`);
+    expect(stdout).toContain(` orders: 5001, idempotency_records: 0, api_keys: 2\n`);
+    expect(stderr).toBe('note: Nothing was deleted. To delete the account and these rows, add --yes.\n');
+    expect(await readJson(`accounts delete ${id} --yes`)).toEqual({ id, deletedRows: rows });
+    expect((await runCommand(`accounts show ${id}`)).stderr).toBe(`error: No account has the ID ${id}.\n`);
+    const trail = await readJson<{ accountId: number; action: string; details: object }[]>('audit --limit 5');
+    expect(trail.map(({ accountId, action }) => [accountId, action])).toEqual(
+      ['account_created', 'key_created', 'key_rotated', 'account_suspended', 'account_deleted'].map((it) => [id, it]),
+    );
+    expect(trail.at(-1)?.details).toEqual({ name: 'Acme', plan: 'free', ...rows });
+  });
+
   it('cannot set the scope of a revoked key', async () => {
     const { id: accountId } = await readJson<{ id: number }>('accounts create --name Acme --plan free');
     const { id } = await readJson<{ id: number }>(`keys create ${accountId}`);

@@ -81,6 +81,17 @@ describe('A change of an account or a key', () => {
     });
   });
 
+  it('by the deletion of its account, within a second', async () => {
+    const accounts = service.app.get(AccountsService);
+    const { id } = await accounts.create('Test', 'pro');
+    const { secret: key } = await service.app.get(KeysService).create(id);
+    expect((await service.get('/v1/pets', { key })).status).toBe(200);
+    await accounts.suspend(id);
+    await accounts.delete(id);
+    service.clock.advance(1_000);
+    expect(getCode(await service.get('/v1/pets', { key }))).toBe('invalid_api_key');
+  });
+
   describe('by rotation', () => {
     const createKey = async (expiresInMs?: number) => {
       const { id } = await service.app.get(AccountsService).create('Test', 'pro');

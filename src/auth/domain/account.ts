@@ -56,6 +56,9 @@ function isRequestLimit(value: number | null): value is number {
 /** The account is invalid; the message says why. */
 export class InvalidAccountError extends Error {}
 
+/** The state of the account does not allow the change; the message says what to do first. */
+export class AccountStateError extends Error {}
+
 /** @throws InvalidAccountError */
 export function createAccount(name: string, plan: Plan, allowance: Partial<AccountLimits>, now: number): NewAccount {
   const problem =

@@ -6,6 +6,20 @@ import { convertUnavailableError } from '../../shared/persistence/unavailable-er
 import { Account, type NewAccount } from '../domain/account';
 import { AccountRepository } from '../domain/account.repository';
 
+/** Finds the tables with a reference to accounts. The newest is first, because it may also reference older ones. */
+const FIND_TABLES = `
+  SELECT conrelid::regclass::text AS name, quote_ident(attname) AS column
+  FROM pg_constraint JOIN pg_attribute ON attrelid = conrelid AND attnum = conkey[1]
+  WHERE contype = 'f' AND confrelid = 'accounts'::regclass AND conparentid = 0 ORDER BY conrelid DESC`;
+
+interface AccountTable {
+  readonly name: string;
+  readonly column: string;
+}
+
+/** The maximum number of rows that one statement deletes, so that it stays within its timeout. */
+const MAX_DELETED = 5_000;
+
 @Injectable()
 export class TypeOrmAccountRepository extends AccountRepository {
   constructor(private readonly unitOfWork: TypeOrmUnitOfWork) {
@@ -32,8 +46,52 @@ export class TypeOrmAccountRepository extends AccountRepository {
     await convertUnavailableError(() => this.accounts.update({ id }, { plan, perMinute, perDay, suspendedAt }));
   }
 
+  countRows(id: bigint): Promise<Record<string, number>> {
+    return this.forEachTable(async ({ name, column }) => {
+      const [row] = await this.unitOfWork.manager.query<{ readonly count: number }[]>(
+        `SELECT count(*)::int AS count FROM ${name} WHERE ${column} = $1`,
+        [id],
+      );
+      return row?.count ?? 0;
+    });
+  }
+
+  deleteRows(id: bigint): Promise<Record<string, number>> {
+    return this.forEachTable(async ({ name, column }) => {
+      for (let total = 0; ;) {
+        const deleted = await this.unitOfWork.run(async () => {
+          const [, count] = await this.unitOfWork.manager.query<[rows: unknown, count: number]>(
+            `DELETE FROM ${name} WHERE ${column} = $1
+             AND ctid = ANY (ARRAY(SELECT ctid FROM ${name} WHERE ${column} = $1 LIMIT ${MAX_DELETED}))`,
+            [id],
+          );
+          return count;
+        });
+        total += deleted;
+        if (deleted < MAX_DELETED) {
+          return total;
+        }
+      }
+    });
+  }
+
+  async delete(id: bigint): Promise<void> {
+    await convertUnavailableError(() => this.accounts.delete({ id }));
+  }
+
   list(): Promise<Account[]> {
     return convertUnavailableError(() => this.accounts.find({ order: { id: 'ASC' } }));
+  }
+
+  /** Calls `count` for each table whose rows belong to accounts, those of added modules included. */
+  private forEachTable(count: (table: AccountTable) => Promise<number>): Promise<Record<string, number>> {
+    return convertUnavailableError(async () => {
+      const counts: Record<string, number> = {};
+      for (const table of await this.unitOfWork.manager.query<AccountTable[]>(FIND_TABLES)) {
+        counts[table.name] = await count(table);
+      }
+      return counts;
+    });
   }
 
   private get accounts(): Repository<Account> {
