@@ -25,7 +25,7 @@ describe('The petstore program', () => {
     const issued = await readJson<{ id: number; key: string }>(`keys create --account ${account.id}`);
     expect(issued.key).toMatch(/^pets_test_\w{49}$/);
     const keys = await readJson<object[]>(`keys list --account ${account.id}`);
-    expect(keys).toMatchObject([{ id: issued.id, startsWith: issued.key.slice(0, -45), revokedAt: null }]);
+    expect(keys).toMatchObject([{ id: issued.id, start: issued.key.slice(0, -45), revokedAt: null }]);
   });
 
   it('uses the embedded database while the server is running: a new key works immediately, a revoked one stops working', async () => {
