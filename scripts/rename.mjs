@@ -8,7 +8,7 @@ import { Command, InvalidArgumentError } from 'commander';
 
 const BRAND_FILE = 'src/config/brand.ts';
 /** The history and the copyright of the original, and what must not rename itself. */
-const EXCLUDED = ['CHANGELOG.md', 'LICENSE', 'rename.mjs', 'rename.spec.ts'];
+const EXCLUDED = ['CHANGELOG.md', 'LICENSE', 'rename.mjs', 'fork.spec.ts'];
 
 /** The name is part of Kubernetes names, PostgreSQL roles, metrics and a challenge of at most 64 characters. */
 const parseName = matching(

@@ -3,7 +3,9 @@ import { mkdir, readdir, readFile, symlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { createTemporaryDirectory } from '../support/process';
-import { TestService } from '../support/service';
+import { Replica } from './support/replica';
+import { Server } from './support/servers';
+import { Store } from './support/store';
 
 const ROOT = join(__dirname, '../..');
 const GUIDE = 'docs/getting-started.md';
@@ -78,7 +80,9 @@ describe('The package petstore-client', () => {
   });
 
   describe('has types that reject mistakes and accept', () => {
-    let service: TestService;
+    let postgres: Server;
+    let store: Store;
+    let replica: Replica;
 
     beforeAll(async () => {
       const programs = Object.entries({ types: TYPES, readme: examples.readme.code, guide: examples.guide.code });
@@ -98,21 +102,27 @@ describe('The package petstore-client', () => {
           throw new Error((error as { stdout: string }).stdout);
         },
       );
-      service = await TestService.start();
+      postgres = await Server.startPostgres();
+      store = await Store.open(`${postgres.url}/postgres`);
+      replica = await Replica.start({ DATABASE_URL: `${postgres.url}/postgres` });
     }, 120_000);
-    afterAll(() => service.close());
+    afterAll(async () => {
+      await replica.program.kill('SIGTERM');
+      await store.close();
+      await postgres.remove();
+    });
 
     it.each(FORMATS.flatMap((type) => [['guide', type] as const, ['readme', type] as const]))(
       'the example of the %s, which prints the output shown there, as a %s program',
       async (name, type) => {
-        const key = await service.createKey();
-        await service.queryAsAdmin('TRUNCATE pets RESTART IDENTITY CASCADE');
+        const key = await store.createKey('free');
+        await store.query('TRUNCATE pets RESTART IDENTITY CASCADE');
         const { printed } = examples[name];
         for (const [, other] of printed.matchAll(/^\d+ (\w+) 3$/gm)) {
-          await service.post('/v1/pets', { key, body: { name: other, categoryId: 3 } });
+          await store.query(`INSERT INTO pets (name, category_id, status) VALUES ($1, 3, 'available')`, [other]);
         }
         const start = (KEY: string) => {
-          const env = { PATH: process.env.PATH, BASE_URL: `http://127.0.0.1:${service.port}/v1`, KEY };
+          const env = { PATH: process.env.PATH, BASE_URL: `${replica.url}/v1`, KEY };
           return run(process.execPath, [`${type}/${name}.js`], { cwd: directory.path, env });
         };
         expect((await start(key)).stdout).toBe(printed);
