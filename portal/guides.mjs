@@ -4,8 +4,6 @@ export const GUIDES = [
   { name: 'getting-started', label: 'Getting started', source: 'docs/getting-started.md' },
   { name: 'api', label: 'API', source: 'docs/api.md' },
   { name: 'errors', label: 'Errors', source: 'docs/errors.md' },
-  { name: 'limits', label: 'Rate limits', source: 'docs/limits.md' },
-  { name: 'versioning', label: 'Versions', source: 'docs/versioning.md' },
   { name: 'client', label: 'TypeScript client', source: 'clients/typescript/README.md' },
   { name: 'changelog', label: 'Changelog', source: 'CHANGELOG.md' },
 ];

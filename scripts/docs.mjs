@@ -1,20 +1,56 @@
-// Writes the generated tables of docs/reference.md, between comments with their names. With --check, it changes nothing, and fails if the
-// tables are not those of the code.
+// Writes the generated parts of docs/, between comments with their names. With --check, it changes nothing, and fails if they are not those of
+// the code.
 import { readFileSync, writeFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import process from 'node:process';
 import prettier from 'prettier';
 import { Registry } from 'prom-client';
+import { listOperations } from '../portal/operations.mjs';
 
 const require = createRequire(import.meta.url);
 const { createApp } = require('../dist/src/app.setup.js');
+const { PLAN_ALLOWANCES } = require('../dist/src/auth/domain/account.js');
 const { createProgram } = require('../dist/src/cli/petstore.js');
 const { loadSettings } = require('../dist/src/config/settings.js');
+const { WINDOWS } = require('../dist/src/shared/domain/allowance.js');
 
-const FILE = 'docs/reference.md';
+/** The functions that create the parts of each page, by the name of the part. */
+const PAGES = {
+  'docs/api.md': { operations: createOperationTable, plans: createPlanTable },
+  'docs/reference.md': { commands: createCommandTable, metrics: createMetricTable },
+};
 
 const createTable = (headers, rows) =>
   [headers, headers.map(() => '---'), ...rows].map((cells) => `| ${cells.join(' | ')} |`).join('\n');
+const formatCode = (names) => names.map((name) => `\`${name}\``).join(', ');
+
+function createOperationTable() {
+  const operations = listOperations(JSON.parse(readFileSync('openapi.json', 'utf8')));
+  return createTable(
+    ['operation', 'what it does', 'level'],
+    operations.map(({ method, path, summary, deprecated, 'x-stability': level = 'stable' }) => [
+      formatCode([`${method} ${path}`]),
+      summary,
+      deprecated ? 'deprecated' : level,
+    ]),
+  );
+}
+
+function createPlanTable() {
+  const formatLimit = (limit) => limit?.toLocaleString('en') ?? 'set on the account';
+  return createTable(
+    ['plan', ...WINDOWS.map(({ name }) => `requests per ${name}`)],
+    Object.entries(PLAN_ALLOWANCES).map(([plan, allowance]) => [
+      formatCode([plan]),
+      ...WINDOWS.map(({ limit }) => formatLimit(allowance[limit])),
+    ]),
+  );
+}
+
+function createCommandTable() {
+  const program = createProgram({}, { write: () => undefined, writeError: () => undefined });
+  return createTable(['command', 'what it does'], listCommands(program));
+}
 
 function listCommands(command, prefix = '') {
   const name = `${prefix}${command.name()}`;
@@ -27,38 +63,30 @@ function listCommands(command, prefix = '') {
   return [[`\`${`${name} ${usage}`.trim()}\``, [command.description(), ...lines].join('')]];
 }
 
-async function createTables() {
-  const program = createProgram({}, { write: () => undefined, writeError: () => undefined });
-  const app = await createApp({ ...loadSettings({}), logLevel: 'silent' });
+function createMetricTable(app) {
   const metrics = app.get(Registry).getMetricsAsArray();
   const own = metrics.filter(({ name }) => !/^(nodejs|process)_/.test(name));
-  return {
-    commands: createTable(['command', 'what it does'], listCommands(program)),
-    metrics: createTable(
-      ['metric', 'labels', 'meaning'],
-      own.map(({ name, help, labelNames }) => [
-        `\`${name}\``,
-        labelNames.map((label) => `\`${label}\``).join(', '),
-        help,
-      ]),
-    ),
-  };
-}
-
-const text = readFileSync(FILE, 'utf8');
-let updated = text;
-for (const [name, table] of Object.entries(await createTables())) {
-  updated = updated.replace(
-    new RegExp(`(<!-- ${name} -->)[^]*(<!-- /${name} -->)`),
-    (_, start, end) => `${start}\n\n${table}\n\n${end}`,
+  return createTable(
+    ['metric', 'labels', 'meaning'],
+    own.map(({ name, help, labelNames }) => [formatCode([name]), formatCode(labelNames), help]),
   );
 }
-updated = await prettier.format(updated, { ...(await prettier.resolveConfig(FILE)), filepath: FILE });
-if (process.argv.includes('--check')) {
-  if (updated !== text) {
-    process.stderr.write(`${FILE} is out of date. Run npm run docs.\n`);
+
+const app = await createApp({ ...loadSettings({}), logLevel: 'silent' });
+for (const [file, parts] of Object.entries(PAGES)) {
+  const text = readFileSync(file, 'utf8');
+  let updated = text;
+  for (const [name, create] of Object.entries(parts)) {
+    updated = updated.replace(
+      new RegExp(`(<!-- ${name} -->)[^]*(<!-- /${name} -->)`),
+      (_, start, end) => `${start}\n\n${create(app)}\n\n${end}`,
+    );
+  }
+  updated = await prettier.format(updated, { ...(await prettier.resolveConfig(file)), filepath: file });
+  if (!process.argv.includes('--check')) {
+    writeFileSync(file, updated);
+  } else if (updated !== text) {
+    process.stderr.write(`${file} is out of date. Run npm run docs.\n`);
     process.exitCode = 1;
   }
-} else {
-  writeFileSync(FILE, updated);
 }

@@ -40,20 +40,8 @@ function registerModule({ name, CONSTANTS }) {
   };
 }
 
-/** Adds the module to the guides that tests compare with the OpenAPI document. */
-function documentModule({ name, word, words, article, variable, Class, Classes, code }) {
-  const one = `/${name}/{${variable}Id}`;
-  const operations = [
-    [
-      `list${Classes}`,
-      `GET /${name}`,
-      `lists the account's ${words} by ascending \`id\`; \`limit\`, \`name\`, \`cursor\``,
-    ],
-    [`create${Class}`, `POST /${name}`, `adds ${article} ${word}: \`name\`, optionally \`note\``],
-    [`get${Class}`, `GET ${one}`, `reads one of the account's ${words}`],
-    [`change${Class}`, `PATCH ${one}`, `changes \`name\` or \`note\`; \`null\` removes \`note\``],
-    [`delete${Class}`, `DELETE ${one}`, `deletes one of the account's ${words}`],
-  ];
+/** Adds the error of the module to the guide that a test compares with the code. */
+function documentModule({ word, words, variable, code }) {
   const error = `### \`${code}_not_found\` (404)
 
 The account has no ${word} with this \`${variable}Id\`. The ${words} of other accounts return the same error.
@@ -66,10 +54,6 @@ Use the \`id\` from the list of ${words}.
 
 `;
   return (tree) => {
-    const describe = ([, path, text]) => `| \`${path}\` | ${text}; experimental |\n`;
-    insertBefore(tree, 'docs/api.md', /^\| `GET \/rate-limit`/m, operations.map(describe).join(''));
-    const mark = ([id, path]) => `| \`${id}\`, \`${path}\` | experimental |\n`;
-    insertBefore(tree, 'docs/versioning.md', /^\| `getRateLimit`/m, operations.map(mark).join(''));
     insertBefore(tree, 'docs/errors.md', /^### `route_not_found`/m, error);
   };
 }

@@ -27,7 +27,7 @@ const MEDIA_TYPES: Readonly<Record<string, string>> = {
 };
 /** The files into which the settings are inserted. */
 const FILLED_FILES = /\.(?:html|md|txt|postman_collection\.json)$/;
-/** Pages whose content has moved. The browser keeps the section, because the redirect has none. */
+/** Pages whose content is on another page now. The redirect has no fragment, so browsers keep theirs. */
 const MOVED_PAGES = { limits: 'api', versioning: 'api' };
 /** The URLs of these files contain the version of Swagger UI, so a cache never serves another version. */
 const VERSIONED_FILES = ['swagger-ui-bundle.js', 'swagger-ui.css', 'favicon-32x32.png'];
@@ -82,7 +82,7 @@ export function serveDocumentation(
       },
     }));
   }
-  for (const [name, target] of Object.entries(MOVED_PAGES).filter(([moved]) => !names.includes(`${moved}.html`))) {
+  for (const [name, target] of Object.entries(MOVED_PAGES)) {
     fastify.get(`/docs/${name}`, (_request, reply) => reply.redirect(target, 308));
   }
   respondWithNotFoundPage(

@@ -59,7 +59,7 @@ function createDescription(docs: string | undefined): string {
     formatSection(
       'Rate limits',
       'Every response reports the remaining requests of your plan in `X-RateLimit-Remaining`. After a 429, wait for `Retry-After`.',
-      'limits',
+      'api#rate-limits',
       'Plans, windows and bans',
     ),
     formatSection(

@@ -432,8 +432,8 @@ describe('The documentation in a browser', () => {
     await page.getByRole('option').first().waitFor();
     await search.press('Enter');
     await page.waitForURL(`${origin}/docs/errors#idempotency_key_reused`);
-    await page.getByRole('link', { name: 'Rate limits', exact: true }).click();
-    expect(await page.locator('h1').innerText()).toMatch(/^Rate limits/);
+    await page.getByRole('link', { name: 'API', exact: true }).click();
+    expect(await page.locator('h1').innerText()).toMatch(/^The API/);
   });
 
   it.each([

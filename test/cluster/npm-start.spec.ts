@@ -152,14 +152,14 @@ describe('npm start', () => {
       expect(first.output).not.toContain('Built');
       await first.kill();
 
-      await change('docs/limits.md', (text) => `${text}\nA sentence of this fork.\n`);
+      await change('docs/errors.md', (text) => `${text}\nA sentence of this fork.\n`);
       await change('src/config/brand.ts', (text) => text.replace("title: 'Pet store'", "title: 'Toy store'"));
       for (const server of await Promise.all([clone.start(), clone.start()])) {
         expect(server.output).toContain('Toy store, listening');
-        for (const name of ['', '/getting-started', '/api', '/errors', '/versioning', '/changelog', '/reference']) {
+        for (const name of ['', '/getting-started', '/api', '/changelog', '/reference']) {
           expect((await readGuide(server, name))[0]).toBe(200);
         }
-        expect(await readGuide(server, '/limits')).toEqual([200, expect.stringContaining('A sentence of this fork.')]);
+        expect(await readGuide(server, '/errors')).toEqual([200, expect.stringContaining('A sentence of this fork.')]);
       }
       expect((await clone.start()).output).not.toContain('Built');
       expect((await readdir(clone.directory)).filter((name) => name.startsWith('dist'))).toEqual(['dist']);
@@ -183,10 +183,10 @@ describe('npm start', () => {
     it('starts what was built if development dependencies are not installed', async () => {
       await rm(join(clone.directory, 'node_modules'));
       expect(await (await clone.npm('ci', '--omit=dev')).end()).toMatchObject({ code: 0 });
-      await change('docs/limits.md', (text) => `${text}\nA sentence of this fork.\n`);
+      await change('docs/errors.md', (text) => `${text}\nA sentence of this fork.\n`);
       const server = await clone.start();
       expect(server.output).not.toContain('Built');
-      expect((await readGuide(server, '/limits'))[0]).toBe(200);
+      expect((await readGuide(server, '/errors'))[0]).toBe(200);
       await server.kill();
 
       await rm(join(clone.directory, 'dist'), { recursive: true });

@@ -14,7 +14,7 @@ import type { Principal } from '../../src/shared/domain/principal';
 type Window = (typeof WINDOWS)[number];
 
 /**
- * A second, simple implementation of the rules in docs/limits.md: it stores every event and checks all of them each time. Its clock must
+ * A second, simple implementation of the rules in docs/api.md: it stores every event and checks all of them each time. Its clock must
  * only move forward.
  */
 export class ModelRateLimiter extends RateLimiter {

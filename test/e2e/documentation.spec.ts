@@ -6,7 +6,7 @@ import { parse } from 'yaml';
 import { ERROR_CATALOG } from '../../src/error-catalog';
 import { TestService } from '../support/service';
 
-const GUIDES = ['getting-started', 'api', 'errors', 'limits', 'versioning', 'client', 'changelog'];
+const GUIDES = ['getting-started', 'api', 'errors', 'client', 'changelog'];
 const PAGES = ['/docs', ...[...GUIDES, 'reference'].map((name) => `/docs/${name}`)];
 const REPOSITORY = 'https://git.example/acme';
 const SUPPORT = 'https://support.example/petstore';
@@ -200,6 +200,10 @@ describe('The documentation', () => {
       }
     },
   );
+
+  it.each(['limits', 'versioning'])('redirects from the earlier page /docs/%s', async (name) => {
+    expect(await get(`/docs/${name}`)).toMatchObject({ status: 308, headers: { location: 'api' } });
+  });
 
   it('is the target of a redirect from /, only in development', async () => {
     expect(await get('/')).toMatchObject({ status: 302, headers: { location: 'docs' } });

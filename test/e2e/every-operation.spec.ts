@@ -1,11 +1,7 @@
-import { readFileSync } from 'node:fs';
-import { join } from 'node:path';
 import { AccountsService, KeysService } from '../../src/auth';
 import { type Examples, loadExamples } from '../support/examples';
 import { type Operation, OPERATIONS, findSuccessStatus } from '../support/operations';
 import { type TestResponse, getCode, parseRateLimit, TestService } from '../support/service';
-
-const read = (path: string) => readFileSync(join(__dirname, '../..', path), 'utf8');
 
 /** Selects operations by their description in the document, never by name: the guarantees apply to new operations too. */
 const selectOperations = (predicate: (operation: Operation) => boolean = () => true) =>
@@ -163,20 +159,5 @@ describe('Every operation in the OpenAPI document', () => {
     expect(readOutcome(failed)).toEqual([500, 'internal_error']);
     const again = await call(operation, headers);
     expect([again.status, again.headers['idempotent-replayed']]).toEqual([findSuccessStatus(operation), undefined]);
-  });
-
-  it.each(selectOperations())(
-    '(%s) has the same stability level in docs/versioning.md and in the document',
-    (name, operation) => {
-      const level = operation['x-stability'];
-      expect([undefined, 'beta', 'experimental']).toContain(level);
-      const listed = [...read('docs/versioning.md').matchAll(/^\| `(\w+)`, .* \| (beta|experimental) +\|$/gm)];
-      expect(listed.find(([, operationId]) => operationId === name)?.[2]).toBe(level);
-    },
-  );
-
-  it.each(selectOperations())('(%s) is in docs/api.md', (_, { method, path }) => {
-    const listed = read('docs/api.md').replaceAll(/\{\w+\}/g, '1');
-    expect(listed).toMatch(new RegExp(`^\\| \`${method} ${path.replace('/v1', '')}\` +\\|`, 'm'));
   });
 });
