@@ -12,11 +12,13 @@ const { createApp } = require('../dist/src/app.setup.js');
 const { PLAN_ALLOWANCES } = require('../dist/src/auth/domain/account.js');
 const { createProgram } = require('../dist/src/cli/petstore.js');
 const { loadSettings } = require('../dist/src/config/settings.js');
+const { ERROR_CATALOG } = require('../dist/src/error-catalog.js');
 const { WINDOWS } = require('../dist/src/shared/domain/allowance.js');
 
 /** The functions that create the parts of each page, by the name of the part. */
 const PAGES = {
   'docs/api.md': { operations: createOperationTable, plans: createPlanTable },
+  'docs/errors.md': { errors: createErrorSections },
   'docs/reference.md': { commands: createCommandTable, metrics: createMetricTable },
 };
 
@@ -45,6 +47,23 @@ function createPlanTable() {
       ...WINDOWS.map(({ limit }) => formatLimit(allowance[limit])),
     ]),
   );
+}
+
+function createErrorSections() {
+  const entries = ERROR_CATALOG.codes.map((code) => ({ code, ...ERROR_CATALOG.get(code) }));
+  const createSection = ({ code, status, message, help }) =>
+    [`### \`${code}\` (${status})`, `> ${message.replaceAll('<', '\\<')}`, ...(help ? [help] : [])].join('\n\n');
+  const createSections = (isOwn) =>
+    entries
+      .filter(({ status }) => isOwn(status))
+      .sort((a, b) => a.status - b.status)
+      .map(createSection);
+  return [
+    '## Client errors (4xx)',
+    ...createSections((status) => status < 500),
+    '## Server errors (5xx)',
+    ...createSections((status) => status >= 500),
+  ].join('\n\n');
 }
 
 function createCommandTable() {

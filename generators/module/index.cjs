@@ -16,7 +16,7 @@ module.exports.default = (options) => (tree) => {
   }
   const values = { ...names, timestamp: createTimestamp(tree) };
   const files = apply(url('./files'), [applyTemplates(values)]);
-  return chain([mergeWith(files), registerModule(names), documentModule(names), format]);
+  return chain([mergeWith(files), registerModule(names), format]);
 };
 
 /** Creates the number of the migration: the time, but later than all other migrations. */
@@ -37,24 +37,6 @@ function registerModule({ name, CONSTANTS }) {
   return (tree) => {
     insertBefore(tree, LIST, /^import type /m, `import { ${CONSTANTS} } from './${name}';\n`);
     insertBefore(tree, LIST, /^\] as const/m, `  ${CONSTANTS},\n`);
-  };
-}
-
-/** Adds the error of the module to the guide that a test compares with the code. */
-function documentModule({ word, words, variable, code }) {
-  const error = `### \`${code}_not_found\` (404)
-
-The account has no ${word} with this \`${variable}Id\`. The ${words} of other accounts return the same error.
-
-\`\`\`
-{"code":"${code}_not_found","message":"The account has no ${word} with this ${variable}Id.","status":404}
-\`\`\`
-
-Use the \`id\` from the list of ${words}.
-
-`;
-  return (tree) => {
-    insertBefore(tree, 'docs/errors.md', /^### `route_not_found`/m, error);
   };
 }
 

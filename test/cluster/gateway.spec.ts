@@ -396,7 +396,7 @@ describe('The gateway in front of two replicas', () => {
   });
 });
 
-it('The gateway returns the error codes in docs/errors.md', () => {
+it('The gateway returns error codes of the service', () => {
   const configuration = readFileSync(join(__dirname, '../../docker/gateway/nginx.conf'), 'utf8');
   const map = /map \$status \$error_code \{([^}]+)\}/.exec(configuration)?.[1] ?? '';
   const codes = [...map.matchAll(/(\d{3}) (\w+);/g)].map(

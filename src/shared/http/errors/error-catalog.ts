@@ -3,56 +3,80 @@ import { type ErrorCode, SHARED_ERROR_MESSAGES } from '../../domain/error-codes'
 import type { PetStoreError } from '../../domain/pet-store-error';
 import { ErrorDto } from './error.dto';
 
-/** The message of an error code, or an example of it, and the HTTP status of its responses. */
 interface ErrorEntry {
+  /** The message, or an example of it if it depends on the request. */
   readonly message: string;
   readonly status: number;
+  /** What docs/errors.md adds to the message: when the error occurs, and what the client should do. */
+  readonly help?: string | undefined;
 }
 
 export type ErrorEntries = Readonly<Record<string, ErrorEntry>>;
 
-/** Combines the message and the HTTP status of each error code of a module. */
+/** Combines the message of each error code of a module with its HTTP status and, if the message does not say it all, a help text. */
 export function createErrorEntries<Code extends string>(
   messages: Readonly<Record<Code, string>>,
-  statuses: Readonly<Record<Code, number>>,
+  responses: Readonly<Record<Code, number | readonly [status: number, help: string]>>,
 ): Readonly<Record<Code, ErrorEntry>> {
-  const entries = (Object.keys(messages) as Code[]).map((code) => [
-    code,
-    { message: messages[code], status: statuses[code] },
-  ]);
+  const entries = (Object.keys(messages) as Code[]).map((code) => {
+    const response: number | readonly [number, string] = responses[code];
+    const [status, help] = typeof response === 'number' ? [response] : response;
+    return [code, { message: messages[code], status, help }];
+  });
   return Object.fromEntries(entries) as Record<Code, ErrorEntry>;
 }
 
 export const SHARED_ERROR_ENTRIES = createErrorEntries(SHARED_ERROR_MESSAGES, {
-  invalid_parameter: HttpStatus.BAD_REQUEST,
+  invalid_parameter: [
+    HttpStatus.BAD_REQUEST,
+    'The message names each invalid parameter. Values are never adjusted: 101 does not become 100.',
+  ],
   invalid_cursor: HttpStatus.BAD_REQUEST,
-  malformed_url: HttpStatus.BAD_REQUEST,
-  malformed_request: HttpStatus.BAD_REQUEST,
-  invalid_json: HttpStatus.BAD_REQUEST,
-  invalid_body: HttpStatus.BAD_REQUEST,
+  malformed_url: [HttpStatus.BAD_REQUEST, 'Percent-encode the URL as UTF-8 (RFC 3986).'],
+  malformed_request: [
+    HttpStatus.BAD_REQUEST,
+    'Send one valid `Host` header, and check whether a proxy damages requests.',
+  ],
+  invalid_json: [HttpStatus.BAD_REQUEST, 'Send one JSON object in UTF-8, nested at most 64 levels deep.'],
+  invalid_body: [
+    HttpStatus.BAD_REQUEST,
+    'The message names each missing or invalid field. Numbers in quotes and `null` are rejected.',
+  ],
   bad_request: HttpStatus.BAD_REQUEST,
-  unauthorized: HttpStatus.UNAUTHORIZED,
-  forbidden: HttpStatus.FORBIDDEN,
+  unauthorized: [HttpStatus.UNAUTHORIZED, 'Send the credential that the message asks for.'],
+  forbidden: [HttpStatus.FORBIDDEN, 'Use a key of an account that may do this.'],
   not_found: HttpStatus.NOT_FOUND,
-  route_not_found: HttpStatus.NOT_FOUND,
+  route_not_found: [HttpStatus.NOT_FOUND, 'All operations are under `/v1`.'],
   method_not_allowed: HttpStatus.METHOD_NOT_ALLOWED,
-  not_acceptable: HttpStatus.NOT_ACCEPTABLE,
-  request_timeout: HttpStatus.REQUEST_TIMEOUT,
-  conflict: HttpStatus.CONFLICT,
-  gone: HttpStatus.GONE,
-  precondition_failed: HttpStatus.PRECONDITION_FAILED,
+  not_acceptable: [HttpStatus.NOT_ACCEPTABLE, 'Accept `application/json`.'],
+  request_timeout: [HttpStatus.REQUEST_TIMEOUT, 'The connection is closed. Retry on a new one.'],
+  conflict: [HttpStatus.CONFLICT, 'Read the current state before you retry.'],
+  gone: [HttpStatus.GONE, 'Stop using the ID.'],
+  precondition_failed: [HttpStatus.PRECONDITION_FAILED, 'Read the current state, and retry with its `ETag`.'],
   body_too_large: HttpStatus.PAYLOAD_TOO_LARGE,
   uri_too_long: HttpStatus.URI_TOO_LONG,
-  unsupported_media_type: HttpStatus.UNSUPPORTED_MEDIA_TYPE,
+  unsupported_media_type: [
+    HttpStatus.UNSUPPORTED_MEDIA_TYPE,
+    'Send `Content-Type: application/json`, and no `Content-Encoding`.',
+  ],
   unprocessable_content: HttpStatus.UNPROCESSABLE_ENTITY,
-  too_many_requests: HttpStatus.TOO_MANY_REQUESTS,
+  too_many_requests: [HttpStatus.TOO_MANY_REQUESTS, 'The limit is not one of the plan.'],
   // RFC 6585 section 5; Nest has no constant for it.
-  headers_too_large: 431,
-  internal_error: HttpStatus.INTERNAL_SERVER_ERROR,
-  not_implemented: HttpStatus.NOT_IMPLEMENTED,
+  headers_too_large: [431, 'The request line and headers must be at most 16 KiB together.'],
+  internal_error: [
+    HttpStatus.INTERNAL_SERVER_ERROR,
+    'Retry a create request only with the `Idempotency-Key` of the first attempt, which may have been executed.',
+  ],
+  not_implemented: [HttpStatus.NOT_IMPLEMENTED, 'Do not retry. The only transfer coding is `chunked`.'],
   bad_gateway: HttpStatus.BAD_GATEWAY,
-  service_unavailable: HttpStatus.SERVICE_UNAVAILABLE,
-  gateway_timeout: HttpStatus.GATEWAY_TIMEOUT,
+  service_unavailable: [
+    HttpStatus.SERVICE_UNAVAILABLE,
+    'Wait longer each time. Retry a create request only with the `Idempotency-Key` of the first attempt, which may have been executed.',
+  ],
+  gateway_timeout: [
+    HttpStatus.GATEWAY_TIMEOUT,
+    'Retry a create request only with the `Idempotency-Key` of the first attempt.',
+  ],
 });
 
 /** All error codes that a response can have, assembled from the modules. */
