@@ -11,7 +11,7 @@ const require = createRequire(import.meta.url);
 const { createApp } = require('../dist/src/app.setup.js');
 const { PLAN_ALLOWANCES } = require('../dist/src/auth/domain/account.js');
 const { createProgram } = require('../dist/src/cli/petstore.js');
-const { loadSettings } = require('../dist/src/config/settings.js');
+const { loadSettings, SETTINGS } = require('../dist/src/config/settings.js');
 const { ERROR_CATALOG } = require('../dist/src/error-catalog.js');
 const { WINDOWS } = require('../dist/src/shared/domain/allowance.js');
 
@@ -19,7 +19,7 @@ const { WINDOWS } = require('../dist/src/shared/domain/allowance.js');
 const PAGES = {
   'docs/api.md': { operations: createOperationTable, plans: createPlanTable },
   'docs/errors.md': { errors: createErrorSections },
-  'docs/reference.md': { commands: createCommandTable, metrics: createMetricTable },
+  'docs/reference.md': { settings: createSettingTable, commands: createCommandTable, metrics: createMetricTable },
 };
 
 const createTable = (headers, rows) =>
@@ -64,6 +64,16 @@ function createErrorSections() {
     '## Server errors (5xx)',
     ...createSections((status) => status >= 500),
   ].join('\n\n');
+}
+
+function createSettingTable() {
+  const rows = Object.entries(SETTINGS).map(([name, [{ requirement }, defaultValue, description]]) => {
+    const [, range, choice] = /^be (?:a whole number from (.+)|((?:\S+, )*\S+ or \S+))$/.exec(requirement) ?? [];
+    const values = range ?? choice?.replaceAll(/[^\s,]+/g, (word) => (word === 'or' ? word : `\`${word}\``)) ?? '';
+    const isSet = defaultValue !== undefined && defaultValue !== false && String(defaultValue) !== '';
+    return [formatCode([name]), description ?? requirement, values, isSet ? formatCode([String(defaultValue)]) : ''];
+  });
+  return createTable(['variable', 'meaning', 'values', 'default'], rows);
 }
 
 function createCommandTable() {

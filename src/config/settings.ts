@@ -1,11 +1,12 @@
 import { readFileSync } from 'node:fs';
 import { isIP } from 'node:net';
 import { resolve } from 'node:path';
+import { BRAND } from './brand';
 import { type Format, httpUrl, integer, matching, oneOf, postgresUrl, url } from './formats';
 import { findMisspeltSetting } from './misspelt-settings';
 import { redisUrls } from './redis-urls';
 
-/** The settings that an operator provides as environment variables. docs/reference.md documents them. */
+/** The settings that an operator provides as environment variables. */
 export abstract class Settings {
   abstract readonly environment: 'development' | 'staging' | 'production';
   abstract readonly host: string;
@@ -59,40 +60,75 @@ const SECRETS = ['DATABASE_URL', 'DATABASE_MIGRATION_URL', 'DATABASE_READ_URL', 
 /** Settings on which security or limits depend: the service does not start if one of them is misspelt. */
 const CRITICAL = /^(APP_ENV|DATABASE_URL|TRUST_PROXY)$|^(AUTH|BAN|REDIS)_|_FILE$/;
 
-/** The format of a setting, and its default value. */
+/** The format of a setting, its default value, and what docs/reference.md says about it. */
 type Setting = readonly [
   format: Format<unknown>,
   defaultValue: string | number | boolean | readonly unknown[] | undefined,
+  description?: string,
 ];
 
 const CORE_SETTINGS = {
-  APP_ENV: [oneOf('development', 'staging', 'production'), 'development'],
-  HOST: [matching(/^[A-Za-z0-9.:_-]{1,255}$/, 'be an IP address or a host name to listen on'), '127.0.0.1'],
-  PORT: [integer(1, 65_535), 3000],
-  DATA_DIR: [matching(/./, 'be a directory'), '.data'],
-  DATABASE_URL: [postgresUrl(), undefined],
-  MIGRATE_ON_START: [oneOf('true', 'false'), 'true'],
-  REDIS_URL: [redisUrls(), []],
-  PUBLIC_BASE_URL: [apiBaseUrl(), undefined],
-  STAGING_BASE_URL: [apiBaseUrl(), undefined],
+  APP_ENV: [oneOf('development', 'staging', 'production'), 'development', 'the [environment](#environments)'],
+  HOST: [
+    matching(/^[A-Za-z0-9.:_-]{1,255}$/, 'be an IP address or a host name to listen on'),
+    '127.0.0.1',
+    'IP address or host name to listen on',
+  ],
+  PORT: [integer(1, 65_535), 3000, 'port to listen on'],
+  DATA_DIR: [matching(/./, 'be a directory'), '.data', 'directory of the embedded database and of the demo key'],
+  DATABASE_URL: [
+    postgresUrl(),
+    undefined,
+    `[PostgreSQL](#database): \`postgres://user:password@host:5432/${BRAND.name}\`, with one host`,
+  ],
+  MIGRATE_ON_START: [oneOf('true', 'false'), 'true', 'whether replicas update the schema when they start'],
+  REDIS_URL: [redisUrls(), [], '[Redis](#redis): a server, a Redis Cluster or sentinels'],
+  PUBLIC_BASE_URL: [apiBaseUrl(), undefined, '[base URL](#base-url) of production, which ends in `/v1`'],
+  STAGING_BASE_URL: [apiBaseUrl(), undefined, 'base URL of staging, which ends in `/v1`'],
   TRUST_PROXY: [
     {
       requirement: 'be the number of gateways (0 to 10), or their IP addresses or CIDR ranges, separated by commas',
       parse: parseTrustProxy,
     },
     false,
+    '[gateways](operating.md#gateway) whose `X-Forwarded-For` is trusted: their number (0 to 10), or their IP addresses or CIDR ranges, ' +
+      'separated by commas',
   ],
-  DRAIN_SECONDS: [integer(0, 300), undefined],
-  DOCS_ENABLED: [oneOf('true', 'false'), 'true'],
-  DOCS_REPOSITORY_URL: [httpUrl('https://git.example/acme/petstore'), undefined],
-  DOCS_SUPPORT_URL: [httpUrl('https://support.example'), undefined],
-  LOG_LEVEL: [oneOf('trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent'), 'info'],
-  METRICS_PORT: [integer(1, 65_535), undefined],
-  OTEL_SDK_DISABLED: [oneOf('true', 'false'), 'false'],
-  OTEL_EXPORTER_OTLP_ENDPOINT: [httpUrl('http://127.0.0.1:4318'), undefined],
-  OTEL_EXPORTER_OTLP_TRACES_ENDPOINT: [httpUrl('http://127.0.0.1:4318/v1/traces'), undefined],
-  OTEL_EXPORTER_OTLP_PROTOCOL: [oneOf('http/protobuf', 'http/json'), 'http/protobuf'],
-  OTEL_EXPORTER_OTLP_TRACES_PROTOCOL: [oneOf('http/protobuf', 'http/json'), undefined],
+  DRAIN_SECONDS: [
+    integer(0, 300),
+    undefined,
+    `how long a stopping replica accepts new connections; by default ${DEFAULT_DRAIN_SECONDS}, or 0 in development`,
+  ],
+  DOCS_ENABLED: [oneOf('true', 'false'), 'true', 'whether `/docs` and `/openapi.json` are served'],
+  DOCS_REPOSITORY_URL: [
+    httpUrl('https://git.example/acme/petstore'),
+    undefined,
+    'where the documentation links to the source',
+  ],
+  DOCS_SUPPORT_URL: [httpUrl('https://support.example'), undefined, 'where the documentation links to support'],
+  LOG_LEVEL: [
+    oneOf('trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent'),
+    'info',
+    'least severe level that is logged',
+  ],
+  METRICS_PORT: [integer(1, 65_535), undefined, 'separate port for `/metrics`'],
+  OTEL_SDK_DISABLED: [oneOf('true', 'false'), 'false', 'whether traces are off'],
+  OTEL_EXPORTER_OTLP_ENDPOINT: [
+    httpUrl('http://127.0.0.1:4318'),
+    undefined,
+    'base URL that [traces](operating.md#traces) are sent to, such as `http://127.0.0.1:4318`',
+  ],
+  OTEL_EXPORTER_OTLP_TRACES_ENDPOINT: [
+    httpUrl('http://127.0.0.1:4318/v1/traces'),
+    undefined,
+    'full URL that traces are sent to, instead of the base URL',
+  ],
+  OTEL_EXPORTER_OTLP_PROTOCOL: [oneOf('http/protobuf', 'http/json'), 'http/protobuf', 'format of traces'],
+  OTEL_EXPORTER_OTLP_TRACES_PROTOCOL: [
+    oneOf('http/protobuf', 'http/json'),
+    undefined,
+    'format of traces, instead of the previous setting',
+  ],
 } satisfies Record<string, Setting>;
 
 /** All settings by environment variable, including those of the loaded modules. */
@@ -101,11 +137,11 @@ export const SETTINGS: Record<string, Setting> = { ...CORE_SETTINGS };
 type Values = {
   [Name in keyof typeof CORE_SETTINGS]: Value<(typeof CORE_SETTINGS)[Name]>;
 };
-type Value<S extends Setting> = S extends readonly [Format<infer T>, infer Default]
+type Value<S extends Setting> = S extends readonly [Format<infer T>, infer Default, string?]
   ? T | (Default extends undefined ? undefined : never)
   : never;
 
-/** The settings of a module: property name, environment variable, format and default. */
+/** The settings of a module: property name, environment variable, format, default and description. */
 type SettingDeclarations = Readonly<Record<string, readonly [variable: string, ...setting: Setting]>>;
 
 export type DeclaredSettings<D extends SettingDeclarations> = {

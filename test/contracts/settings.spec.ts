@@ -369,24 +369,6 @@ describe('Settings', () => {
     expect(loadSettings({ HOST: '::1', PORT: '80' }).baseUrl).toBe('http://[::1]:80/v1');
   });
 
-  it('match the table in docs/reference.md, with their defaults', async () => {
-    const text = await readFile(join(__dirname, '../../docs/reference.md'), 'utf8');
-    const documented = [...text.matchAll(/^\| `([A-Z][A-Z_]+)` +\|.*\| (.+?) +\|$/gm)];
-    expect(documented.map(([, name]) => name).sort()).toEqual(Object.keys(SETTINGS).sort());
-    // Defaults that depend on other settings are described in words.
-    const defaults = Object.entries(SETTINGS)
-      .map(
-        ([name, [, defaultValue]]) =>
-          [name, defaultValue === undefined || defaultValue === false ? '' : defaultValue.toString()] as const,
-      )
-      .filter(([, defaultValue]) => defaultValue !== '');
-    const cells = new Map(documented.map(([, name = '', cell]) => [name, cell]));
-    expect(defaults.map(([name]) => [name, cells.get(name)])).toEqual(
-      defaults.map(([name, defaultValue]) => [name, `\`${defaultValue}\``]),
-    );
-    expect(defaults.length).toBeGreaterThan(8);
-  });
-
   it('match .env.example, with their defaults or with valid values', async () => {
     const text = await readFile(join(__dirname, '../../.env.example'), 'utf8');
     const examples = [...text.matchAll(/^# ([A-Z_]+)=(.+)$/gm)].map(

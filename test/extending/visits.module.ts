@@ -51,7 +51,7 @@ export const CREATE_VISITS = `
   )`;
 
 export const VISIT_SETTINGS = declareSettings({
-  maxHours: ['VISIT_MAX_HOURS', integer(1, 24), 8],
+  maxHours: ['VISIT_MAX_HOURS', integer(1, 24), 8, 'longest visit in hours'],
 });
 
 class CreateVisitDto {

@@ -4,13 +4,24 @@ import { type DeclaredSettings, declareSettings } from '../../config/settings';
 const WEEK_SECONDS = 604_800;
 
 export const RATE_LIMIT_SETTINGS = declareSettings({
-  /** The number of failed authentications allowed per minute and client IP address. */
-  authFailuresPerMinute: ['AUTH_FAILURES_PER_MINUTE', integer(1, 1_000_000), 60],
-  /** The period over which rejected requests of a key are counted, in seconds. */
-  banWindowSeconds: ['BAN_WINDOW_SECONDS', integer(1, WEEK_SECONDS), 600],
-  /** The period after the first rejection in an exhausted window in which rejections do not count towards a ban, in seconds. */
-  banGraceSeconds: ['BAN_GRACE_SECONDS', integer(0, 3_600), 1],
-  /** The durations of consecutive bans, in seconds; the last one repeats. */
+  authFailuresPerMinute: [
+    'AUTH_FAILURES_PER_MINUTE',
+    integer(1, 1_000_000),
+    60,
+    'requests [without a valid key](api.md#requests-without-a-valid-key) per minute and client IP address',
+  ],
+  banWindowSeconds: [
+    'BAN_WINDOW_SECONDS',
+    integer(1, WEEK_SECONDS),
+    600,
+    'period in which the 429 responses of a key are counted for a [ban](api.md#bans)',
+  ],
+  banGraceSeconds: [
+    'BAN_GRACE_SECONDS',
+    integer(0, 3_600),
+    1,
+    'period after the first 429 of an exhausted window in which further ones do not count towards a ban',
+  ],
   banDurationsSeconds: [
     'BAN_DURATIONS_SECONDS',
     {
@@ -19,9 +30,14 @@ export const RATE_LIMIT_SETTINGS = declareSettings({
         /^[1-9]\d{0,5}(,[1-9]\d{0,5}){0,9}$/.test(text) ? text.split(',').map(Number) : undefined,
     },
     [900, 3600, 86_400],
+    'duration of the first, second, … ban; the last one repeats',
   ],
-  /** The period after a ban in which the next ban is longer, in seconds. */
-  banMemorySeconds: ['BAN_MEMORY_SECONDS', integer(1, WEEK_SECONDS), 86_400],
+  banMemorySeconds: [
+    'BAN_MEMORY_SECONDS',
+    integer(1, WEEK_SECONDS),
+    86_400,
+    'period after a ban in which the next ban is longer',
+  ],
 });
 
 export type RateLimitSettings = DeclaredSettings<typeof RATE_LIMIT_SETTINGS>;
