@@ -68,12 +68,14 @@ function createErrorSections() {
 
 function createSettingTable() {
   const rows = Object.entries(SETTINGS).map(([name, [{ requirement }, defaultValue, description]]) => {
-    const [, range, choice] = /^be (?:a whole number from (.+)|((?:\S+, )*\S+ or \S+))$/.exec(requirement) ?? [];
-    const values = range ?? choice?.replaceAll(/[^\s,]+/g, (word) => (word === 'or' ? word : `\`${word}\``)) ?? '';
+    const [, range, choice] =
+      /^be (?:a whole number from (.+)|((?!true)(?:\S+, )*\S+ or \S+))$/.exec(requirement) ?? [];
+    const values = range ?? choice?.replaceAll(/[^\s,]+/g, (word) => (word === 'or' ? word : `\`${word}\``));
     const isSet = defaultValue !== undefined && defaultValue !== false && String(defaultValue) !== '';
-    return [formatCode([name]), description ?? requirement, values, isSet ? formatCode([String(defaultValue)]) : ''];
+    const meaning = [description ?? requirement, ...(values ? [values] : [])].join(': ');
+    return [formatCode([name]), meaning, isSet ? formatCode([String(defaultValue)]) : ''];
   });
-  return createTable(['variable', 'meaning', 'values', 'default'], rows);
+  return createTable(['variable', 'meaning', 'default'], rows);
 }
 
 function createCommandTable() {

@@ -97,7 +97,7 @@ const CORE_SETTINGS = {
   DRAIN_SECONDS: [
     integer(0, 300),
     undefined,
-    `how long a stopping replica accepts new connections; by default ${DEFAULT_DRAIN_SECONDS}, or 0 in development`,
+    `seconds in which a stopping replica accepts new connections (by default ${DEFAULT_DRAIN_SECONDS}, in development 0)`,
   ],
   DOCS_ENABLED: [oneOf('true', 'false'), 'true', 'whether `/docs` and `/openapi.json` are served'],
   DOCS_REPOSITORY_URL: [
