@@ -1,5 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import { Settings } from '../config/settings';
+import { Batcher } from '../shared/domain/batcher';
 import { Clock } from '../shared/domain/clock';
 import { PetStoreError, UnknownValueError } from '../shared/domain/pet-store-error';
 import type { Principal } from '../shared/domain/principal';
@@ -8,11 +9,6 @@ import { AuthenticationError } from './domain/auth-errors';
 import { LastUsedTracker } from './last-used-tracker';
 import { ApiKeyCache, type FoundKey, isExpired } from './api-key-cache';
 
-interface PendingLookup {
-  readonly resolve: (principal: Principal) => void;
-  readonly reject: (error: unknown) => void;
-}
-
 /**
  * Finds the principal of a bearer token. Response times reveal nothing about keys: tokens are looked up by hashes of all their characters
  * (in memory by a hash seeded per process, in the database by SHA-256) and never compared with a key character by character. The time of
@@ -20,7 +16,10 @@ interface PendingLookup {
  */
 @Injectable()
 export class Authenticator {
-  private pendingLookups = new Map<string, PendingLookup[]>();
+  /** Tokens of an event-loop tick are looked up together. Later ones do not join: a lookup may miss changes made since it began. */
+  private readonly lookups = new Batcher((tokens: readonly string[]) => this.lookUp(tokens), {
+    isSplittable: (error) => !(error instanceof PetStoreError),
+  });
 
   constructor(
     private readonly clock: Clock,
@@ -39,56 +38,12 @@ export class Authenticator {
     if (!isWellFormedSecret(token, this.settings.environment)) {
       throw new AuthenticationError('invalid_api_key');
     }
-    return new Promise((resolve, reject) => {
-      if (this.pendingLookups.size === 0) {
-        setImmediate(() => {
-          const { pendingLookups } = this;
-          this.pendingLookups = new Map();
-          void this.lookUp(pendingLookups);
-        });
-      }
-      const lookups = this.pendingLookups.get(token);
-      if (lookups === undefined) {
-        this.pendingLookups.set(token, [{ resolve, reject }]);
-      } else {
-        lookups.push({ resolve, reject });
-      }
-    });
+    return this.requireValid(await this.lookups.add(token));
   }
 
-  /**
-   * Looks up all tokens of an event-loop tick together. Later tokens do not join: a lookup may miss changes made since it
-   * began.
-   */
-  private async lookUp(lookups: ReadonlyMap<string, readonly PendingLookup[]>): Promise<void> {
-    try {
-      const found = await this.cache.lookUp([...lookups.keys()]);
-      lookups.forEach((waiting, token) => {
-        this.settle(waiting, found.get(token));
-      });
-    } catch (error) {
-      if (lookups.size > 1 && !(error instanceof PetStoreError)) {
-        // A token that causes an error must not fail the requests with others.
-        await Promise.all([...lookups].map((lookup) => this.lookUp(new Map([lookup]))));
-        return;
-      }
-      for (const { reject } of [...lookups.values()].flat()) {
-        reject(error);
-      }
-    }
-  }
-
-  private settle(waiting: readonly PendingLookup[], key: FoundKey | undefined): void {
-    try {
-      const principal = this.requireValid(key);
-      waiting.forEach(({ resolve }) => {
-        resolve(principal);
-      });
-    } catch (error) {
-      waiting.forEach(({ reject }) => {
-        reject(error);
-      });
-    }
+  private async lookUp(tokens: readonly string[]): Promise<(FoundKey | undefined)[]> {
+    const found = await this.cache.lookUp([...new Set(tokens)]);
+    return tokens.map((token) => found.get(token));
   }
 
   /** @throws AuthenticationError; UnknownValueError */

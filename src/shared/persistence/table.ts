@@ -3,12 +3,13 @@ import type { EntitySchema } from 'typeorm';
 import { type Page, SharedItems } from '../domain/page';
 import { MAX_PAGE_LIMIT } from '../domain/page-limit';
 import { UnknownValueError } from '../domain/pet-store-error';
-import { Batcher } from './batcher';
+import { Batcher } from '../domain/batcher';
 import { ReadEndpoint } from './read-endpoint';
-import type { Semaphore } from './semaphore';
+import type { Semaphore } from '../domain/semaphore';
 import { type Row, type Statement, Statements } from './statements';
 import { formatBatch, TableStatements } from './table-statements';
 import { TypeOrmUnitOfWork } from './typeorm-unit-of-work';
+import { isDataOrConstraintError } from './unavailable-error';
 
 /** Another batch runs while this process handles the rows of the first. */
 const MAX_CONCURRENT_BATCHES = 2;
@@ -159,7 +160,11 @@ function getBatcher<Item, Result>(
 ): Batcher<Item, Result> {
   let batcher = batchers.get(statement);
   if (batcher === undefined) {
-    batcher = new Batcher(processBatch, MAX_CONCURRENT_BATCHES, semaphore);
+    batcher = new Batcher(processBatch, {
+      isSplittable: isDataOrConstraintError,
+      maxConcurrentBatches: MAX_CONCURRENT_BATCHES,
+      semaphore,
+    });
     batchers.set(statement, batcher);
   }
   return batcher;

@@ -4,7 +4,7 @@ import { DataSource, type EntityManager, EntitySchema } from 'typeorm';
 import { UnitOfWork } from '../domain/unit-of-work';
 import { Settings } from '../../config/settings';
 import { DATABASE_SETTINGS } from './database-settings';
-import { Semaphore } from './semaphore';
+import { Semaphore } from '../domain/semaphore';
 import { createTransactionSql } from './session';
 import { createNotConnectedError, convertUnavailableError } from './unavailable-error';
 

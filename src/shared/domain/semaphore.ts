@@ -1,4 +1,4 @@
-import { ServiceUnavailableError } from '../domain/pet-store-error';
+import { ServiceUnavailableError } from './pet-store-error';
 
 /** Limits the number of concurrent tasks; other tasks wait for a limited time. */
 export class Semaphore {

@@ -1,22 +1,23 @@
 import { setImmediate as nextTick } from 'node:timers/promises';
-import { ServiceUnavailableError } from '../domain/pet-store-error';
 import { Batcher } from './batcher';
+import { ServiceUnavailableError } from './pet-store-error';
 import { Semaphore } from './semaphore';
 
 describe('A Batcher', () => {
   const MAX_CONCURRENT_BATCHES = 4;
-  const createSemaphore = () => new Semaphore(5, 700);
+  const createOptions = (semaphore = new Semaphore(5, 700)) => ({
+    isSplittable: (error: unknown) => error === rejected,
+    maxConcurrentBatches: MAX_CONCURRENT_BATCHES,
+    semaphore,
+  });
+  const rejected = new Error('2 is rejected');
 
   it('processes items of one event-loop tick together, and returns each its own result', async () => {
     const done: number[][] = [];
-    const batcher = new Batcher(
-      (items: readonly number[]) => {
-        done.push([...items]);
-        return Promise.resolve(items.map((item) => item * 2));
-      },
-      MAX_CONCURRENT_BATCHES,
-      createSemaphore(),
-    );
+    const batcher = new Batcher((items: readonly number[]) => {
+      done.push([...items]);
+      return Promise.resolve(items.map((item) => item * 2));
+    }, createOptions());
     expect(await Promise.all([1, 2, 3].map((item) => batcher.add(item)))).toEqual([2, 4, 6]);
     expect(await batcher.add(4)).toBe(8);
     expect(done).toEqual([[1, 2, 3], [4]]);
@@ -25,18 +26,14 @@ describe('A Batcher', () => {
   it('collects items while the maximum number of batches is running, and then processes them together', async () => {
     const ends: (() => void)[] = [];
     const sizes: number[] = [];
-    const batcher = new Batcher(
-      (items: readonly number[]) => {
-        sizes.push(items.length);
-        return new Promise<readonly number[]>((resolve) => {
-          ends.push(() => {
-            resolve(items);
-          });
+    const batcher = new Batcher((items: readonly number[]) => {
+      sizes.push(items.length);
+      return new Promise<readonly number[]>((resolve) => {
+        ends.push(() => {
+          resolve(items);
         });
-      },
-      MAX_CONCURRENT_BATCHES,
-      createSemaphore(),
-    );
+      });
+    }, createOptions());
     const added: Promise<number>[] = [];
     for (let item = 0; item < MAX_CONCURRENT_BATCHES + 3; item++) {
       added.push(batcher.add(item));
@@ -55,12 +52,10 @@ describe('A Batcher', () => {
     expect(await Promise.all(added)).toEqual([0, 1, 2, 3, 4, 5, 6]);
   });
 
-  it('fails only the item that PostgreSQL rejects', async () => {
-    const rejected = Object.assign(new Error('2 is rejected'), { code: '23514' });
+  it('fails only the item that is rejected', async () => {
     const batcher = new Batcher(
       (items: readonly number[]) => (items.includes(2) ? Promise.reject(rejected) : Promise.resolve(items)),
-      MAX_CONCURRENT_BATCHES,
-      createSemaphore(),
+      createOptions(),
     );
     const outcomes = await Promise.allSettled([1, 2, 3].map((item) => batcher.add(item)));
     expect(outcomes.map(({ status }) => status)).toEqual(['fulfilled', 'rejected', 'fulfilled']);
@@ -71,14 +66,10 @@ describe('A Batcher', () => {
     ['the outcome is unknown', new Error('read ESOMETHING')],
   ])('never sends items again when %s, so that nothing is created twice', async (_, failure) => {
     let sent = 0;
-    const batcher = new Batcher(
-      () => {
-        sent++;
-        return Promise.reject(failure);
-      },
-      MAX_CONCURRENT_BATCHES,
-      createSemaphore(),
-    );
+    const batcher = new Batcher(() => {
+      sent++;
+      return Promise.reject(failure);
+    }, createOptions());
     const outcomes = await Promise.allSettled([1, 2, 3].map((item) => batcher.add(item)));
     expect(outcomes.map(({ status }) => status)).toEqual(['rejected', 'rejected', 'rejected']);
     expect(sent).toBe(1);
@@ -89,18 +80,14 @@ describe('A Batcher', () => {
     try {
       const sent: number[] = [];
       const ends: (() => void)[] = [];
-      const batcher = new Batcher(
-        (items: readonly number[]) => {
-          sent.push(...items);
-          return new Promise<readonly number[]>((resolve) => {
-            ends.push(() => {
-              resolve(items);
-            });
+      const batcher = new Batcher((items: readonly number[]) => {
+        sent.push(...items);
+        return new Promise<readonly number[]>((resolve) => {
+          ends.push(() => {
+            resolve(items);
           });
-        },
-        MAX_CONCURRENT_BATCHES,
-        createSemaphore(),
-      );
+        });
+      }, createOptions());
       const begun: Promise<number>[] = [];
       for (let item = 0; item < MAX_CONCURRENT_BATCHES; item++) {
         begun.push(batcher.add(item));
@@ -128,14 +115,10 @@ describe('A Batcher', () => {
       let finishOtherWork: () => void = () => undefined;
       const otherWork = semaphore.run(() => new Promise<void>((resolve) => (finishOtherWork = resolve)));
       let batches = 0;
-      const batcher = new Batcher(
-        (items: readonly number[]) => {
-          batches++;
-          return Promise.resolve(items);
-        },
-        MAX_CONCURRENT_BATCHES,
-        semaphore,
-      );
+      const batcher = new Batcher((items: readonly number[]) => {
+        batches++;
+        return Promise.resolve(items);
+      }, createOptions(semaphore));
       const rejected = expect(batcher.add(1)).rejects.toBeInstanceOf(ServiceUnavailableError);
       await nextTick();
       jest.advanceTimersByTime(701);

@@ -1,6 +1,5 @@
-import { ServiceUnavailableError } from '../domain/pet-store-error';
+import { ServiceUnavailableError } from './pet-store-error';
 import type { Semaphore } from './semaphore';
-import { isDataOrConstraintError } from './unavailable-error';
 
 interface QueuedItem<Item, Result> {
   readonly item: Item;
@@ -14,6 +13,15 @@ const MAX_BATCH_SIZE = 200;
 /** How long an item may wait for its batch to start. */
 const MAX_WAIT_MS = 700;
 
+interface BatcherOptions {
+  /** Whether nothing was changed if a batch fails with this error: its items are then processed in smaller batches. */
+  readonly isSplittable: (error: unknown) => boolean;
+  /** Items that arrive while as many batches run form the next batch. */
+  readonly maxConcurrentBatches?: number;
+  /** Limits the concurrency of this and other work. */
+  readonly semaphore?: Semaphore | undefined;
+}
+
 /** Batches items that arrive in one event-loop tick, or while earlier batches are running. */
 export class Batcher<Item, Result> {
   /** Not a Set: when a Set grows, the hash table that it discards keeps its items alive until the next full garbage collection. */
@@ -21,15 +29,10 @@ export class Batcher<Item, Result> {
   private isScheduled = false;
   private runningBatches = 0;
 
-  /**
-   * @param processBatch processes all items or none, and returns the results in the order of the items
-   * @param maxConcurrentBatches items that arrive while as many batches run form the next batch
-   * @param semaphore limits the concurrency of this and other work
-   */
+  /** @param processBatch processes all items or none, and returns the results in the order of the items */
   constructor(
     private readonly processBatch: (items: readonly Item[]) => Promise<readonly Result[]>,
-    private readonly maxConcurrentBatches: number,
-    private readonly semaphore?: Semaphore,
+    private readonly options: BatcherOptions,
   ) {}
 
   /** @throws ServiceUnavailableError when the batch does not start in time */
@@ -52,7 +55,8 @@ export class Batcher<Item, Result> {
   }
 
   private schedule(): void {
-    if (!this.isScheduled && this.queue.length > 0 && this.runningBatches < this.maxConcurrentBatches) {
+    const { maxConcurrentBatches = Infinity } = this.options;
+    if (!this.isScheduled && this.queue.length > 0 && this.runningBatches < maxConcurrentBatches) {
       this.isScheduled = true;
       setImmediate(() => void this.runNext());
     }
@@ -70,8 +74,9 @@ export class Batcher<Item, Result> {
       }
     };
     try {
+      const { semaphore } = this.options;
       // Items that arrive during this wait join the batch.
-      await (this.semaphore === undefined ? start() : this.semaphore.run(start));
+      await (semaphore === undefined ? start() : semaphore.run(start));
     } catch {
       // Each item has its own timeout, which rejects its promise.
       this.isScheduled = false;
@@ -96,8 +101,8 @@ export class Batcher<Item, Result> {
         resolve(results[index] as Result);
       });
     } catch (error) {
-      if (batch.length > 1 && isDataOrConstraintError(error)) {
-        // Nothing was changed. One item that the database rejects must not fail the others.
+      if (batch.length > 1 && this.options.isSplittable(error)) {
+        // One item that is rejected must not fail the others.
         const half = Math.ceil(batch.length / 2);
         await this.run(batch.slice(0, half));
         await this.run(batch.slice(half));
