@@ -128,7 +128,13 @@ describe('A fork with another name, twice, a generated module, and without order
         ...['src/auth/api-key-secret', 'test/contracts/(dtos|schemas|migrations|wiring)', 'test/extending/extending'],
       ];
       await succeed(fork, 'test', '--', ...specs);
-      const cluster = ['--config', 'jest.cluster.config.cjs', '--testNamePattern', 'never logs keys|^The package'];
+      const cluster = [
+        '--config',
+        'jest.cluster.config.cjs',
+        '--forceExit',
+        '--testNamePattern',
+        'never logs keys|^The package',
+      ];
       await exec('jest', ...cluster, 'gateway', 'client-package');
     },
     TIMEOUT_MS,

@@ -61,7 +61,7 @@ export class Server {
 
   static async startPostgres(options?: PostgresOptions): Promise<Server> {
     const initdb = findPostgresProgram('initdb');
-    const makeData = (data: string) => [initdb, '-D', data, '-U', 'postgres', '-A', 'trust', '--no-sync'];
+    const makeData = (data: string) => [initdb, '-D', data, '-U', 'postgres', '-A', 'trust', '-E', 'UTF8', '--no-sync'];
     return Server.startPostgresOn(makeData, options);
   }
 
