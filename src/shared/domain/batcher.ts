@@ -5,7 +5,7 @@ interface QueuedItem<Item, Result> {
   readonly item: Item;
   readonly resolve: (result: Result) => void;
   readonly reject: (error: unknown) => void;
-  readonly timer: NodeJS.Timeout;
+  readonly timer: NodeJS.Timeout | undefined;
 }
 
 /** So that one batch delays neither its first item nor other connections for long. */
@@ -16,7 +16,7 @@ const MAX_WAIT_MS = 700;
 interface BatcherOptions {
   /** Whether nothing was changed if a batch fails with this error: its items are then processed in smaller batches. */
   readonly isSplittable: (error: unknown) => boolean;
-  /** Items that arrive while as many batches run form the next batch. */
+  /** Items that arrive while as many batches run form the next batch. Default: no limit. */
   readonly maxConcurrentBatches?: number;
   /** Limits the concurrency of this and other work. */
   readonly semaphore?: Semaphore | undefined;
@@ -38,10 +38,12 @@ export class Batcher<Item, Result> {
   /** @throws ServiceUnavailableError when the batch does not start in time */
   add(item: Item): Promise<Result> {
     return new Promise((resolve, reject) => {
-      const timer = setTimeout(() => {
+      const expire = () => {
         this.queue.splice(this.queue.indexOf(queuedItem), 1);
         reject(new ServiceUnavailableError(new Error(`Earlier batches took longer than ${MAX_WAIT_MS} ms`)));
-      }, MAX_WAIT_MS);
+      };
+      // Without a limit, a batch starts in the next tick, however busy the process is.
+      const timer = this.options.maxConcurrentBatches === undefined ? undefined : setTimeout(expire, MAX_WAIT_MS);
       const queuedItem = { item, resolve, reject, timer };
       this.queue.push(queuedItem);
       this.schedule();
