@@ -9,13 +9,14 @@ import {
   getKeyState,
 } from '../auth';
 import type { RateLimitUsage } from '../rate-limiting';
-import { WINDOWS } from '../shared/domain/allowance';
+import { type Allowance, WINDOWS } from '../shared/domain/allowance';
 import type { View } from './printer';
 import type { Services } from './services';
 
 export function createAccountView(account: Account): View {
   const { id, name, plan, perMinute, perDay, createdAt, suspendedAt } = account;
-  const limits = getAllowance(account) ?? { perMinute, perDay };
+  const known: Partial<Record<keyof Allowance, number | null>> = getAllowance(account) ?? { perMinute, perDay };
+  const limits = Object.fromEntries(WINDOWS.map(({ limit }) => [limit, known[limit] ?? null]));
   return { id, name, plan, ...limits, createdAt: createdAt.toISOString(), suspendedAt: formatTime(suspendedAt) };
 }
 
