@@ -1,6 +1,6 @@
 // Renames the service: its name, title, key prefix and URLs, in all files that git tracks.
 import { execFileSync } from 'node:child_process';
-import { readFileSync, renameSync, writeFileSync } from 'node:fs';
+import { existsSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
 import process from 'node:process';
 import { fileURLToPath } from 'node:url';
@@ -147,7 +147,7 @@ const { title, flat } = getForms(options.name ?? brand.name);
 const target = { ...brand, ...(options.name !== undefined && { title, prefix: flat }), ...options };
 const files = git('ls-files', '-z')
   .split('\0')
-  .filter((file) => file !== '' && !EXCLUDED.includes(basename(file)) && !readFileSync(file).includes(0));
+  .filter((file) => existsSync(file) && !EXCLUDED.includes(basename(file)) && !readFileSync(file).includes(0));
 checkUnused(files, brand, target);
 const changed = rename(files, brand, target, isDryRun);
 if (!isDryRun && changed.length > 0) {
