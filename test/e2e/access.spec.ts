@@ -7,10 +7,9 @@ const PUBLIC = [
   /^\/healthz$/,
   /^\/readyz$/,
   /^\/metrics$/,
-  /^\/openapi\.json$/,
+  /^\/openapi(-v\d+)?\.(json|yaml)$/,
   /^\/docs(-yaml)?(\/|$)/,
   /^\/llms\.txt$/,
-  /^\/openapi\.yaml$/,
   /^\/\.well-known\/api-catalog$/,
   /^\/v1\/?$/,
 ];
