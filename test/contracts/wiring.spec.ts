@@ -5,6 +5,8 @@ import { DataSource } from 'typeorm';
 import { SCOPES } from '../../src/feature-modules';
 import { getDeclaredScope } from '../../src/shared/http/access/require-scope.decorator';
 import { discoverRoutes } from '../../src/shared/http/routing/api-versions';
+import { RouteTable } from '../../src/shared/http/routing/route-table';
+import { type Deprecation, DEPRECATION_METADATA } from '../../src/versioning';
 import { TestService } from '../support/service';
 
 const SRC = join(__dirname, '../../src');
@@ -45,5 +47,17 @@ describe('The service', () => {
     const required = discoverRoutes(service.app).flatMap(({ handler }) => getDeclaredScope(handler) ?? []);
     expect(required).toContain('write');
     expect(required.filter((scope) => !SCOPES.includes(scope))).toEqual([]);
+  });
+
+  it('names existing operations as the successors of deprecated ones', () => {
+    const deprecations = discoverRoutes(service.app).flatMap(
+      ({ handler }) => (Reflect.getMetadata(DEPRECATION_METADATA, handler) as Deprecation | undefined) ?? [],
+    );
+    const paths = service.app
+      .get(RouteTable)
+      .getRoutes()
+      .map(({ url }) => url.replace(/:(\w+)/g, '{$1}'));
+    expect(deprecations.length).toBeGreaterThan(0);
+    expect(deprecations.filter(({ successor }) => !paths.includes(successor))).toEqual([]);
   });
 });
