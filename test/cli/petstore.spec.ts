@@ -263,6 +263,27 @@ describe('The petstore command', () => {
     expect(trail.at(-1)?.details).toEqual({ name: 'Acme', plan: 'free', ...rows });
   });
 
+  it('deletes rows that reference others of the account first, in whatever order the tables were created or restored', async () => {
+    const { id } = await readJson<{ id: number }>('accounts create --name Acme --plan free');
+    const client = new Client(ADMIN_DATABASE_URL);
+    await client.connect();
+    try {
+      await client.query(`
+        CREATE TABLE payments (account_id bigint REFERENCES accounts (id));
+        CREATE TABLE invoices (id int PRIMARY KEY, account_id bigint REFERENCES accounts (id));
+        ALTER TABLE payments ADD COLUMN invoice_id int REFERENCES invoices (id);
+        INSERT INTO invoices VALUES (1, ${id});
+        INSERT INTO payments VALUES (${id}, 1)`);
+      await runCommand(`accounts suspend ${id}`);
+      expect(await readJson(`accounts delete ${id} --yes`)).toMatchObject({
+        deletedRows: { payments: 1, invoices: 1 },
+      });
+    } finally {
+      await client.query('DROP TABLE IF EXISTS payments, invoices');
+      await client.end();
+    }
+  });
+
   it('cannot set the scope of a revoked key', async () => {
     const { id: accountId } = await readJson<{ id: number }>('accounts create --name Acme --plan free');
     const { id } = await readJson<{ id: number }>(`keys create ${accountId}`);

@@ -6,11 +6,17 @@ import { convertUnavailableError } from '../../shared/persistence/unavailable-er
 import { Account, type NewAccount } from '../domain/account';
 import { AccountRepository } from '../domain/account.repository';
 
-/** Finds the tables with a reference to accounts. The newest is first, because it may also reference older ones. */
+/** Finds the tables with a reference to accounts. One that also references another of them comes first. */
 const FIND_TABLES = `
+  WITH RECURSIVE path AS (
+    SELECT 'accounts'::regclass::oid AS id, 0 AS length
+    UNION SELECT conrelid, length + 1 FROM path JOIN pg_constraint ON confrelid = id
+    WHERE contype = 'f' AND conrelid <> confrelid AND length < 20
+  )
   SELECT conrelid::regclass::text AS name, quote_ident(attname) AS column
   FROM pg_constraint JOIN pg_attribute ON attrelid = conrelid AND attnum = conkey[1]
-  WHERE contype = 'f' AND confrelid = 'accounts'::regclass AND conparentid = 0 ORDER BY conrelid DESC`;
+  WHERE contype = 'f' AND confrelid = 'accounts'::regclass AND conparentid = 0
+  ORDER BY (SELECT max(length) FROM path WHERE id = conrelid) DESC, conrelid DESC`;
 
 interface AccountTable {
   readonly name: string;
@@ -58,15 +64,13 @@ export class TypeOrmAccountRepository extends AccountRepository {
 
   deleteRows(id: bigint): Promise<Record<string, number>> {
     return this.forEachTable(async ({ name, column }) => {
+      const sql = `
+        DELETE FROM ${name} WHERE ${column} = $1
+        AND ctid = ANY (ARRAY(SELECT ctid FROM ${name} WHERE ${column} = $1 LIMIT ${MAX_DELETED}))`;
       for (let total = 0; ;) {
-        const deleted = await this.unitOfWork.run(async () => {
-          const [, count] = await this.unitOfWork.manager.query<[rows: unknown, count: number]>(
-            `DELETE FROM ${name} WHERE ${column} = $1
-             AND ctid = ANY (ARRAY(SELECT ctid FROM ${name} WHERE ${column} = $1 LIMIT ${MAX_DELETED}))`,
-            [id],
-          );
-          return count;
-        });
+        const [, deleted] = await this.unitOfWork.runAlone((manager) =>
+          manager.query<[rows: unknown, count: number]>(sql, [id]),
+        );
         total += deleted;
         if (deleted < MAX_DELETED) {
           return total;
