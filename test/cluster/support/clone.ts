@@ -1,7 +1,7 @@
-import { type ChildProcess, spawn } from 'node:child_process';
+import { type ChildProcess, execFileSync, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { cp, symlink } from 'node:fs/promises';
-import { basename, dirname, join } from 'node:path';
+import { cp, mkdir, rm, symlink } from 'node:fs/promises';
+import { basename, dirname, join, relative } from 'node:path';
 import { createNpmEnvironment, createTemporaryDirectory, findFreePort } from '../../support/process';
 import { eventually } from './replica';
 
@@ -73,6 +73,19 @@ export class Clone {
     });
     await symlink(join(PROJECT, 'node_modules'), join(directory, 'node_modules'));
     return new Clone(temporary, directory);
+  }
+
+  /** Leaves what `npm ci --omit=dev` installs. */
+  async removeDevelopmentDependencies(): Promise<void> {
+    const modules = join(this.directory, 'node_modules');
+    const list = execFileSync('npm', ['ls', '--all', '--omit=dev', '--parseable'], { cwd: PROJECT, encoding: 'utf8' });
+    const paths = list.trim().split('\n').slice(1);
+    await rm(modules);
+    for (const path of paths.filter((path) => path.lastIndexOf('node_modules') < PROJECT.length + 2)) {
+      const target = join(modules, relative(join(PROJECT, 'node_modules'), path));
+      await mkdir(dirname(target), { recursive: true });
+      await symlink(path, target);
+    }
   }
 
   async npm(...args: string[]): Promise<NpmProcess> {
