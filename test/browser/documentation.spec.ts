@@ -47,7 +47,7 @@ describe('The documentation in a browser', () => {
       }),
     ]);
     context = await browser.newContext({ viewport: { width: 1_200, height: 1_000 } });
-    context.setDefaultTimeout(15_000);
+    context.setDefaultTimeout(30_000);
   });
   afterAll(async () => {
     await browser.close();
