@@ -30,7 +30,7 @@ describe('The image', () => {
     const context = join(directory, 'context');
     await cp(PROJECT, context, {
       recursive: true,
-      filter: (path) => dirname(path) !== PROJECT || !EXCLUDED.includes(basename(path)),
+      filter: (path) => !EXCLUDED.includes(basename(path)),
     });
     for (const path of SECRETS) {
       await mkdir(dirname(join(context, path)), { recursive: true });

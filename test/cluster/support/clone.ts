@@ -6,7 +6,7 @@ import { createNpmEnvironment, createTemporaryDirectory, findFreePort } from '..
 import { eventually } from './replica';
 
 const PROJECT = join(__dirname, '../../..');
-const NOT_COPIED = /^(\.git|\.data|coverage|node_modules|dist\..+)$/;
+const NOT_COPIED = /^(\.git|\.data|coverage|dist\..+)$/;
 /** Includes a build on a busy machine. */
 const START_TIMEOUT_MS = 240_000;
 
@@ -69,7 +69,8 @@ export class Clone {
     const directory = join(temporary.path, 'petstore');
     await cp(PROJECT, directory, {
       recursive: true,
-      filter: (path) => dirname(path) !== PROJECT || !NOT_COPIED.test(basename(path)),
+      filter: (path) =>
+        basename(path) !== 'node_modules' && (dirname(path) !== PROJECT || !NOT_COPIED.test(basename(path))),
     });
     await symlink(join(PROJECT, 'node_modules'), join(directory, 'node_modules'));
     return new Clone(temporary, directory);
