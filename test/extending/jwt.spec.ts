@@ -27,6 +27,7 @@ describe('Tokens of an identity provider, for the operations of a controller', (
   let app: NestFastifyApplication;
   let accountId: bigint;
   let key: string;
+  const lines: string[] = [];
 
   beforeAll(async () => {
     const jwks = { keys: [{ ...publicKey.export({ format: 'jwk' }), kid: 'one', use: 'sig', alg: 'RS256' }] };
@@ -34,12 +35,12 @@ describe('Tokens of an identity provider, for the operations of a controller', (
     await once(provider, 'listening');
     issuer = `http://127.0.0.1:${(provider.address() as AddressInfo).port}`;
     process.env.IDENTITY_PROVIDER_URL = issuer;
-    settings = loadSettings({ DATABASE_URL, LOG_LEVEL: 'silent', AUTH_FAILURES_PER_MINUTE: '1000' });
+    settings = loadSettings({ DATABASE_URL, AUTH_FAILURES_PER_MINUTE: '1000' });
     const module = await Test.createTestingModule({
       imports: [AppModule.forRoot(settings, new TestClock()), JwtModule],
     }).compile();
     app = module.createNestApplication<NestFastifyApplication>(createHttpAdapter(settings), { logger: false });
-    await configureApp(app, settings, createLog(settings)).init();
+    await configureApp(app, settings, createLog(settings, { write: (line) => lines.push(line) })).init();
     accountId = (await app.get(AccountsService).create('Acme', 'free')).id;
     key = (await app.get(KeysService).create(accountId)).secret;
   });
@@ -114,6 +115,14 @@ describe('Tokens of an identity provider, for the operations of a controller', (
     const { status, code, challenge, headers } = await call(create());
     expect([status, code, challenge]).toEqual([401, 'invalid_api_key', CHALLENGE]);
     expect(Number(headers['x-ratelimit-remaining'])).toBe(before - 1);
+  });
+
+  it.each<[string, () => string]>([
+    ['jwt expired', () => createToken({}, { expiresIn: -1 })],
+    ['jwt audience invalid', () => createToken({}, { audience: 'other' })],
+  ])('are rejected with a reason in the log line of the request, such as %s', async (reason, create) => {
+    await call(create());
+    expect(lines.at(-1)).toContain(`rejectedCredential=${reason}`);
   });
 
   it('are documented for these operations only', () => {

@@ -3,6 +3,7 @@ import { Reflector } from '@nestjs/core';
 import { AuthGuard, type AuthGuardAuthenticateOptions, AuthModuleOptions } from '@nestjs/passport';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { applyRateLimitDecision, RateLimiter, setRateLimitUsageHeaders } from '../../rate-limiting';
+import { getErrorMessage } from '../../shared/domain/error-message';
 import { getClientIp } from '../../shared/http/access/client-ip';
 import { BEARER_CHALLENGE } from '../../shared/http/errors/error.filter';
 import { isPublic } from '../../shared/http/access/public.decorator';
@@ -21,9 +22,10 @@ const THROTTLE_THRESHOLD = 5;
 
 /**
  * Requires a valid API key, or what another strategy of the AuthModule or of `@AuthStrategies()` accepts, on every route that is not
- * `@Public()`, and rejects suspended accounts, whose requests count in no window. Each failure counts against the client IP address; beyond its limit, failures return 429 instead of 401. A cached key always passes without delay. Any other
- * request from a client IP address with 5 or more failures in the current minute is delayed. While the queue is full, it is rejected if the
- * address is over its limit, and otherwise continues without delay.
+ * `@Public()`, and rejects suspended accounts, whose requests count in no window. Each failure counts against the client IP address;
+ * beyond its limit, failures return 429 instead of 401. A cached key always passes without delay. Any other request from a client IP
+ * address with 5 or more failures in the current minute is delayed. While the queue is full, it is rejected if the address is over its
+ * limit, and otherwise continues without delay.
  */
 @Injectable()
 @ApiErrors('missing_api_key', 'invalid_api_key', 'expired_api_key', 'too_many_auth_failures', 'account_suspended')
@@ -115,17 +117,20 @@ function createPassportGuard(strategies: readonly string[]) {
       return { property: 'principal' satisfies keyof FastifyRequest };
     }
 
-    /** @param info the challenge of each strategy that failed */
+    /** @param info the challenge of each strategy that failed, or an error with its reason, such as those of passport-jwt */
     override handleRequest<TUser>(error: unknown, user: TUser, info: unknown, context: ExecutionContext): TUser {
       if (error && !(error instanceof UnauthorizedException)) {
         throw error as Error;
       }
       if (!user) {
-        const { authorization = '' } = context.switchToHttp().getRequest<FastifyRequest>().headers;
-        if (!BEARER_SCHEME.test(authorization)) {
+        const request = context.switchToHttp().getRequest<FastifyRequest>();
+        if (!BEARER_SCHEME.test(request.headers.authorization ?? '')) {
           throw new AuthenticationError('missing_api_key');
         }
-        const isExpired = [info].flat().some((each) => typeof each === 'string' && each.includes('expired_api_key'));
+        const challenges = [info].flat();
+        const reasons = challenges.filter((each) => each instanceof Error).map(getErrorMessage);
+        request.logFields = { ...request.logFields, ...(reasons.length > 0 && { rejectedCredential: reasons.join() }) };
+        const isExpired = challenges.some((each) => typeof each === 'string' && each.includes('expired_api_key'));
         throw new AuthenticationError(isExpired ? 'expired_api_key' : 'invalid_api_key');
       }
       return user;
