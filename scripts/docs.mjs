@@ -14,12 +14,18 @@ const { createProgram } = require('../dist/src/cli/petstore.js');
 const { loadSettings, SETTINGS } = require('../dist/src/config/settings.js');
 const { ERROR_CATALOG } = require('../dist/src/error-catalog.js');
 const { WINDOWS } = require('../dist/src/shared/domain/allowance.js');
+const { LOG_EVENTS } = require('../dist/src/shared/log-events.js');
 
 /** The functions that create the parts of each page, by the name of the part. */
 const PAGES = {
   'docs/api.md': { operations: createOperationTable, plans: createPlanTable },
   'docs/errors.md': { errors: createErrorSections },
-  'docs/reference.md': { settings: createSettingTable, commands: createCommandTable, metrics: createMetricTable },
+  'docs/reference.md': {
+    settings: createSettingTable,
+    commands: createCommandTable,
+    events: createEventList,
+    metrics: createMetricTable,
+  },
 };
 
 const createTable = (headers, rows) =>
@@ -92,6 +98,11 @@ function listCommands(command, prefix = '') {
   const usage = command.usage().replace('[options] ', '').replace('[options]', '');
   const lines = options.map(({ flags, description }) => `<br>\`${flags}\`: ${description}`);
   return [[`\`${`${name} ${usage}`.trim()}\``, [command.description(), ...lines].join('')]];
+}
+
+function createEventList() {
+  const events = Object.entries(LOG_EVENTS);
+  return events.map(([event, [level, meaning]]) => `- ${formatCode([event])} (${level}): ${meaning}`).join('\n');
 }
 
 function createMetricTable(app) {

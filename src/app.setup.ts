@@ -5,7 +5,15 @@ import type { FastifyInstance } from 'fastify';
 import { AppModule } from './app.module';
 import type { Settings } from './config/settings';
 import { createOpenApiDocument, serveDocumentation } from './documentation';
-import { createLog, type Log, Metrics, MetricsEndpoint, NestLogger, RequestObserver } from './observability';
+import {
+  createLog,
+  type Log,
+  Metrics,
+  MetricsEndpoint,
+  NestLogger,
+  RequestObserver,
+  writeEvent,
+} from './observability';
 import { readIpRateLimitHeaders, RateLimiter, addDefaultRateLimitHeaders } from './rate-limiting';
 import { type Clock, SystemClock } from './shared/domain/clock';
 import { respondToPreflight } from './shared/http/access/cors';
@@ -50,7 +58,7 @@ export function configureApp<App extends INestApplication>(app: App, settings: S
   ];
   const observer = new RequestObserver(log, app.get(Metrics));
   settings.warnings.forEach((warning) => {
-    log.warn({ 'event.action': 'setting_ignored' }, warning);
+    writeEvent(log, 'setting_ignored', warning);
   });
 
   app.enableVersioning({ type: VersioningType.URI });

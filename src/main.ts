@@ -8,7 +8,7 @@ import { createApp } from './app.setup';
 import { IDENTIFIER } from './config/brand';
 import { loadSettings, type Settings } from './config/settings';
 import { ensureDemoKey } from './auth';
-import { createLog, type Log } from './observability';
+import { createLog, type Log, writeEvent } from './observability';
 import { RateLimiter } from './rate-limiting';
 import { Database } from './shared/persistence/database';
 import { reportStart, reportStartFailure } from './start-messages';
@@ -51,7 +51,7 @@ class ServiceProcess {
       void this.stop(1);
     });
     onStopSignal((signal) => {
-      this.log.info({ 'event.action': 'stopping', [IDENTIFIER]: { signal } }, 'Stopping.');
+      writeEvent(this.log, 'stopping', 'Stopping.', { [IDENTIFIER]: { signal } });
       void this.stop(0);
     });
   }
@@ -60,7 +60,7 @@ class ServiceProcess {
     const { settings, log } = this;
     const app = (this.app = await createApp(settings, { log }));
     void app.get(Database).failure.then((error) => {
-      log.fatal({ 'event.action': 'database_failed' }, error.message);
+      writeEvent(log, 'database_failed', error.message);
       void this.stop(1);
     });
     tracing?.traceRequests(app.getHttpAdapter().getInstance());
@@ -79,7 +79,7 @@ class ServiceProcess {
   private toggleLogLevel(): void {
     const level = this.log.level === DETAILED_LEVEL ? this.settings.logLevel : DETAILED_LEVEL;
     this.log.level = DETAILED_LEVEL;
-    this.log.info({ 'event.action': 'log_level_changed', [IDENTIFIER]: { level } }, `The log level is now ${level}.`);
+    writeEvent(this.log, 'log_level_changed', `The log level is now ${level}.`, { [IDENTIFIER]: { level } });
     this.log.level = level;
   }
 
@@ -107,7 +107,7 @@ class ServiceProcess {
     try {
       await this.app?.close();
       await tracing?.stop();
-      this.log.info({ 'event.action': 'stopped' }, 'Stopped.');
+      writeEvent(this.log, 'stopped', 'Stopped.');
     } catch (error) {
       this.exitCode = 1;
       this.logUnhandled(error);
@@ -123,10 +123,8 @@ class ServiceProcess {
 
   private logUnhandled(error: unknown): void {
     const stack = error instanceof Error ? error.stack : String(error);
-    this.log.fatal(
-      { 'event.action': 'unhandled_error', 'error.stack_trace': stack },
-      'Exiting because of an unexpected error.',
-    );
+    const message = 'Exiting because of an unexpected error.';
+    writeEvent(this.log, 'unhandled_error', message, { 'error.stack_trace': stack });
   }
 }
 

@@ -1,7 +1,7 @@
 import { BRAND, IDENTIFIER } from './config/brand';
 import { InvalidSettingsError, getLocalOrigin, type Settings } from './config/settings';
 import { VERSION } from './config/version';
-import { createLog, type Log } from './observability';
+import { createLog, type Log, writeEvent } from './observability';
 import { EmbeddedDatabaseError } from './shared/persistence/embedded/embedded-database';
 import { DatabaseSetupError } from './shared/persistence/startup-errors';
 
@@ -22,14 +22,10 @@ function logStart(log: Log, settings: Settings, rateLimitStore: RateLimitStore):
     redisUrls.length === 0
       ? ' Requests are counted in memory, which is exact for a single replica only. Set REDIS_URL to run several.'
       : ' Requests are counted in memory until Redis is available.';
-  log.info(
-    {
-      'event.action': 'started',
-      'service.version': VERSION,
-      [IDENTIFIER]: { nodeVersion: process.versions.node, environment, host, port, metricsPort, rateLimitStore },
-    },
-    `Listening on ${host}:${port}.${rateLimitStore === 'memory' ? hint : ''}`,
-  );
+  writeEvent(log, 'started', `Listening on ${host}:${port}.${rateLimitStore === 'memory' ? hint : ''}`, {
+    'service.version': VERSION,
+    [IDENTIFIER]: { nodeVersion: process.versions.node, environment, host, port, metricsPort, rateLimitStore },
+  });
 }
 
 function formatWelcomeMessage(settings: Settings, rateLimitStore: RateLimitStore, key: string): string {
@@ -55,7 +51,7 @@ export function reportStartFailure(error: unknown, environment: Settings['enviro
   // Independent of LOG_LEVEL, because nothing else reports why the process exits.
   const log = createLog({ environment, logLevel: 'fatal' });
   message.split('\n').forEach((line) => {
-    log.fatal({ 'event.action': 'start_failed', 'error.stack_trace': stack }, line);
+    writeEvent(log, 'start_failed', line, { 'error.stack_trace': stack });
   });
 }
 

@@ -1,5 +1,5 @@
 export { addLogFields } from './log-fields';
-export { createLog, type LineSink, type Log, NestLogger } from './logger';
+export { createLog, type LineSink, type Log, NestLogger, writeEvent } from './logger';
 export { Metrics } from './metrics';
 export { MetricsEndpoint } from './metrics-endpoint';
 export { ObservabilityModule } from './observability.module';

@@ -3,6 +3,7 @@ import { destination, pino } from 'pino';
 import { BRAND, IDENTIFIER } from '../config/brand';
 import type { Settings } from '../config/settings';
 import { escapeControlCharacters } from '../shared/domain/text';
+import { LOG_EVENTS, type LogEvent } from '../shared/log-events';
 
 /** Accepts lines of text. */
 export interface LineSink {
@@ -47,6 +48,12 @@ export function createLog({ environment, logLevel }: Pick<Settings, 'environment
       ? { write: (line) => (sink ?? process.stdout).write(formatReadable(line)) }
       : (sink ?? createStandardOutput()),
   );
+}
+
+/** Logs an event with its level, before there is an application, or outside it. */
+export function writeEvent(log: Log, event: LogEvent, message: string, fields: object = {}): void {
+  const [level] = LOG_EVENTS[event];
+  log[level]({ 'event.action': event, ...fields }, message);
 }
 
 /** Writes in the background, in large chunks; pino flushes the rest when the process exits. */

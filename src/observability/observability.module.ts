@@ -4,6 +4,7 @@ import { HealthModule } from '../health';
 import { RateLimiter, RateLimitingModule } from '../rate-limiting';
 import { Metrics } from './metrics';
 import { MetricsEndpoint } from './metrics-endpoint';
+import { logEvent } from '../shared/log-events';
 
 @Module({
   imports: [HealthModule, RateLimitingModule],
@@ -16,10 +17,8 @@ export class ObservabilityModule {
     const logger = new Logger('RateLimiter');
     monitor.onBan(({ keyId, keyStart, accountId }, until) => {
       const bannedUntil = new Date(until).toISOString();
-      logger.warn(
-        { event: 'key_banned', keyId, keyStart, accountId, bannedUntil },
-        `Key ${keyId} is banned until ${bannedUntil}.`,
-      );
+      const message = `Key ${keyId} is banned until ${bannedUntil}.`;
+      logEvent(logger, 'key_banned', message, { keyId, keyStart, accountId, bannedUntil });
     });
   }
 }

@@ -1,6 +1,7 @@
 import type { Socket } from 'node:net';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { IDENTIFIER } from '../config/brand';
+import type { LogEvent } from '../shared/log-events';
 import type { Principal } from '../shared/domain/principal';
 import type { Log } from './logger';
 import type { Metrics } from './metrics';
@@ -89,7 +90,7 @@ export class RequestObserver {
     if (this.log.isLevelEnabled('info') && !(isProbe && status < 400)) {
       this.log.info(
         {
-          'event.action': 'request',
+          'event.action': 'request' satisfies LogEvent,
           'http.request.id': id,
           'http.request.method': method,
           'http.route': route,

@@ -1,4 +1,5 @@
 import { Logger } from '@nestjs/common';
+import { logEvent } from './log-events';
 
 /** Enough to name what is affected, even if very much is. */
 const MAX_LINES = 1_000;
@@ -19,7 +20,7 @@ export function reportUnknownValue(
   const message = `This version does not know ${what}: ${effect}.`;
   if (!logged.has(message) && logged.size < MAX_LINES) {
     logged.add(message);
-    logger.warn({ event: 'unknown_value', ...fields }, message);
+    logEvent(logger, 'unknown_value', message, fields);
   }
 }
 

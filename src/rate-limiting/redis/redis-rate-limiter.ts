@@ -27,6 +27,7 @@ import {
 } from './redis-usage-store';
 import { RedisClock } from './redis-clock';
 import { withTimeout } from './with-timeout';
+import { type LogEvent, logEvent } from '../../shared/log-events';
 
 /** A request is decided locally when Redis takes longer than this. */
 const REPLY_TIMEOUT_MS = 50;
@@ -205,7 +206,7 @@ export class RedisRateLimiter extends RateLimiter implements OnModuleInit, OnApp
       results = await breaker.execute(() => this.store.consume(batch));
     } catch (error) {
       const stack = error instanceof Error ? error.stack : undefined;
-      this.logger.error({ event: 'rate_limit_failed', stack }, 'Requests are counted locally because of an error.');
+      logEvent(this.logger, 'rate_limit_failed', 'Requests are counted locally because of an error.', { stack });
     }
     groups.forEach((group, index) => {
       group.resolve(results?.[index]);
@@ -289,23 +290,23 @@ export class RedisRateLimiter extends RateLimiter implements OnModuleInit, OnApp
       onOpen: (cause) => {
         const reason = getErrorMessage(cause);
         const message = `Redis is unavailable (${reason}): this replica counts requests locally until Redis recovers.`;
-        this.reportChange(node, { event: 'breaker_opened', reason }, message);
+        this.reportChange(node, 'breaker_opened', message, { reason });
       },
       onClose: () => {
         const message = 'Redis is available again: rate limits are shared with the other replicas.';
-        this.reportChange(node, { event: 'breaker_closed' }, message);
+        this.reportChange(node, 'breaker_closed', message);
       },
     });
   }
 
   /** Logs that the breaker of a node has opened or closed. */
-  private reportChange(node: string, details: object, message: string): void {
+  private reportChange(node: string, event: LogEvent, message: string, details: object = {}): void {
     const isDegraded = [...this.breakers.values()].some(({ isOpen }) => isOpen);
     if (isDegraded && !this.monitor.isDegraded) {
       this.monitor.breakerOpenings++;
     }
     this.monitor.isDegraded = isDegraded;
-    this.logger.warn({ ...details, ...(node !== '' && { node }) }, message);
+    logEvent(this.logger, event, message, { ...details, ...(node !== '' && { node }) });
   }
 }
 

@@ -10,6 +10,7 @@ import { DATABASE_SETTINGS } from './database-settings';
 import { createMigrationOptions } from './server-connection';
 import { DatabaseSetupError, isTemporary, MigrationLockedError } from './startup-errors';
 import { Statements } from './statements';
+import { logEvent } from '../log-events';
 
 const RETRY_INTERVAL_MS = 1_000;
 /** How many times a migration tries to lock its tables before the replica starts to listen: for about 2 s. */
@@ -107,9 +108,9 @@ export class Database implements OnModuleInit, OnApplicationShutdown {
       const migrations = await migrate(createMigrationOptions(options, this.settings));
       if (migrations.length > 0) {
         migrations.forEach((migration) => {
-          this.logger.debug({ event: 'migration_applied', migration }, 'A migration was applied.');
+          logEvent(this.logger, 'migration_applied', 'A migration was applied.', { migration });
         });
-        this.logger.log({ event: 'migrated', count: migrations.length }, 'The database schema is now up to date.');
+        logEvent(this.logger, 'migrated', 'The database schema is now up to date.', { count: migrations.length });
       }
     } else {
       await checkSchema(options);
@@ -129,10 +130,9 @@ export class Database implements OnModuleInit, OnApplicationShutdown {
     );
     const missing = rows.map(({ name }) => name).sort();
     if (missing.length > 0) {
-      this.logger.warn(
-        { event: 'database_timeouts_missing', missing },
-        `The database role has no ${missing.join(', ')}, which DATABASE_POOLER_MODE=transaction needs: set them with ALTER ROLE.`,
-      );
+      const names = missing.join(', ');
+      const message = `The database role has no ${names}, which DATABASE_POOLER_MODE=transaction needs: set them with ALTER ROLE.`;
+      logEvent(this.logger, 'database_timeouts_missing', message, { missing });
     }
   }
 
@@ -145,10 +145,8 @@ export class Database implements OnModuleInit, OnApplicationShutdown {
       const [reason, now] = [getErrorMessage(error), performance.now()];
       if (reason !== logged.reason || now - logged.at >= REMINDER_INTERVAL_MS) {
         logged = { reason, at: now };
-        this.logger.warn(
-          { event: 'database_unavailable', reason },
-          `The database is unavailable (${reason}); retrying every second.`,
-        );
+        const message = `The database is unavailable (${reason}); retrying every second.`;
+        logEvent(this.logger, 'database_unavailable', message, { reason });
       }
       await sleep(RETRY_INTERVAL_MS, undefined, { signal }).catch(() => undefined);
       if (signal.aborted) {
@@ -156,7 +154,7 @@ export class Database implements OnModuleInit, OnApplicationShutdown {
       }
       try {
         await this.open();
-        this.logger.log({ event: 'database_opened' }, 'The database is available.');
+        logEvent(this.logger, 'database_opened', 'The database is available.');
         return;
       } catch (nextError) {
         error = nextError;

@@ -8,6 +8,7 @@ import { parseServerConnection } from './server-connection';
 import { CONNECT_TIMEOUT_MS, createServerPoolOptions } from './session';
 import { createPool, type Parameter, type Row, type Statement, Statements } from './statements';
 import { TypeOrmUnitOfWork } from './typeorm-unit-of-work';
+import { logEvent } from '../log-events';
 
 /** The endpoint is checked at this interval, or four times per maximum lag if that is more often. */
 const MAX_CHECK_INTERVAL_MS = 1_000;
@@ -167,7 +168,7 @@ export class ReadEndpoint implements OnApplicationBootstrap, OnApplicationShutdo
       // A concurrent read may have disabled the endpoint in the meantime.
     } else if (this.pool === pool && !this.isEnabled) {
       this.state = 'enabled';
-      this.logger.log({ event: 'read_endpoint_enabled' }, 'Listings are read from DATABASE_READ_URL.');
+      logEvent(this.logger, 'read_endpoint_enabled', 'Listings are read from DATABASE_READ_URL.');
     }
   }
 
@@ -190,10 +191,8 @@ export class ReadEndpoint implements OnApplicationBootstrap, OnApplicationShutdo
     this.disconnect();
     if (this.state !== 'disabled') {
       this.state = 'disabled';
-      this.logger.warn(
-        { event: 'read_endpoint_disabled', reason },
-        `Listings are read from the primary, not from DATABASE_READ_URL (${reason}).`,
-      );
+      const message = `Listings are read from the primary, not from DATABASE_READ_URL (${reason}).`;
+      logEvent(this.logger, 'read_endpoint_disabled', message, { reason });
     }
   }
 

@@ -10,6 +10,7 @@ import { DATABASE_SETTINGS } from './database-settings';
 import { CONNECT_TIMEOUT_MS, getPool, isReadTimeout, URGENT_CONNECTIONS } from './session';
 import { TypeOrmUnitOfWork } from './typeorm-unit-of-work';
 import { createNotConnectedError, convertUnavailableError, isConnectionLost } from './unavailable-error';
+import { logEvent } from '../log-events';
 
 /** An SQL statement that each connection prepares once under its name, unless a pooler runs in transaction mode. */
 export interface Statement {
@@ -177,8 +178,9 @@ export class Statements {
       this.suffixes.delete(client);
     } else if (LOST_PREPARED_STATEMENT.has(code) && this.isPrepared) {
       this.isPrepared = false;
-      this.logger.warn(
-        { event: 'prepared_statements_lost' },
+      logEvent(
+        this.logger,
+        'prepared_statements_lost',
         'A connection pooler lost a prepared statement: this replica no longer prepares statements. ' +
           'Set DATABASE_POOLER_MODE=transaction if the pooler runs in transaction mode.',
       );

@@ -9,6 +9,7 @@ import { ErrorDto } from './error.dto';
 import { ErrorHelp } from './error-help';
 import { ServiceUnavailableLogger } from './service-unavailable-logger';
 import { getUrlError } from '../access/url-check';
+import { logEvent } from '../../log-events';
 
 /** The challenge of every 401 (RFC 6750 section 3). */
 export const BEARER_CHALLENGE = `Bearer realm="${BRAND.name}"`;
@@ -109,7 +110,7 @@ export function toErrorDto(thrown: unknown, requestId: string, catalog: ErrorCat
   }
   // The stack only: an error object may hold a query with its parameters.
   const stack = thrown instanceof Error ? thrown.stack : String(thrown);
-  logger.error({ event: 'request_failed', id: requestId, stack }, 'A request failed.');
+  logEvent(logger, 'request_failed', 'A request failed.', { id: requestId, stack });
   return catalog.toDto(new PetStoreError('internal_error'));
 }
 

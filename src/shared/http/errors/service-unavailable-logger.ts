@@ -1,5 +1,6 @@
 import { Logger } from '@nestjs/common';
 import { getErrorCode, getErrorMessage } from '../../domain/error-message';
+import { logEvent } from '../../log-events';
 
 const LOG_INTERVAL_MS = 1_000;
 
@@ -17,10 +18,8 @@ export class ServiceUnavailableLogger {
       return;
     }
     this.suppressed.set(reason, 0);
-    this.logger.warn(
-      { event: 'service_unavailable', id: requestId, reason, code: getErrorCode(cause) },
-      `Returned 503 (${reason}).`,
-    );
+    const fields = { id: requestId, reason, code: getErrorCode(cause) };
+    logEvent(this.logger, 'service_unavailable', `Returned 503 (${reason}).`, fields);
     const timer = setInterval(() => {
       const suppressedCount = this.suppressed.get(reason) ?? 0;
       if (suppressedCount === 0) {
@@ -29,10 +28,8 @@ export class ServiceUnavailableLogger {
         return;
       }
       this.suppressed.set(reason, 0);
-      this.logger.warn(
-        { event: 'service_unavailable', reason, suppressed: suppressedCount },
-        `Returned 503 to ${suppressedCount} more requests within a second (${reason}).`,
-      );
+      const message = `Returned 503 to ${suppressedCount} more requests within a second (${reason}).`;
+      logEvent(this.logger, 'service_unavailable', message, { reason, suppressed: suppressedCount });
     }, LOG_INTERVAL_MS).unref();
   }
 }
