@@ -17,10 +17,10 @@ end
 `;
 
 /**
- * Reads the fields of a hash. A key of another type is deleted, and an invalid number is read as 0, so that bad data affects no other key
- * of the call.
+ * Functions for hashes. A key of another type is deleted, and an invalid number is read as 0, so that bad data affects no other key of
+ * the call.
  */
-const READ = `
+const HASHES = `
 local function read(key, ...)
   local values = redis.pcall('HMGET', key, ...)
   if values.err then
@@ -35,6 +35,11 @@ end
 local function parse(value)
   local number = value and tonumber(value)
   return number and number >= 0 and number < 1e13 and number % 1 == 0 and number or 0
+end
+
+-- Keeps a key a little longer than its contents, so that only their own times decide.
+local function expire(key, at)
+  redis.call('PEXPIRE', key, at - now + 1000)
 end
 `;
 
@@ -56,7 +61,7 @@ const WINDOW_ENDS = WINDOWS.map(({ lengthMs, opens }) =>
  * Returns now; then for each API key: the number of admitted requests, the number of following requests that are rejected,
  * the end of the ban that rejects the rest (or 0), and the end and usage of each window.
  */
-export const CONSUME = createScript(`${NOW}${READ}
+export const CONSUME = createScript(`${NOW}${HASHES}
 local fields, newEnds = {${WINDOW_FIELDS}}, {${WINDOW_ENDS}}
 local values, reply, changes = cjson.decode(ARGV[3]), {now}, {}
 
@@ -112,7 +117,7 @@ local function consume(windowsKey, banKey, first)
     end
     redis.call('HSET', windowsKey, unpack(changes, 1, count))
     if opens then
-      redis.call('PEXPIRE', windowsKey, expiresAt - now)
+      expire(windowsKey, expiresAt)
     end
   end
   if admitted == requests then
@@ -152,7 +157,7 @@ local function consume(windowsKey, banKey, first)
   end
   redis.call('HSET', banKey, 'rejections', rejections, 'rejectionsUntil', rejectionsUntil, 'bans', bans, 'bannedUntil', bannedUntil,
     'unbans', math.max(unbans, unbansBefore), 'exhaustedUntil', exhaustedUntil, 'firstRejectedAt', firstRejectedAt)
-  redis.call('PEXPIRE', banKey, math.max(exhaustedUntil, rejectionsUntil, bannedUntil + rules.memoryMs) - now)
+  expire(banKey, math.max(exhaustedUntil, rejectionsUntil, bannedUntil + rules.memoryMs))
   return finish(admitted, rejected, isBan and bannedUntil or 0, windows)
 end
 
@@ -166,7 +171,7 @@ return reply
  * Counts or rejects a request in one window. A usage above the limit marks a window that the first rejection has blocked.
  * KEYS: the window. ARGV: now, limit, length and block duration in ms. Returns now, 1 if admitted, the end and usage of the window.
  */
-export const COUNT = createScript(`${NOW}${READ}
+export const COUNT = createScript(`${NOW}${HASHES}
 local limit, ttl, blockDuration = tonumber(ARGV[2]), tonumber(ARGV[3]), tonumber(ARGV[4])
 local window = read(KEYS[1], 'endsAt', 'used')
 local endsAt, used = parse(window[1]), parse(window[2])
@@ -180,13 +185,13 @@ end
 if isAdmitted or isBlock then
   used = used + 1
   redis.call('HSET', KEYS[1], 'endsAt', endsAt, 'used', used)
-  redis.call('PEXPIRE', KEYS[1], endsAt - now)
+  expire(KEYS[1], endsAt)
 end
 return {now, isAdmitted and 1 or 0, endsAt, used}
 `);
 
 /** Takes back a request that COUNT admitted, unless its window is over. KEYS: the window. ARGV: now, the end of the window. */
-export const UNDO_COUNT = createScript(`${NOW}${READ}
+export const UNDO_COUNT = createScript(`${NOW}${HASHES}
 local window = read(KEYS[1], 'endsAt', 'used')
 if parse(window[1]) == tonumber(ARGV[2]) and parse(window[2]) > 0 then
   redis.call('HSET', KEYS[1], 'used', parse(window[2]) - 1)
