@@ -392,7 +392,9 @@ const ui = SwaggerUIBundle({
   },
 });
 
-/** Names the fields and makes the scrolling tables reachable by keyboard, which Swagger UI does not do. */
+/**
+ * Names the fields and makes the scrolling areas reachable by keyboard, which Swagger UI does not do (its issues 10698, 10709 and 9582).
+ */
 new MutationObserver(() => {
   for (const field of document.querySelectorAll('.swagger-ui :is(select, textarea):not([aria-label])')) {
     const row = field.closest('[data-param-name]');
