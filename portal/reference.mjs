@@ -109,6 +109,11 @@ function formatJson({ content, contentType }) {
   return tokens.map(formatToken).join('');
 }
 
+/** Scrolls to an operation so that the header of the page does not cover it. */
+const visibleOperation = {
+  statePlugins: { layout: { wrapActions: { scrollToElement: () => (element) => element.scrollIntoView() } } },
+};
+
 /** Completes the list of operations with those of the selected document, and shortens what the guides explain. */
 const preparedDocument = {
   statePlugins: {
@@ -383,7 +388,7 @@ const ui = SwaggerUIBundle({
   showExtensions: true,
   validatorUrl: null,
   requestSnippetsEnabled: true,
-  plugins: [stabilityBadge, foldedHeaders, exactIntegers, preparedDocument, samples, keyDialog],
+  plugins: [stabilityBadge, foldedHeaders, exactIntegers, visibleOperation, preparedDocument, samples, keyDialog],
   onComplete: () => {
     const stored = sessionStorage.getItem(STORED_KEYS) ?? localStorage.getItem(STORED_KEYS);
     if (stored !== null) {

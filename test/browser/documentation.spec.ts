@@ -350,7 +350,8 @@ describe('The documentation in a browser', () => {
     const operation = page.locator('#operations-pets-getPet.opblock-deprecated');
     await operation.getByText('Warning: Deprecated').waitFor();
     expect(await operation.innerText()).toContain('x-deprecated-sunset');
-    const isInView = `document.querySelector('#operations-pets-getPet').getBoundingClientRect().top < innerHeight`;
+    const isInView = `(({ top }) => top < innerHeight && top >= document.querySelector('header').offsetHeight)(
+      document.querySelector('#operations-pets-getPet').getBoundingClientRect())`;
     await page.waitForFunction(isInView);
     expect(await page.locator('.opblock-deprecated').count()).toBe(1);
   });
