@@ -1,7 +1,8 @@
-import { spawn } from 'node:child_process';
+import { execFile, spawn } from 'node:child_process';
 import { readFile } from 'node:fs/promises';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { text } from 'node:stream/consumers';
+import { promisify } from 'node:util';
 
 const CLIENT = join(__dirname, '../../clients/typescript');
 
@@ -52,6 +53,15 @@ describe('npm run client:types', () => {
     const document = { ...REFERENCES, components: { ...REFERENCES.components, schemas } };
     const { errors } = await generate(JSON.stringify(document));
     expect(errors).toContain('replaceToy returns "id" both as int64 and as another type.');
+  });
+});
+
+describe('openapi-typescript', () => {
+  it('creates types with the option of the guide, in which fields with a default are optional', async () => {
+    const generator = join(dirname(require.resolve('openapi-typescript/package.json')), 'bin/cli.js');
+    const args = [generator, 'openapi.json', '--default-non-nullable=false'];
+    const { stdout } = await promisify(execFile)(process.execPath, args, { cwd: join(__dirname, '../..') });
+    expect(stdout).toMatch(/NewPet: \{[^}]+categoryId: number;[^}]+status\?: components/);
   });
 });
 
