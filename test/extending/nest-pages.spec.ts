@@ -11,6 +11,7 @@ import type { NestFastifyApplication } from '@nestjs/platform-fastify';
 import { WsAdapter } from '@nestjs/platform-ws';
 import type { OpenAPIObject } from '@nestjs/swagger';
 import { Test } from '@nestjs/testing';
+import { getOptionsToken } from '@nestjs/throttler';
 import { WebSocket } from 'ws';
 import { AppModule } from '../../src/app.module';
 import { configureApp } from '../../src/app.setup';
@@ -57,6 +58,9 @@ describe("What the pages of Nest's documentation show works in a fork:", () => {
       createHttpAdapter(settings),
       { logger: false, abortOnError: false },
     );
+    // As in rate-limiting.module.ts.
+    const { throttlers } = app.get<{ throttlers: object[] }>(getOptionsToken());
+    throttlers.push({ name: 'short', limit: Infinity, ttl: 1_000 }, { name: 'long', limit: Infinity, ttl: 60_000 });
     await app.register(cookie);
     await app.register(session, { secret: randomBytes(32).toString('hex'), cookie: { secure: false } });
     await app.register(compress, { threshold: 100, encodings: ['gzip'] });
@@ -569,6 +573,24 @@ describe("What the pages of Nest's documentation show works in a fork:", () => {
         expect(readRemaining(await get('/v1/cats/status', { authorization: `Bearer ${one.key}` }))).toBe(96);
         clock.advance(60_000);
         expect((await getThrottled(second)).status).toBe(200);
+      });
+
+      it('with several limits, counts a request in all of them and in the plan, or in none', async () => {
+        const { key: token } = await createKey(100);
+        const getRemaining = async () => {
+          const response = await get('/v1/throttled/several', { authorization: `Bearer ${token}` });
+          return [response.status, response.headers.get('ratelimit')?.replace(/;t=\d+/g, '')];
+        };
+        expect(await getRemaining()).toEqual([200, '"minute";r=99, "day";r=999, "short";r=1, "long";r=2']);
+        expect(await getRemaining()).toEqual([200, '"minute";r=98, "day";r=998, "short";r=0, "long";r=1']);
+        expect((await getRemaining())[0]).toBe(429);
+        clock.advance(1_000);
+        expect(await getRemaining()).toEqual([200, '"minute";r=97, "day";r=997, "short";r=1, "long";r=0']);
+        for (let request = 0; request < 3; request++) {
+          expect((await getRemaining())[0]).toBe(429);
+        }
+        clock.advance(59_000);
+        expect(await getRemaining()).toEqual([200, '"minute";r=99, "day";r=996, "short";r=1, "long";r=2']);
       });
 
       it('does not count requests that the plan rejects', async () => {

@@ -1,7 +1,12 @@
 import type { RateLimitDecision } from './rate-limiter';
 
+/** The name of a throttler without a name. */
+export const DEFAULT_THROTTLER = 'default';
+
 /** A fixed window of `@Throttle()`. Durations are in ms. */
 export interface ThrottleWindow {
+  /** The name of its throttler. */
+  readonly name: string;
   readonly limit: number;
   readonly ttl: number;
   /** How long the window stays closed from the first rejection on; until its end if this equals `ttl`. */
@@ -21,8 +26,8 @@ export interface Throttled {
  */
 export abstract class ThrottleStorage {
   /** @returns the decision, and what the guard of `@nestjs/throttler` would read: durations in seconds */
-  async increment(key: string, ttl: number, limit: number, blockDuration: number) {
-    const throttled = await this.consume(key, { limit, ttl, blockDuration });
+  async increment(key: string, ttl: number, limit: number, blockDuration: number, name = DEFAULT_THROTTLER) {
+    const throttled = await this.consume(key, { name, limit, ttl, blockDuration });
     const { remaining, resetAt, decidedAt, rejection } = throttled.decision;
     const isBlocked = rejection !== undefined;
     const timeToExpire = Math.ceil((resetAt - decidedAt) / 1_000);

@@ -6,6 +6,7 @@ import {
   WINDOWS,
 } from '../../shared/domain/allowance';
 import type { AccountWindows, NamedWindow, RateLimitDecision, Rejection, Window } from './rate-limiter';
+import { DEFAULT_THROTTLER, type ThrottleWindow } from './throttle-storage';
 
 /** Creates a value for each window. */
 export function mapWindows<T>(create: (definition: (typeof WINDOWS)[number]) => T): Record<WindowName, T> {
@@ -61,11 +62,11 @@ export function createAuthFailureDecision(window: Window, isRejected: boolean, n
 /** The decision for a request to an operation with a limit of its own. */
 export function createThrottledDecision(
   window: Window,
-  lengthMs: number,
+  { name, ttl: lengthMs }: ThrottleWindow,
   isRejected: boolean,
   now: number,
 ): RateLimitDecision {
-  const windows = [{ name: 'operation', lengthMs, ...window }];
+  const windows = [{ name: name === DEFAULT_THROTTLER ? 'operation' : name, lengthMs, ...window }];
   return createDecision(window, now, windows, isRejected ? 'rate_limit_exceeded' : undefined);
 }
 

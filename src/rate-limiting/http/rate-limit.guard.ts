@@ -15,20 +15,20 @@ import { getDeclaredVersions } from '../../shared/http/routing/api-versions';
 import { ApiErrors } from '../../shared/openapi/api-errors';
 import { THROTTLED_MESSAGE } from '../domain/rate-limit-errors';
 import { type RateLimitDecision, RateLimiter } from '../domain/rate-limiter';
-import { type Throttled, ThrottleStorage } from '../domain/throttle-storage';
+import { DEFAULT_THROTTLER, type Throttled, ThrottleStorage } from '../domain/throttle-storage';
 import { applyRateLimitDecision } from './rate-limit-headers';
-
-/** The name of a throttler without a name. */
-const DEFAULT_THROTTLER = 'default';
 
 /**
  * Enforces the limits of each account's plan with one call to the RateLimiter, for all windows and the ban of the key, and on top of them
  * those of `@Throttle()`, which apply to each account too. `@SkipThrottle()` skips both. A request that one of them rejects costs
- * nothing in the other: the window of `@Throttle()` comes first, and gets the request back if the plan rejects it.
+ * nothing in the others: the windows of `@Throttle()` come first, and get the request back if a later one or the plan rejects it.
  */
 @Injectable()
 @ApiErrors(...WINDOWS.map(({ error }) => error), 'key_temporarily_banned')
 export class RateLimitGuard extends ThrottlerGuard {
+  /** What the windows of `@Throttle()` have admitted so far. */
+  private readonly admitted = new WeakMap<FastifyRequest, readonly Throttled[]>();
+
   constructor(
     @InjectThrottlerOptions() options: ThrottlerModuleOptions,
     @InjectThrottlerStorage() private readonly storage: ThrottleStorage,
@@ -41,9 +41,11 @@ export class RateLimitGuard extends ThrottlerGuard {
   /** @throws Error when no throttler would count requests against the plan */
   override async onModuleInit(): Promise<void> {
     await super.onModuleInit();
-    if (!this.throttlers.some(({ name }) => name === DEFAULT_THROTTLER)) {
+    const plan = this.throttlers.find(({ name }) => name === DEFAULT_THROTTLER);
+    if (plan === undefined) {
       throw new Error(`One throttler must be named "${DEFAULT_THROTTLER}": with it, the plans of accounts apply.`);
     }
+    this.throttlers = [...this.throttlers.filter((throttler) => throttler !== plan), plan];
   }
 
   protected override shouldSkip(context: ExecutionContext): Promise<boolean> {
@@ -61,34 +63,49 @@ export class RateLimitGuard extends ThrottlerGuard {
   }
 
   protected override async handleRequest(request: ThrottlerRequest): Promise<boolean> {
-    const { context, throttler, limit } = request;
-    const http = context.switchToHttp();
-    const reply = http.getResponse<FastifyReply>();
-    const throttled = limit === Infinity ? undefined : await this.consumeThrottle(request);
-    if (throttled?.decision.rejection !== undefined) {
-      applyRateLimitDecision(reply, throttled.decision, THROTTLED_MESSAGE);
-    }
-    // If there are several throttlers, the plan counts a request once.
-    if (throttler.name === DEFAULT_THROTTLER) {
-      const decision = await this.limiter.consume(requirePrincipal(http.getRequest<FastifyRequest>()));
+    const http = request.context.switchToHttp();
+    const [httpRequest, reply] = [http.getRequest<FastifyRequest>(), http.getResponse<FastifyReply>()];
+    const admitted = request.limit === Infinity ? this.admitted.get(httpRequest) : await this.throttle(request);
+    // The plan counts a request once, after all windows of `@Throttle()`.
+    if (request.throttler.name === DEFAULT_THROTTLER) {
+      const decision = await this.limiter.consume(requirePrincipal(httpRequest));
       if (decision.rejection !== undefined) {
-        await throttled?.undo();
+        await undo(admitted);
       }
-      applyRateLimitDecision(reply, throttled === undefined ? decision : combine(decision, throttled.decision));
+      applyRateLimitDecision(reply, admitted?.reduce(combine, decision) ?? decision);
     }
     return true;
+  }
+
+  /** Counts the request in a window of `@Throttle()`. @returns what these windows have admitted */
+  private async throttle(request: ThrottlerRequest): Promise<readonly Throttled[]> {
+    const http = request.context.switchToHttp();
+    const httpRequest = http.getRequest<FastifyRequest>();
+    const before = this.admitted.get(httpRequest) ?? [];
+    const throttled = await this.consumeThrottle(request);
+    if (throttled.decision.rejection !== undefined) {
+      await undo(before);
+      applyRateLimitDecision(http.getResponse<FastifyReply>(), throttled.decision, THROTTLED_MESSAGE);
+    }
+    const admitted = [...before, throttled];
+    this.admitted.set(httpRequest, admitted);
+    return admitted;
   }
 
   private async consumeThrottle(request: ThrottlerRequest): Promise<Throttled> {
     const { context, limit, ttl, blockDuration, throttler, getTracker, generateKey } = request;
     const tracker = await getTracker(context.switchToHttp().getRequest<FastifyRequest>(), context);
-    const key = generateKey(context, tracker, throttler.name ?? DEFAULT_THROTTLER);
-    return this.storage.increment(key, ttl, limit, blockDuration);
+    const name = throttler.name ?? DEFAULT_THROTTLER;
+    return this.storage.increment(generateKey(context, tracker, name), ttl, limit, blockDuration, name);
   }
 }
 
-/** Returns the decision of the plan, with the limit of the operation as one more window, which is shown if it has fewer requests left. */
-function combine(plan: RateLimitDecision, operation: RateLimitDecision): RateLimitDecision {
-  const shown = operation.remaining < plan.remaining ? operation : plan;
-  return { ...shown, windows: [...plan.windows, ...operation.windows] };
+async function undo(admitted: readonly Throttled[] = []): Promise<void> {
+  await Promise.all(admitted.map(async (throttled) => throttled.undo()));
+}
+
+/** Adds the limit of the operation to a decision, as one more window, which is shown if it has fewer requests left. */
+function combine(decision: RateLimitDecision, { decision: operation }: Throttled): RateLimitDecision {
+  const shown = operation.remaining < decision.remaining ? operation : decision;
+  return { ...shown, windows: [...decision.windows, ...operation.windows] };
 }

@@ -13,7 +13,8 @@ export class MemoryThrottleStorage extends ThrottleStorage {
     super();
   }
 
-  consume(key: string, { limit, ttl, blockDuration }: ThrottleWindow): Promise<Throttled> {
+  consume(key: string, throttle: ThrottleWindow): Promise<Throttled> {
+    const { limit, ttl, blockDuration } = throttle;
     const [now, monotonicNow] = [this.clock.now(), this.clock.monotonic()];
     const window = this.windows.get(key, monotonicNow) ?? { used: 0, expiresAt: monotonicNow + ttl };
     const isAdmitted = window.used < limit;
@@ -26,7 +27,7 @@ export class MemoryThrottleStorage extends ThrottleStorage {
     }
     this.windows.set(key, window, monotonicNow);
     const endsAt = now + window.expiresAt - monotonicNow;
-    const decision = createThrottledDecision({ limit, used: window.used, endsAt }, ttl, !isAdmitted, now);
+    const decision = createThrottledDecision({ limit, used: window.used, endsAt }, throttle, !isAdmitted, now);
     return Promise.resolve({ decision, undo: () => void window.used-- });
   }
 

@@ -20,7 +20,7 @@ export class RedisThrottleStorage extends ThrottleStorage {
     const { now, isAdmitted, window: counted } = result;
     const known = this.memory.store(key, counted.used, counted.endsAt - now);
     return {
-      decision: createThrottledDecision(counted, window.ttl, !isAdmitted, now),
+      decision: createThrottledDecision(counted, window, !isAdmitted, now),
       undo: async () => {
         known.used--;
         await this.limiter.callStore(key, (store) => store.undoThrottle(key, counted.endsAt));

@@ -243,7 +243,7 @@ export class RedisUsageStore {
     return `${this.keyPrefix}{${tag}}`;
   }
 
-  private async count(key: string, { limit, ttl, blockDuration }: ThrottleWindow): Promise<CountResult> {
+  private async count(key: string, { limit, ttl, blockDuration }: Omit<ThrottleWindow, 'name'>): Promise<CountResult> {
     const values = [limit, Math.ceil(ttl), Math.ceil(blockDuration)];
     const [now, admitted, endsAt, used] = (await this.runScript(COUNT, [key], values)) as [
       number,

@@ -85,6 +85,12 @@ class ThrottledController {
     return [];
   }
 
+  @Get('several')
+  @Throttle({ short: { limit: 2, ttl: 1_000 }, long: { limit: 3, ttl: 60_000 } })
+  severalLimits(): [] {
+    return [];
+  }
+
   @Get('skipped')
   @SkipThrottle()
   skipped(): [] {
