@@ -44,7 +44,9 @@ describe('The service', () => {
   });
 
   it('requires no scope that no module brings', () => {
-    const required = discoverRoutes(service.app).flatMap(({ handler }) => getDeclaredScope(handler) ?? []);
+    const required = discoverRoutes(service.app).flatMap(
+      ({ handler, controller }) => getDeclaredScope(handler, controller) ?? [],
+    );
     expect(required).toContain('write');
     expect(required.filter((scope) => !SCOPES.includes(scope))).toEqual([]);
   });

@@ -24,6 +24,7 @@ import { OrderDto } from './order.dto';
 
 @ApiGroup('orders', "The account's orders for animals.")
 @Controller({ path: 'store/orders', version: '1' })
+@RequireScope('orders:read')
 export class OrdersController {
   constructor(
     private readonly orders: OrdersService,
@@ -32,7 +33,6 @@ export class OrdersController {
 
   @Get()
   @Stability('experimental')
-  @RequireScope('orders:read')
   @ApiOperation({
     summary: 'List orders',
     description:
@@ -92,7 +92,6 @@ export class OrdersController {
 
   @Get(':orderId')
   @Stability('experimental')
-  @RequireScope('orders:read')
   @ApiOperation({
     summary: 'Get an order',
     description: "Returns one of the account's orders by its `id`.",

@@ -4,18 +4,22 @@ import type { FastifyRequest } from 'fastify';
 const REQUIRED_SCOPE_METADATA = 'api:required-scope';
 
 /**
- * Declares the scope that an API key needs for an operation: one that its module brings. Without it, GET and HEAD need `read`, and other
- * methods need `write`.
+ * Declares the scope that an API key needs for an operation, or for all operations of a controller: one that its module brings. Without
+ * it, GET and HEAD need `read`, and other methods need `write`.
  */
 export function RequireScope(scope: string): CustomDecorator {
   return SetMetadata(REQUIRED_SCOPE_METADATA, scope);
 }
 
-export function getDeclaredScope(handler: object): string | undefined {
-  return Reflect.getMetadata(REQUIRED_SCOPE_METADATA, handler) as string | undefined;
+export function getDeclaredScope(handler: object, controller: object): string | undefined {
+  const [own, inherited] = [handler, controller].map(
+    (target) => Reflect.getMetadata(REQUIRED_SCOPE_METADATA, target) as string | undefined,
+  );
+  return own ?? inherited;
 }
 
 export function getRequiredScope(context: ExecutionContext): string {
   const { method } = context.switchToHttp().getRequest<FastifyRequest>();
-  return getDeclaredScope(context.getHandler()) ?? (method === 'GET' || method === 'HEAD' ? 'read' : 'write');
+  const declared = getDeclaredScope(context.getHandler(), context.getClass());
+  return declared ?? (method === 'GET' || method === 'HEAD' ? 'read' : 'write');
 }
