@@ -2,7 +2,7 @@ import type { ArgumentMetadata, Type } from '@nestjs/common';
 import { DocumentBuilder, getSchemaPath, type SchemaObject, SwaggerModule } from '@nestjs/swagger';
 import { plainToInstance } from 'class-transformer';
 import { getMetadataStorage } from 'class-validator';
-import { ONE_OF } from '../../src/shared/http/validation/at-least-one-of.decorator';
+import { ONE_OF } from '../../src/shared/http/validation/at-least-one-field.decorator';
 import { RequestValidationPipe } from '../../src/shared/http/validation/request-validation.pipe';
 import { type Operation, OPERATIONS } from '../support/operations';
 import { TestService } from '../support/service';

@@ -21,7 +21,7 @@ import { declareSettings, Settings } from '../../src/config/settings';
 import { addLogFields, ObservabilityModule } from '../../src/observability';
 import { PageQueryDto } from '../../src/shared/http/pagination/page-query.dto';
 import { decodePageCursor, serializeFilters, setNextLink } from '../../src/shared/http/pagination/pagination';
-import { AtLeastOneOf } from '../../src/shared/http/validation/at-least-one-of.decorator';
+import { AtLeastOneField } from '../../src/shared/http/validation/at-least-one-field.decorator';
 import { IsDateTime } from '../../src/shared/http/validation/is-date-time.decorator';
 import { IsInt64 } from '../../src/shared/http/validation/is-int64.decorator';
 import { IsText } from '../../src/shared/http/validation/is-text.decorator';
@@ -73,7 +73,7 @@ class CreateVisitDto {
   readonly note?: string;
 }
 
-@AtLeastOneOf(['endsAt', 'note'], { name: 'VisitChange', description: 'What to change.' })
+@AtLeastOneField({ name: 'VisitChange', description: 'What to change.' })
 class ChangeVisitDto {
   @ApiPropertyOptional({ description: 'When the visit ends (RFC 3339).', example: '2026-12-24T11:00:00Z' })
   @IsUndefinable()
