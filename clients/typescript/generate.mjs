@@ -4,7 +4,7 @@ import { text } from 'node:stream/consumers';
 import openapiTypescript, { astToString } from 'openapi-typescript';
 import ts from 'typescript';
 
-const METHODS = ['get', 'post', 'put', 'patch', 'delete'];
+const METHODS = ['get', 'post', 'put', 'patch', 'delete', 'head', 'options'];
 
 const source = await text(stdin);
 const document = JSON.parse(source);

@@ -42,6 +42,9 @@ import { addExamples, shareComponents } from './components';
 import { createOperationIds, type Handler, hideOtherRoutes, markHandlers, takeHandler } from './handlers';
 import { addSecurity, API_KEY_SCHEME } from './security';
 
+/** Any text that a URL can have. */
+const PATH_SCHEMA: SchemaObject = { type: 'string', maxLength: 8_000, pattern: '.*' };
+
 const KEY_DESCRIPTION = `An API key issued by the operator: \`${LIVE_KEY_PREFIX}…\` in production, \`${TEST_KEY_PREFIX}…\` elsewhere.`;
 
 /** Returns the description of the API. Its sections link to the guides if they are served. */
@@ -129,7 +132,7 @@ export function createOpenApiDocument(app: INestApplication, settings: Settings,
   document.paths = Object.fromEntries(
     Object.entries(document.paths)
       .filter(([path]) => path.startsWith(`${prefix}/`))
-      .map(([path, item]) => [path.slice(prefix.length), item]),
+      .map(([path, item]) => [path.slice(prefix.length), completePath(path, item)]),
   );
   const { code } = (schemas.Error as SchemaObject).properties as Record<'code', SchemaObject>;
   code.examples = [...catalog.codes];
@@ -152,6 +155,22 @@ export function createOpenApiDocument(app: INestApplication, settings: Settings,
   );
   shareComponents(document, operations);
   return document;
+}
+
+/** Leaves out SEARCH, which `@All()` adds and OpenAPI 3.1 lacks, and declares parameters of the path that no handler declares: wildcards. */
+function completePath(path: string, item: object): object {
+  const known = Object.entries<OperationObject>({ ...item }).filter(([method]) => method !== 'search');
+  for (const [, operation] of known) {
+    const parameters = operation.parameters ?? [];
+    const declared = parameters.flatMap((it) => ('in' in it && it.in === 'path' ? it.name : []));
+    const names = [...path.matchAll(/\{(\w+)\}/g)].map(([, name = '']) => name);
+    const missing = names.filter((name) => !declared.includes(name));
+    operation.parameters = [
+      ...parameters,
+      ...missing.map((name) => ({ name, in: 'path' as const, required: true, schema: PATH_SCHEMA })),
+    ];
+  }
+  return Object.fromEntries(known);
 }
 
 /** Lists the groups of controllers, each name once. */

@@ -622,8 +622,16 @@ describe("What the pages of Nest's documentation show works in a fork:", () => {
       expect(Object.keys(paths['/cats/any'] ?? {})).toEqual(expect.arrayContaining(['get', 'post', 'patch']));
       expect(paths['/cats/any']?.get?.responses).toHaveProperty('401');
       expect(paths['/cats/any']?.options?.responses).toHaveProperty('401');
+      expect(paths['/cats/any']).not.toHaveProperty('search');
       expect(paths['/toys']?.post).toMatchObject({ operationId: 'addToy', summary: 'Add a toy' });
       expect(paths['/toys']?.post?.responses).toHaveProperty('401');
+    });
+
+    it('declares the parameter of a wildcard', async () => {
+      const [path = '', item] = Object.entries((await readDocument()).paths).find(([it]) => it.includes('wild')) ?? [];
+      const [, name] = /^\/cats\/wild\/\{(\w+)\}$/.exec(path) ?? [];
+      expect(item?.get?.parameters).toContainEqual(expect.objectContaining({ name, in: 'path', required: true }));
+      expect((await get('/v1/cats/wild/any/path')).text).toBe('wild');
     });
 
     it('has operation IDs that occur once', async () => {

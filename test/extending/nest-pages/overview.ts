@@ -174,6 +174,11 @@ class CatsController {
     return { count: cats.length, areDtos: cats.every((cat) => cat instanceof CreateCatDto) };
   }
 
+  @Get('wild/*')
+  findWild(): string {
+    return 'wild';
+  }
+
   @All('any')
   any(@Req() { method }: FastifyRequest): { method: string } {
     return { method };
