@@ -176,7 +176,7 @@ describe('A table', () => {
     ['select: false', { type: 'text', select: false }],
     ['deleteDate', { type: 'timestamptz', deleteDate: true }],
     ['version', { type: 'integer', version: true }],
-  ])('refuses %s, which only TypeORM supports, at the start', (feature, note) => {
+  ])('refuses %s of a column, which only TypeORM supports, at the start', (feature, note) => {
     const schema = new EntitySchema<Visit>({
       ...VisitSchema.options,
       columns: { ...VisitSchema.options.columns, note },
@@ -184,5 +184,13 @@ describe('A table', () => {
     expect(() => new TableStatements(schema)).toThrow(
       `Tables do not support ${feature} of Visit.note: use TypeORM for this table.`,
     );
+  });
+
+  it.each<[string, object]>([
+    ['orderBy', { orderBy: { day: 'ASC' } }],
+    ['the eager relation order', { relations: { order: { type: 'many-to-one', target: 'Order', eager: true } } }],
+  ])('refuses %s of a schema, at the start', (feature, options) => {
+    const schema = new EntitySchema<Visit>({ ...VisitSchema.options, ...options });
+    expect(() => new TableStatements(schema)).toThrow(`Tables do not support ${feature} of Visit: use TypeORM`);
   });
 });

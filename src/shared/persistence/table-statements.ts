@@ -33,7 +33,12 @@ export class TableStatements<Entity> {
 
   /** @throws Error when the schema has a feature that only TypeORM has */
   constructor(private readonly schema: EntitySchema<Entity>) {
-    const { target, tableName, schema: tableSchema = [], name, columns } = schema.options;
+    const { target, tableName, schema: tableSchema = [], name, columns, relations = {}, orderBy } = schema.options;
+    const eager = Object.entries<{ readonly eager?: boolean } | undefined>(relations).find(([, it]) => it?.eager);
+    const unsupported = orderBy === undefined ? eager && `the eager relation ${eager[0]}` : 'orderBy';
+    if (unsupported !== undefined) {
+      throw new Error(`Tables do not support ${unsupported} of ${name}: use TypeORM for this table.`);
+    }
     this.name = new DefaultNamingStrategy().tableName(target?.name ?? name, tableName);
     this.table = [tableSchema, this.name].flat().map(quote).join('.');
     this.columns = Object.entries<EntitySchemaColumnOptions | undefined>(columns).flatMap(([property, options]) =>
