@@ -129,7 +129,13 @@ export class Conformance {
     if (status === 204) {
       return text === '' ? [] : ['a 204 has a body'];
     }
-    return this.findSchemaProblems('the response', schema, JSON.parse(text));
+    let body: unknown;
+    try {
+      body = JSON.parse(text);
+    } catch {
+      return [`the response is not JSON: ${text.slice(0, 100)}`];
+    }
+    return this.findSchemaProblems('the response', schema, body);
   }
 
   /** Parses a value that was sent as text. */
