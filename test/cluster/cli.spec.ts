@@ -1,3 +1,6 @@
+import { execFile } from 'node:child_process';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
 import { Client } from 'pg';
 import { eventually } from '../cluster/support/replica';
 import { Server } from '../cluster/support/servers';
@@ -68,21 +71,36 @@ describe('The petstore program', () => {
     expect(stderr).not.toContain('secret');
   });
 
-  it('reports that the database is busy, and why, while a table is locked', async () => {
-    const postgres = await Server.startPostgres();
-    const settings = { APP_ENV: 'production', DATABASE_URL: postgres.url };
-    expect((await runPetstore(['migrate'], settings)).code).toBe(0);
-    const client = new Client(postgres.url);
-    await client.connect();
-    await client.query('BEGIN; LOCK TABLE accounts IN ACCESS EXCLUSIVE MODE');
-    const { code, stderr } = await runPetstore(['accounts', 'list'], settings);
-    await client.end();
-    await postgres.remove();
-    expect([code, stderr]).toEqual([
-      1,
-      expect.stringMatching(
-        /^error: The database is busy or unreachable: canceling statement due to lock timeout\. .+\n$/,
-      ),
-    ]);
+  describe('on a server', () => {
+    let postgres: Server;
+    let settings: Record<string, string>;
+
+    beforeAll(async () => {
+      postgres = await Server.startPostgres();
+      settings = { APP_ENV: 'production', DATABASE_URL: postgres.url };
+      expect((await runPetstore(['migrate'], settings)).code).toBe(0);
+    });
+    afterAll(() => postgres.remove());
+
+    it('reports that the database is busy, and why, while a table is locked', async () => {
+      const client = new Client(postgres.url);
+      await client.connect();
+      await client.query('BEGIN; LOCK TABLE accounts IN ACCESS EXCLUSIVE MODE');
+      const { code, stderr } = await runPetstore(['accounts', 'list'], settings);
+      await client.end();
+      expect([code, stderr]).toEqual([
+        1,
+        expect.stringMatching(
+          /^error: The database is busy or unreachable: canceling statement due to lock timeout\. .+\n$/,
+        ),
+      ]);
+    });
+
+    it('has migrations that the command line of TypeORM shows', async () => {
+      const args = ['scripts/typeorm.mjs', '--dataSource', 'dist/ormconfig.js', 'migration:show'];
+      const options = { cwd: join(__dirname, '../..'), env: { DATABASE_URL: postgres.url } };
+      const { stdout } = await promisify(execFile)(process.execPath, args, options);
+      expect(stdout).toMatch(/^(\[X\] \d+ \w+\n)+$/);
+    });
   });
 });
