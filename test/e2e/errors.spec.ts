@@ -26,6 +26,17 @@ describe('Errors', () => {
     expect([response.status, getCode(response)]).toEqual([404, 'route_not_found']);
   });
 
+  it.each(['/v1#', '/v1/#', '/v1/pets#', '/v1/pets/#', '/v1/pets/1#x', '/v1/pets?limit=1#x', '/%76%31/pets/#'])(
+    '400 malformed_url: %s has a fragment, which is no way around the API key',
+    async (path) => {
+      const send = (authorization: string) =>
+        service.sendRaw(`GET ${path} HTTP/1.1\r\nHost: x\r\nConnection: close\r\n${authorization}\r\n`);
+      expect(await send('')).toMatch(/^HTTP\/1\.1 401 [^]+"code":"missing_api_key"/);
+      const rejected = await send(`Authorization: Bearer ${key}\r\n`);
+      expect(rejected).toMatch(/^HTTP\/1\.1 400 [^]+x-ratelimit-limit: 100000\r\n[^]+"code":"malformed_url"/i);
+    },
+  );
+
   it.each(['/v2/pets', '/pets', '/v1x', '/favicon.ico'])(
     '404 route_not_found: nothing has the path %s',
     async (path) => {

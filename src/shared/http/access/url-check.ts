@@ -12,7 +12,7 @@ const HOST = /^([\w.~!$&'()*+,;=%-]+|\[[\da-f:.]+\])(:\d*)?$/i;
 
 /** Returns the version in a URL, in origin form, such as `1` for `/v1` and everything below it; undefined if the API has no such version. */
 export function findApiVersion(url: string, { apiVersions }: Pick<FastifyInstance, 'apiVersions'>): string | undefined {
-  const version = /^\/v([^/?]+)/.exec(url)?.[1];
+  const version = /^\/v([^/?#]+)/.exec(url)?.[1];
   return version !== undefined && apiVersions.has(version) ? version : undefined;
 }
 
@@ -64,6 +64,10 @@ function findPathError(url: string, root: string): PetStoreError | undefined {
 function findUrlError(url: string): PetStoreError | undefined {
   if (url.length > MAX_URL_LENGTH) {
     return new PetStoreError('uri_too_long', `The URL must be at most ${MAX_URL_LENGTH} characters long.`);
+  }
+  // RFC 9112 section 3.2: no request has a fragment. The router would end the path there.
+  if (url.includes('#')) {
+    return new PetStoreError('malformed_url', 'The URL contains #. Percent-encode it as %23.');
   }
   if (url.includes('%')) {
     try {
