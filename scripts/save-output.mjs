@@ -8,7 +8,8 @@ const { status, stdout } = spawnSync(process.execPath, args, {
   stdio: ['inherit', 'pipe', 'inherit'],
   maxBuffer: Infinity,
 });
-if (status === 0) {
+const isComplete = status === 0 && stdout.length > 0;
+if (isComplete) {
   writeFileSync(file, stdout);
 }
-process.exitCode = status ?? 1;
+process.exitCode = isComplete ? 0 : 1;

@@ -2,6 +2,10 @@ const { strings } = require('@angular-devkit/core');
 const pluralize = require('pluralize');
 
 const MAX_LENGTH = 30;
+/** Variables of the templates. */
+const USED_VARIABLES = ['account', 'body', 'changes', 'id', 'name', 'note', 'page', 'query', 'reply'];
+/** Words of SQL, and the table of TypeORM. */
+const USED_TABLES = ['migrations', 'overlaps', 'references'];
 
 /** Derives all forms of a name in which the templates use it, such as those of medical-records. */
 function createNames(name) {
@@ -45,15 +49,16 @@ function findProblem({ name, singular, variable, Class, table }, { directories, 
     return 'this module exists';
   }
   const declaration = new RegExp(`(\\b(class|interface|type)|[{,])\\s+(type )?${Class}\\b|CREATE TABLE ${table}\\b`);
-  if (Class in globalThis || isReservedWord(variable) || sources.some((source) => declaration.test(source))) {
-    return `its code would use ${variable} and ${Class}, of which one is in use`;
+  const isUsed = Class in globalThis || USED_VARIABLES.includes(variable) || USED_TABLES.includes(table);
+  if (isUsed || isReservedWord(variable) || sources.some((source) => declaration.test(source))) {
+    return `its code would use ${variable}, ${Class} and the table ${table}, of which one is in use`;
   }
   return undefined;
 }
 
 function isReservedWord(variable) {
   try {
-    return !new Function(`'use strict'; const ${variable} = 0;`);
+    return !new Function(`'use strict'; return async () => { const ${variable} = 0; };`);
   } catch {
     return true;
   }

@@ -19,10 +19,14 @@ describe('npm run generate module', () => {
 
   it.each([
     ['pets', 'this module exists'],
-    ['accounts', 'its code would use account and Account, of which one is in use'],
-    ['pages', 'its code would use page and Page, of which one is in use'],
-    ['errors', 'its code would use error and Error, of which one is in use'],
-    ['classes', 'its code would use class and Class, of which one is in use'],
+    ['accounts', 'its code would use account, Account and the table accounts, of which one is in use'],
+    ['pages', 'its code would use page, Page and the table pages, of which one is in use'],
+    ['notes', 'its code would use note, Note and the table notes, of which one is in use'],
+    ['references', 'its code would use reference, Reference and the table references, of which one is in use'],
+    ['migrations', 'its code would use migration, Migration and the table migrations, of which one is in use'],
+    ['awaits', 'its code would use await, Await and the table awaits, of which one is in use'],
+    ['errors', 'its code would use error, Error and the table errors, of which one is in use'],
+    ['classes', 'its code would use class, Class and the table classes, of which one is in use'],
     ['vaccination', 'use a plural, such as vaccinations'],
     ['news', 'use a plural, such as vaccinations'],
     ['MedicalRecords', 'use lower-case words with hyphens, such as medical-records'],
