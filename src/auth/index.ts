@@ -31,7 +31,7 @@ export { NotFoundError } from './domain/not-found-error';
 export { getApiKeyPrefix, redactSecrets } from './api-key-secret';
 export { ApiKeyGuard } from './http/api-key.guard';
 export { AuthStrategies, getAuthStrategies } from './http/auth-strategies.decorator';
-export { API_KEY_STRATEGY } from './http/bearer.strategy';
+export { API_KEY_STRATEGY, parseBearerToken } from './http/bearer.strategy';
 export { KnownScopes, ScopeGuard } from './http/scope.guard';
 export { type IssuedKey, KeysService } from './keys.service';
 

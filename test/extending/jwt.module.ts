@@ -1,13 +1,28 @@
 import { Controller, Get, Injectable, Module, Post } from '@nestjs/common';
 import { PassportStrategy } from '@nestjs/passport';
-import { passportJwtSecret } from 'jwks-rsa';
-import { ExtractJwt, Strategy } from 'passport-jwt';
-import { AccountsModule, AccountsService, AuthStrategies } from '../../src/auth';
+import type { FastifyRequest } from 'fastify';
+import { createRemoteJWKSet, decodeProtectedHeader } from 'jose';
+import { KeyObject } from 'node:crypto';
+import { type SecretOrKeyProvider, Strategy } from 'passport-jwt';
+import { AccountsModule, AccountsService, AuthStrategies, parseBearerToken } from '../../src/auth';
 import type { Principal } from '../../src/shared/domain/principal';
 import { AccountId } from '../../src/shared/http/access/request-principal';
 
 interface Claims {
   readonly account_id?: unknown;
+  readonly exp?: unknown;
+}
+
+/** Reads the keys again at most twice a minute, also when clients send unknown key IDs. */
+function createKeyProvider(url: string): SecretOrKeyProvider {
+  const findKey = createRemoteJWKSet(new URL(url));
+  const readKey = async (token: string) =>
+    KeyObject.from(await findKey(decodeProtectedHeader(token))).export({ type: 'spki', format: 'pem' });
+  return (_request: unknown, token: string, done) => {
+    readKey(token).then((key) => {
+      done(null, key);
+    }, done);
+  };
 }
 
 /** Accepts the tokens that an identity provider signs with one of the keys at IDENTITY_PROVIDER_URL. */
@@ -16,16 +31,18 @@ export class JwtStrategy extends PassportStrategy(Strategy, 'jwt') {
   constructor(private readonly accounts: AccountsService) {
     const issuer = process.env.IDENTITY_PROVIDER_URL ?? '';
     super({
-      jwtFromRequest: ExtractJwt.fromAuthHeaderAsBearerToken(),
-      secretOrKeyProvider: passportJwtSecret({ jwksUri: `${issuer}/jwks.json`, cache: true, rateLimit: true }),
+      jwtFromRequest: ({ headers }: Pick<FastifyRequest, 'headers'>) => parseBearerToken(headers.authorization) ?? null,
+      secretOrKeyProvider: createKeyProvider(`${issuer}/jwks.json`),
       algorithms: ['RS256'],
       issuer,
       audience: 'petstore',
     });
   }
 
-  validate({ account_id: id }: Claims): Promise<Principal | undefined> | false {
-    return typeof id === 'string' && /^[1-9]\d{0,17}$/.test(id) && this.accounts.findPrincipal(BigInt(id), ['read']);
+  /** A token without an end would be valid for ever. */
+  validate({ account_id: id, exp }: Claims): Promise<Principal | undefined> | false {
+    const isValid = typeof id === 'string' && /^[1-9]\d{0,17}$/.test(id) && exp !== undefined;
+    return isValid && this.accounts.findPrincipal(BigInt(id), ['read']);
   }
 }
 

@@ -28,10 +28,14 @@ describe('Tokens of an identity provider, for the operations of a controller', (
   let accountId: bigint;
   let key: string;
   const lines: string[] = [];
+  let reads = 0;
 
   beforeAll(async () => {
     const jwks = { keys: [{ ...publicKey.export({ format: 'jwk' }), kid: 'one', use: 'sig', alg: 'RS256' }] };
-    provider = createServer((_, response) => response.end(JSON.stringify(jwks))).listen(0, '127.0.0.1');
+    provider = createServer((_, response) => {
+      reads++;
+      response.end(JSON.stringify(jwks));
+    }).listen(0, '127.0.0.1');
     await once(provider, 'listening');
     issuer = `http://127.0.0.1:${(provider.address() as AddressInfo).port}`;
     process.env.IDENTITY_PROVIDER_URL = issuer;
@@ -100,6 +104,17 @@ describe('Tokens of an identity provider, for the operations of a controller', (
 
   it.each<[string, () => string]>([
     ['has expired', () => createToken({}, { expiresIn: -1 })],
+    [
+      'never expires',
+      () =>
+        sign({ account_id: `${accountId}` }, privateKey, {
+          algorithm: 'RS256',
+          keyid: 'one',
+          issuer,
+          audience: 'petstore',
+        }),
+    ],
+    ['is followed by more', () => `${createToken()} x`],
     ['is for another audience', () => createToken({}, { audience: 'other' })],
     ['has another issuer', () => createToken({}, { issuer: 'https://other.example' })],
     ['is signed with another key', () => createToken({}, {}, other.privateKey)],
@@ -115,6 +130,15 @@ describe('Tokens of an identity provider, for the operations of a controller', (
     const { status, code, challenge, headers } = await call(create());
     expect([status, code, challenge]).toEqual([401, 'invalid_api_key', CHALLENGE]);
     expect(Number(headers['x-ratelimit-remaining'])).toBe(before - 1);
+  });
+
+  it('are accepted while a client invents IDs of keys, for which the keys are not read again each time', async () => {
+    for (let index = 0; index < 12; index++) {
+      const { status } = await call(createToken({}, { keyid: `x${index}` }, other.privateKey));
+      expect(status).toBe(401);
+    }
+    expect((await call(createToken())).status).toBe(200);
+    expect(reads).toBeLessThanOrEqual(2);
   });
 
   it.each<[string, () => string]>([
