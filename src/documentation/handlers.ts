@@ -68,19 +68,24 @@ export function hideOtherRoutes<T>(all: readonly Route[], shown: readonly Route[
 
 /**
  * Creates the operation IDs of a version: the name of the handler, after that of its controller if a controller before it has a handler of
- * the same name.
+ * the same name, and with a number if that controller has the same name too.
  */
 export function createOperationIds(
   ownVersion: string,
 ): (controller: string, method: string, version?: string) => string {
   const owners = new Map<string, string>();
+  const counts = new Map<string, number>();
   return (controller, method, version = `v${ownVersion}`) => {
     // A handler with several paths has several operations, such as `list[1]`.
     const name = method.replace(/\[(\d+)\]$/, '_$1');
     const owner = owners.get(name) ?? controller;
-    if (version === `v${ownVersion}`) {
-      owners.set(name, owner);
+    const id = owner === controller ? name : `${controller}_${name}`;
+    if (version !== `v${ownVersion}`) {
+      return id;
     }
-    return owner === controller ? name : `${controller}_${name}`;
+    owners.set(name, owner);
+    const count = (counts.get(id) ?? 0) + 1;
+    counts.set(id, count);
+    return count === 1 ? id : `${id}_${count}`;
   };
 }

@@ -575,6 +575,15 @@ describe("What the pages of Nest's documentation show works in a fork:", () => {
         expect((await getThrottled(second)).status).toBe(200);
       });
 
+      it('limits handlers of the same name in controllers of the same name separately', async () => {
+        const authorization = `Bearer ${(await createKey(100)).key}`;
+        const left = [];
+        for (const path of ['/v1/made-1', '/v1/made-1', '/v1/made-2']) {
+          left.push((await get(path, { authorization })).headers.get('x-ratelimit-remaining'));
+        }
+        expect(left).toEqual(['2', '1', '2']);
+      });
+
       it('with several limits, counts a request in all of them and in the plan, or in none', async () => {
         const { key: token } = await createKey(100);
         const getRemaining = async () => {
@@ -595,11 +604,12 @@ describe("What the pages of Nest's documentation show works in a fork:", () => {
 
       it('does not count requests that the plan rejects', async () => {
         const { id, key: token } = await createKey(2);
-        const statuses = [];
+        const responses = [];
         for (let request = 0; request < 4; request++) {
-          statuses.push((await getThrottled(token)).status);
+          responses.push(await getThrottled(token));
         }
-        expect(statuses).toEqual([200, 200, 429, 429]);
+        expect(responses.map(({ status }) => status)).toEqual([200, 200, 429, 429]);
+        expect(responses.at(-1)?.headers.get('ratelimit')).toMatch(/^"minute";r=0;.+"operation";r=1;/);
         await app.get(AccountsService).setPlan(id, 'business');
         clock.advance(1_000);
         expect([(await getThrottled(token)).status, (await getThrottled(token)).status]).toEqual([200, 429]);

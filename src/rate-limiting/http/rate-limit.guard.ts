@@ -11,7 +11,7 @@ import type { FastifyReply, FastifyRequest } from 'fastify';
 import { WINDOWS } from '../../shared/domain/allowance';
 import { requirePrincipal } from '../../shared/http/access/request-principal';
 import { isPublic } from '../../shared/http/access/public.decorator';
-import { getDeclaredVersions } from '../../shared/http/routing/api-versions';
+import { getDeclaredPaths, getDeclaredVersions } from '../../shared/http/routing/api-versions';
 import { ApiErrors } from '../../shared/openapi/api-errors';
 import { THROTTLED_MESSAGE } from '../domain/rate-limit-errors';
 import { type RateLimitDecision, RateLimiter } from '../domain/rate-limiter';
@@ -56,10 +56,11 @@ export class RateLimitGuard extends ThrottlerGuard {
     return Promise.resolve(`${requirePrincipal(request).accountId}`);
   }
 
-  /** Handlers of the same name in controllers of the same name have different counters if they have different versions. */
+  /** Handlers of the same name in controllers of the same name have different counters if they have different versions or paths. */
   protected override generateKey(context: ExecutionContext, suffix: string, name: string): string {
-    const versions = getDeclaredVersions({ controller: context.getClass(), handler: context.getHandler() });
-    return super.generateKey(context, `${versions.join()}-${suffix}`, name);
+    const [controller, handler] = [context.getClass(), context.getHandler()];
+    const place = [...getDeclaredVersions({ controller, handler }), ...getDeclaredPaths(controller)];
+    return super.generateKey(context, `${place.join()}-${suffix}`, name);
   }
 
   protected override async handleRequest(request: ThrottlerRequest): Promise<boolean> {
@@ -69,10 +70,8 @@ export class RateLimitGuard extends ThrottlerGuard {
     // The plan counts a request once, after all windows of `@Throttle()`.
     if (request.throttler.name === DEFAULT_THROTTLER) {
       const decision = await this.limiter.consume(requirePrincipal(httpRequest));
-      if (decision.rejection !== undefined) {
-        await undo(admitted);
-      }
-      applyRateLimitDecision(reply, admitted?.reduce(combine, decision) ?? decision);
+      const counted = decision.rejection === undefined ? admitted : await undo(admitted);
+      applyRateLimitDecision(reply, counted?.reduce(combine, decision) ?? decision);
     }
     return true;
   }
@@ -100,8 +99,15 @@ export class RateLimitGuard extends ThrottlerGuard {
   }
 }
 
-async function undo(admitted: readonly Throttled[] = []): Promise<void> {
-  await Promise.all(admitted.map(async (throttled) => throttled.undo()));
+/** @returns the windows as they are afterwards */
+function undo(admitted: readonly Throttled[] = []): Promise<Throttled[]> {
+  return Promise.all(
+    admitted.map(async (throttled) => {
+      await throttled.undo();
+      const windows = throttled.decision.windows.map((window) => ({ ...window, used: window.used - 1 }));
+      return { ...throttled, decision: { ...throttled.decision, windows } };
+    }),
+  );
 }
 
 /** Adds the limit of the operation to a decision, as one more window, which is shown if it has fewer requests left. */

@@ -98,6 +98,18 @@ class ThrottledController {
   }
 }
 
+function createController(path: string): Type<object> {
+  @Controller({ path, version: '1' })
+  class MadeController {
+    @Get()
+    @Throttle({ default: { limit: 3, ttl: 60_000 } })
+    listMade(): [] {
+      return [];
+    }
+  }
+  return MadeController;
+}
+
 // OpenAPI
 
 class ToyDto {
@@ -262,6 +274,8 @@ class RecipesController {
   controllers: [
     ProfileController,
     ThrottledController,
+    createController('made-1'),
+    createController('made-2'),
     ToysController,
     BallsController,
     BonesController,

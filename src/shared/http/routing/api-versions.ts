@@ -1,4 +1,4 @@
-import { type INestApplication, type Type, Version } from '@nestjs/common';
+import { Controller, type INestApplication, type Type, Version } from '@nestjs/common';
 import { DiscoveryService, MetadataScanner } from '@nestjs/core';
 import type { FastifyInstance } from 'fastify';
 
@@ -8,14 +8,21 @@ export interface Route {
   readonly handler: object;
 }
 
-/** Where Nest keeps the versions of a controller or a handler. */
+/** Where Nest keeps the versions of a controller or a handler, and the path of a controller. */
 const VERSION_METADATA = findMetadataKey(Version('1'));
+const PATH_METADATA = findMetadataKey(Controller('path'), 'path');
 
-/** Finds the key under which a decorator of a class or a method stores its metadata. */
-export function findMetadataKey(decorate: MethodDecorator | ClassDecorator): string {
+/** Finds the key under which a decorator of a class or a method stores its metadata, or this metadata. */
+export function findMetadataKey(decorate: MethodDecorator | ClassDecorator, metadata?: unknown): string {
   const value = () => undefined;
   (decorate as MethodDecorator)(value, '', { value });
-  return String(Reflect.getMetadataKeys(value)[0]);
+  const keys: unknown[] = Reflect.getMetadataKeys(value);
+  return String(keys.find((key) => metadata === undefined || Reflect.getMetadata(key, value) === metadata));
+}
+
+/** Returns the paths that a controller declares, without its version. */
+export function getDeclaredPaths(controller: object): string[] {
+  return [Reflect.getMetadata(PATH_METADATA, controller) as string | string[]].flat();
 }
 
 /** Lists the handlers of all controllers. */
