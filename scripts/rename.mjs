@@ -146,7 +146,9 @@ const brand = readBrand();
 const { title, flat } = getForms(options.name ?? brand.name);
 const target = { ...brand, ...(options.name !== undefined && { title, prefix: flat }), ...options };
 if (target.repository === target.support) {
-  program.error('error: the URLs of the repository and of the support must differ, so that they can be told apart later');
+  program.error(
+    'error: the URLs of the repository and of the support must differ, so that they can be told apart later',
+  );
 }
 const files = git('ls-files', '-z')
   .split('\0')
