@@ -275,6 +275,9 @@ describe('The gateway in front of two replicas', () => {
     expect(await call(port, '/v1/pets/1', { headers: withKey() })).toMatchObject({ status: 200, text: added.text });
     expect(await call(port, '/v1/pets?limit=1', { headers: withKey() })).toMatchObject({ text: `[${added.text}]` });
     expect((await call(port, '/openapi.json')).text).toContain('"openapi":"3.1');
+    for (const path of ['/openapi.yaml', '/llms.txt', '/.well-known/api-catalog']) {
+      expect((await call(port, path)).status).toBe(200);
+    }
     expect(await call(port, '/docs')).toMatchObject({ status: 200 });
     expect(await call(port, '/docs/swagger-ui.css')).toMatchObject({ status: 200 });
   });

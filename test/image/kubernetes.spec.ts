@@ -181,7 +181,9 @@ describe.each(['staging', 'production'])('The manifests of %s', (environment) =>
       hostnames: [new URL(baseUrl ?? '').hostname],
       rules: [
         {
-          matches: ['/v1', '/docs', '/openapi.json'].map((value) => ({ path: { value } })),
+          matches: ['/v1', '/docs', '/openapi.json', '/openapi.yaml', '/llms.txt', '/.well-known/api-catalog'].map(
+            (value) => ({ path: { value } }),
+          ),
           backendRefs: [{ name: find('Service').metadata.name, port: 80 }],
         },
       ],
