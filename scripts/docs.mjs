@@ -96,7 +96,10 @@ function listCommands(command, prefix = '') {
   }
   const options = command.options.filter(({ hidden, long }) => !hidden && long !== '--json');
   const usage = command.usage().replace('[options] ', '').replace('[options]', '');
-  const lines = options.map(({ flags, description }) => `<br>\`${flags}\`: ${description}`);
+  const lines = options.map(({ flags, description, defaultValueDescription: standard }) => {
+    const suffix = standard === undefined ? '' : ` (default: ${standard})`;
+    return `<br>\`${flags}\`: ${description}${suffix}`;
+  });
   return [[`\`${`${name} ${usage}`.trim()}\``, [command.description(), ...lines].join('')]];
 }
 
