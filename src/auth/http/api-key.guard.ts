@@ -2,6 +2,7 @@ import { type CanActivate, type ExecutionContext, Injectable, UnauthorizedExcept
 import { Reflector } from '@nestjs/core';
 import { AuthGuard, type AuthGuardAuthenticateOptions, AuthModuleOptions } from '@nestjs/passport';
 import type { FastifyReply, FastifyRequest } from 'fastify';
+import { addLogFields } from '../../observability';
 import { applyRateLimitDecision, RateLimiter, setRateLimitUsageHeaders } from '../../rate-limiting';
 import { getErrorMessage } from '../../shared/domain/error-message';
 import { getClientIp } from '../../shared/http/access/client-ip';
@@ -129,7 +130,9 @@ function createPassportGuard(strategies: readonly string[]) {
         }
         const challenges = [info].flat();
         const reasons = challenges.filter((each) => each instanceof Error).map(getErrorMessage);
-        request.logFields = { ...request.logFields, ...(reasons.length > 0 && { rejectedCredential: reasons.join() }) };
+        if (reasons.length > 0) {
+          addLogFields(request, { rejectedCredential: reasons.join() });
+        }
         const isExpired = challenges.some((each) => typeof each === 'string' && each.includes('expired_api_key'));
         throw new AuthenticationError(isExpired ? 'expired_api_key' : 'invalid_api_key');
       }
