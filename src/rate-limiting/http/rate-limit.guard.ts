@@ -78,10 +78,13 @@ export class RateLimitGuard extends ThrottlerGuard {
 
   /** Counts the request in a window of `@Throttle()`. @returns what these windows have admitted */
   private async throttle(request: ThrottlerRequest): Promise<readonly Throttled[]> {
-    const http = request.context.switchToHttp();
+    const { context, limit, ttl, blockDuration, throttler, getTracker, generateKey } = request;
+    const http = context.switchToHttp();
     const httpRequest = http.getRequest<FastifyRequest>();
+    const name = throttler.name ?? DEFAULT_THROTTLER;
+    const key = generateKey(context, await getTracker(httpRequest, context), name);
     const before = this.admitted.get(httpRequest) ?? [];
-    const throttled = await this.consumeThrottle(request);
+    const throttled = await this.storage.increment(key, ttl, limit, blockDuration, name);
     if (throttled.decision.rejection !== undefined) {
       await undo(before);
       applyRateLimitDecision(http.getResponse<FastifyReply>(), throttled.decision, THROTTLED_MESSAGE);
@@ -89,13 +92,6 @@ export class RateLimitGuard extends ThrottlerGuard {
     const admitted = [...before, throttled];
     this.admitted.set(httpRequest, admitted);
     return admitted;
-  }
-
-  private async consumeThrottle(request: ThrottlerRequest): Promise<Throttled> {
-    const { context, limit, ttl, blockDuration, throttler, getTracker, generateKey } = request;
-    const tracker = await getTracker(context.switchToHttp().getRequest<FastifyRequest>(), context);
-    const name = throttler.name ?? DEFAULT_THROTTLER;
-    return this.storage.increment(generateKey(context, tracker, name), ttl, limit, blockDuration, name);
   }
 }
 
