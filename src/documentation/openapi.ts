@@ -34,6 +34,7 @@ import {
   RETRY_AFTER_HEADER,
   SCOPE_CHALLENGE_HEADER,
 } from '../shared/openapi/api-headers';
+import { MAX_URL_LENGTH } from '../shared/http/access/url-check';
 import { ErrorCatalog } from '../shared/http/errors/error-catalog';
 import { ErrorDto } from '../shared/http/errors/error.dto';
 import { discoverRoutes, getDeclaredVersions } from '../shared/http/routing/api-versions';
@@ -43,7 +44,7 @@ import { createOperationIds, type Handler, hideOtherRoutes, markHandlers, takeHa
 import { addSecurity, API_KEY_SCHEME } from './security';
 
 /** Any text that a URL can have. */
-const PATH_SCHEMA: SchemaObject = { type: 'string', maxLength: 8_000, pattern: '.*' };
+const PATH_SCHEMA: SchemaObject = { type: 'string', maxLength: MAX_URL_LENGTH, pattern: '.*' };
 
 const KEY_DESCRIPTION = `An API key issued by the operator: \`${LIVE_KEY_PREFIX}…\` in production, \`${TEST_KEY_PREFIX}…\` elsewhere.`;
 
@@ -160,10 +161,10 @@ export function createOpenApiDocument(app: INestApplication, settings: Settings,
 /** Leaves out SEARCH, which `@All()` adds and OpenAPI 3.1 lacks, and declares parameters of the path that no handler declares: wildcards. */
 function completePath(path: string, item: object): object {
   const known = Object.entries<OperationObject>({ ...item }).filter(([method]) => method !== 'search');
+  const names = [...path.matchAll(/\{(\w+)\}/g)].map(([, name = '']) => name);
   for (const [, operation] of known) {
     const parameters = operation.parameters ?? [];
     const declared = parameters.flatMap((it) => ('in' in it && it.in === 'path' ? it.name : []));
-    const names = [...path.matchAll(/\{(\w+)\}/g)].map(([, name = '']) => name);
     const missing = names.filter((name) => !declared.includes(name));
     operation.parameters = [
       ...parameters,

@@ -44,7 +44,7 @@ export function createColumn(schema: string, property: string, options: EntitySc
       ? `type: '${type}'`
       : (!select && 'select: false') || UNSUPPORTED_OPTIONS.find((option) => options[option]);
   if (unsupported) {
-    throw new Error(`Tables do not support ${unsupported} of ${schema}.${property}: use TypeORM for this table.`);
+    throw createUnsupportedError(unsupported, `${schema}.${property}`);
   }
   const transformers: ValueTransformer[] = [transformer ?? []].flat();
   const convert = CONVERSIONS[type] ?? ((value) => value);
@@ -56,6 +56,10 @@ export function createColumn(schema: string, property: string, options: EntitySc
     fromDatabase: (value) => transformers.reduceRight<unknown>((result, it) => it.from(result), value),
     toDatabase: (value) => convert(transformers.reduce<unknown>((result, it) => it.to(result), value)),
   };
+}
+
+export function createUnsupportedError(feature: string, place: string): Error {
+  return new Error(`Tables do not support ${feature} of ${place}: use TypeORM for this table.`);
 }
 
 /** The column in the statement's parameter. */

@@ -1,7 +1,16 @@
 import { DefaultNamingStrategy, type EntitySchema, type EntitySchemaColumnOptions } from 'typeorm';
 import { MAX_PAGE_LIMIT } from '../domain/page-limit';
 import type { Row, Statement } from './statements';
-import { type Column, createColumn, declare, own, quote, requested, selected } from './table-column';
+import {
+  type Column,
+  createColumn,
+  createUnsupportedError,
+  declare,
+  own,
+  quote,
+  requested,
+  selected,
+} from './table-column';
 
 /** The part of a row that a statement returns in front of the columns of the table: to which item of a batch the row belongs. */
 const NUMBER = 'batch_number';
@@ -37,7 +46,7 @@ export class TableStatements<Entity> {
     const eager = Object.entries<{ readonly eager?: boolean } | undefined>(relations).find(([, it]) => it?.eager);
     const unsupported = orderBy === undefined ? eager && `the eager relation ${eager[0]}` : 'orderBy';
     if (unsupported !== undefined) {
-      throw new Error(`Tables do not support ${unsupported} of ${name}: use TypeORM for this table.`);
+      throw createUnsupportedError(unsupported, name);
     }
     this.name = new DefaultNamingStrategy().tableName(target?.name ?? name, tableName);
     this.table = [tableSchema, this.name].flat().map(quote).join('.');
