@@ -1,4 +1,4 @@
-/* global document, fetch, location, navigator, setTimeout, URL */
+/* global document, fetch, localStorage, location, navigator, setTimeout, URL */
 import { INDEX_OPTIONS } from './search.mjs';
 
 /** The directory of the pages and assets, with a trailing slash. */
@@ -32,6 +32,22 @@ function completeExamples() {
     });
     code.closest('.listing').append(button);
   }
+}
+
+/** Shows all samples in the language that the reader chose last. */
+function connectSamples() {
+  const show = (language) => {
+    document.querySelectorAll(`.samples input[value="${language}"]`).forEach((input) => {
+      input.checked = true;
+    });
+  };
+  show(localStorage.getItem('language') ?? 'sh');
+  document.addEventListener('change', ({ target }) => {
+    if (target.closest('.samples')) {
+      localStorage.setItem('language', target.value);
+      show(target.value);
+    }
+  });
 }
 
 /** Copies a text, on origins with plain HTTP too, where browsers have no `navigator.clipboard`. */
@@ -128,4 +144,5 @@ function createOption({ page, label, title, anchor }, index) {
 }
 
 completeExamples();
+connectSamples();
 connectSearch();

@@ -8,6 +8,7 @@ import MarkdownIt from 'markdown-it';
 import MiniSearch from 'minisearch';
 import { GUIDES } from './guides.mjs';
 import { escapeHtml, listOperations, renderOperationLinks, renderOperationTable } from './operations.mjs';
+import { formatJavaScript, formatPython, formatTypeScript } from './samples.mjs';
 import { INDEX_OPTIONS } from './search.mjs';
 
 const PORTAL = dirname(fileURLToPath(import.meta.url));
@@ -39,7 +40,7 @@ const markdown = new MarkdownIt({ linkify: false });
 const { rules } = markdown.renderer;
 rules.fence = (tokens, index) => {
   const { content, info } = tokens[index];
-  return `<div class="listing"><pre tabindex="0"><code>${highlight(content, info)}</code></pre></div>\n`;
+  return content.startsWith('curl ') ? renderSamples(content, index) : renderListing(content, info);
 };
 rules.table_open = () => '<div class="table" tabindex="0"><table>\n';
 rules.table_close = () => '</table></div>\n';
@@ -53,15 +54,62 @@ rules.heading_close = (tokens, index) => {
   return ` <a class="anchor" href="#${escapeHtml(anchor)}" aria-label="Link to this section">#</a></${tokens[index].tag}>\n`;
 };
 
+const renderListing = (code, language) =>
+  `<div class="listing"><pre tabindex="0"><code>${highlight(code, language)}</code></pre></div>\n`;
+
+/** Renders a curl command, and the same request in the languages of the reference page. */
+function renderSamples(command, index) {
+  const request = parseCurl(command.replaceAll(ORIGIN, LOCAL_ORIGIN));
+  const samples = [
+    ['curl', 'sh', command],
+    ...[
+      ['TypeScript', 'ts', formatTypeScript(request, openApi)],
+      ['JavaScript', 'js', formatJavaScript(request)],
+      ['Python', 'python', formatPython(request)],
+    ].map(([name, language, code]) => [name, language, code.replaceAll(LOCAL_ORIGIN, ORIGIN)]),
+  ];
+  const tabs = samples.map(
+    ([name, language], position) =>
+      `<label><input type="radio" name="samples-${index}" value="${language}"${position === 0 ? ' checked' : ''}>${name}</label>`,
+  );
+  const listings = samples.map(([, language, code]) => renderListing(code, language));
+  return `<fieldset class="samples"><legend>Language</legend>${tabs.join('')}${listings.join('')}</fieldset>\n`;
+}
+
+/** Reads a curl command, in the form in which Swagger UI passes requests. */
+function parseCurl(command) {
+  const [, ...words] = [...command.matchAll(/'([^']*)'|"([^"]*)"|[^\s\\]+/g)].map(
+    ([word, single, double]) => single ?? double ?? word,
+  );
+  const fields = { method: 'GET', headers: {} };
+  while (words.length > 0) {
+    const word = words.shift();
+    if (word === '-H') {
+      const [, name, value] = /^([\w-]+): (.*)$/.exec(words.shift());
+      fields.headers[name] = value;
+    } else if (word === '-d') {
+      Object.assign(fields, { method: 'POST', body: words.shift() });
+    } else if (word !== '-i') {
+      fields.url = word;
+    }
+  }
+  return { get: (name) => fields[name] };
+}
+
 /** Colors strings, comments and keywords, which is enough for the short examples of the guides. */
 function highlight(code, language) {
+  if (code.startsWith('HTTP/')) {
+    return escapeHtml(code)
+      .replace(/^[\w-]+(?=: )/gm, '<span class="keyword">$&</span>')
+      .replace(/&quot;.*?&quot;/g, '<span class="string">$&</span>');
+  }
   if (!['sh', 'ts', 'js', 'json', 'python'].includes(language)) {
     return escapeHtml(code);
   }
   const keywords =
     language === 'sh'
       ? 'curl|npm|npx|node|pip'
-      : 'import|from|export|const|let|await|async|for|of|if|throw|try|catch|new|return';
+      : 'import|from|export|const|let|await|async|for|of|if|throw|try|catch|new|return|with|as|except';
   const tokens = new RegExp(`("(?:\\\\.|[^"\\\\])*"|'[^']*')|(^\\s*(?:#|//).*$)|\\b(${keywords})(?=\\s|\\()`, 'gm');
   let html = '';
   let end = 0;

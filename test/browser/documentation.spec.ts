@@ -205,9 +205,9 @@ describe('The documentation in a browser', () => {
     await page.setViewportSize({ width: 1_440, height: 900 });
     await page.goto(`${origin}/docs/reference`);
     await page.locator('.opblock').first().waitFor();
-    await page.getByRole('navigation', { name: 'Operations' }).getByRole('link', { name: 'Place an order' }).click();
-    await page.locator('#operations-orders-createOrder.is-open').waitFor();
-    expect(page.url()).toBe(`${origin}/docs/reference#/orders/createOrder`);
+    await page.getByRole('navigation', { name: 'Operations' }).getByRole('link', { name: 'Add an animal' }).click();
+    await page.locator('#operations-pets-createPet.is-open').waitFor();
+    expect(page.url()).toBe(`${origin}/docs/reference#/pets/createPet`);
     await page.evaluate('scrollTo(0, document.body.scrollHeight)');
     expect((await page.locator('.operations').boundingBox())?.y).toBeLessThan(100);
   });
@@ -454,7 +454,7 @@ describe('The documentation in a browser', () => {
     for (const [query, title] of [
       ['createPet', 'POST /pets createPet'],
       ['GET /pets', 'GET /pets listPets'],
-      ['shipDate', 'POST /store/orders createOrder'],
+      ['petId', 'GET /pets/{petId} getPet'],
       ['retry', 'Safe retries'],
       ['pet_not_found', 'pet_not_found (404)'],
     ] as const) {
@@ -486,7 +486,7 @@ describe('The documentation in a browser', () => {
   it('copies an example, says so for a moment, and shows every line of it', async () => {
     await context.grantPermissions(['clipboard-read', 'clipboard-write']);
     await page.goto(`${origin}/docs`);
-    const listing = page.locator('.listing', { hasText: 'curl' });
+    const listing = page.locator('.listing:visible', { hasText: 'curl' });
     await listing.hover();
     await listing.getByRole('button', { name: 'Copy' }).click();
     await listing.getByRole('button', { name: 'Copied' }).waitFor();
@@ -495,6 +495,24 @@ describe('The documentation in a browser', () => {
     expect(
       await page.evaluate(`[...document.querySelectorAll('pre')].every((it) => it.scrollWidth <= it.clientWidth)`),
     ).toBe(true);
+  });
+
+  it('shows each request of the guides in other languages too, and remembers the choice', async () => {
+    await page.goto(`${origin}/docs/getting-started`);
+    const samples = page.getByRole('group', { name: 'Language' });
+    const readSamples = () => samples.locator('code:visible').allInnerTexts();
+    await samples.last().getByText('Python').click();
+    await page.reload();
+    const requests = await readSamples();
+    expect(requests).toHaveLength(await samples.count());
+    expect(requests.every((code) => code.includes('urllib.request.Request('))).toBe(true);
+    await samples.first().getByRole('radio', { name: 'Python' }).focus();
+    await page.keyboard.press('ArrowLeft');
+    expect((await readSamples())[0]).toContain(`await fetch("${origin}/v1/pets"`);
+    await page.keyboard.press('ArrowLeft');
+    expect((await readSamples())[1]).toContain('await petStore.listPets({ query: { limit: 2 } })');
+    await page.keyboard.press('ArrowLeft');
+    expect((await readSamples())[0]).toContain(`curl -i ${origin}/v1/pets`);
   });
 
   it('skips to the content', async () => {
@@ -506,7 +524,7 @@ describe('The documentation in a browser', () => {
 
   it('shows the examples of the guides with the URL of this service', async () => {
     await page.goto(`${origin}/docs/getting-started`);
-    expect(await page.locator('#a-first-call ~ .listing pre').first().innerText()).toContain(
+    expect(await page.locator('#a-first-call ~ .samples pre').first().innerText()).toContain(
       `curl -i ${origin}/v1/pets`,
     );
   });
