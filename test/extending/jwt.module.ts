@@ -1,23 +1,26 @@
 import { Controller, Get, Injectable, Module, Post } from '@nestjs/common';
 import { PassportStrategy } from '@nestjs/passport';
 import type { FastifyRequest } from 'fastify';
-import { createRemoteJWKSet, decodeProtectedHeader } from 'jose';
+import { createRemoteJWKSet, decodeProtectedHeader, errors } from 'jose';
 import { KeyObject } from 'node:crypto';
 import { type SecretOrKeyProvider, Strategy } from 'passport-jwt';
 import { AccountsModule, AccountsService, AuthStrategies, parseBearerToken } from '../../src/auth';
+import { ServiceUnavailableError } from '../../src/shared/domain/pet-store-error';
 import type { Principal } from '../../src/shared/domain/principal';
 import { AccountId } from '../../src/shared/http/access/request-principal';
 
-interface Claims {
-  readonly account_id?: unknown;
-  readonly exp?: unknown;
-}
+/** Other errors mean that the keys could not be read. */
+const TOKEN_ERRORS = [errors.JWKSNoMatchingKey, errors.JWKSMultipleMatchingKeys, errors.JOSENotSupported];
 
 /** Reads the keys again at most twice a minute, also when clients send unknown key IDs. */
 function createKeyProvider(url: string): SecretOrKeyProvider {
   const findKey = createRemoteJWKSet(new URL(url));
-  const readKey = async (token: string) =>
-    KeyObject.from(await findKey(decodeProtectedHeader(token))).export({ type: 'spki', format: 'pem' });
+  const readKey = async (token: string) => {
+    const key = await findKey(decodeProtectedHeader(token)).catch((error: unknown) => {
+      throw TOKEN_ERRORS.some((type) => error instanceof type) ? error : new ServiceUnavailableError(error);
+    });
+    return KeyObject.from(key).export({ type: 'spki', format: 'pem' });
+  };
   return (_request: unknown, token: string, done) => {
     readKey(token).then((key) => {
       done(null, key);
@@ -40,7 +43,7 @@ export class JwtStrategy extends PassportStrategy(Strategy, 'jwt') {
   }
 
   /** A token without an end would be valid for ever. */
-  validate({ account_id: id, exp }: Claims): Promise<Principal | undefined> | false {
+  validate({ account_id: id, exp }: Record<string, unknown>): Promise<Principal | undefined> | false {
     const isValid = typeof id === 'string' && /^[1-9]\d{0,17}$/.test(id) && exp !== undefined;
     return isValid && this.accounts.findPrincipal(BigInt(id), ['read']);
   }

@@ -29,11 +29,13 @@ describe('Tokens of an identity provider, for the operations of a controller', (
   let key: string;
   const lines: string[] = [];
   let reads = 0;
+  let providerStatus = 200;
 
   beforeAll(async () => {
     const jwks = { keys: [{ ...publicKey.export({ format: 'jwk' }), kid: 'one', use: 'sig', alg: 'RS256' }] };
     provider = createServer((_, response) => {
       reads++;
+      response.statusCode = providerStatus;
       response.end(JSON.stringify(jwks));
     }).listen(0, '127.0.0.1');
     await once(provider, 'listening');
@@ -147,6 +149,18 @@ describe('Tokens of an identity provider, for the operations of a controller', (
   ])('are rejected with a reason in the log line of the request, such as %s', async (reason, create) => {
     await call(create());
     expect(lines.at(-1)).toContain(`rejectedCredential=${reason}`);
+  });
+
+  it('get a 503 while the identity provider cannot be reached, which counts as no failure', async () => {
+    const before = Number((await call('wrong')).headers['x-ratelimit-remaining']);
+    providerStatus = 500;
+    const hourLater = jest.spyOn(Date, 'now').mockReturnValue(Date.now() + 3_600_000);
+    const unavailable = await call(createToken());
+    providerStatus = 200;
+    const available = await call(createToken());
+    hourLater.mockRestore();
+    expect([unavailable, available]).toMatchObject([{ status: 503, code: 'service_unavailable' }, { status: 200 }]);
+    expect(Number((await call('wrong')).headers['x-ratelimit-remaining'])).toBe(before - 1);
   });
 
   it('are documented for these operations only', () => {

@@ -8,16 +8,23 @@ export const AUTH_ERROR_MESSAGES = {
   account_suspended: 'The account is suspended. Contact the operator of this service.',
 } as const;
 
+/** For operations that also accept other credentials. */
+const OTHER_MESSAGES = {
+  missing_api_key: 'A credential is required. Send it in the header Authorization: Bearer <CREDENTIAL>.',
+  invalid_api_key: 'The credential is not valid here. Check that it is complete, and neither expired nor revoked.',
+  expired_api_key: AUTH_ERROR_MESSAGES.expired_api_key,
+};
+
 declare module '../../shared/domain/error-codes' {
   interface ErrorCodes {
     readonly auth: keyof typeof AUTH_ERROR_MESSAGES;
   }
 }
 
-/** The request has no valid API key. */
+/** The request has no valid API key, and no other credential that the operation accepts. */
 export class AuthenticationError extends PetStoreError {
-  constructor(code: 'missing_api_key' | 'invalid_api_key' | 'expired_api_key') {
-    super(code, AUTH_ERROR_MESSAGES[code]);
+  constructor(code: keyof typeof OTHER_MESSAGES, { acceptsOthers = false } = {}) {
+    super(code, (acceptsOthers ? OTHER_MESSAGES : AUTH_ERROR_MESSAGES)[code]);
   }
 }
 

@@ -5,6 +5,7 @@ import type { FastifyReply, FastifyRequest } from 'fastify';
 import { addLogFields } from '../../observability';
 import { applyRateLimitDecision, RateLimiter, setRateLimitUsageHeaders } from '../../rate-limiting';
 import { getErrorMessage } from '../../shared/domain/error-message';
+import { ServiceUnavailableError } from '../../shared/domain/pet-store-error';
 import { getClientIp } from '../../shared/http/access/client-ip';
 import { BEARER_CHALLENGE } from '../../shared/http/errors/error.filter';
 import { isPublic } from '../../shared/http/access/public.decorator';
@@ -113,12 +114,13 @@ export class ApiKeyGuard implements CanActivate {
 
 /** Creates passport's guard for these strategies, which finds the principal of a request. */
 function createPassportGuard(strategies: readonly string[]) {
+  const acceptsOthers = strategies.some((name) => name !== API_KEY_STRATEGY);
   return class extends AuthGuard([...strategies]) {
     override getAuthenticateOptions(): AuthGuardAuthenticateOptions {
       return { property: 'principal' satisfies keyof FastifyRequest };
     }
 
-    /** @param info the challenge of each strategy that failed, or an error with its reason, such as those of passport-jwt */
+    /** @param info for each strategy that failed, its challenge, or an error with the reason, such as those of passport-jwt */
     override handleRequest<TUser>(error: unknown, user: TUser, info: unknown, context: ExecutionContext): TUser {
       if (error && !(error instanceof UnauthorizedException)) {
         throw error as Error;
@@ -126,15 +128,19 @@ function createPassportGuard(strategies: readonly string[]) {
       if (!user) {
         const request = context.switchToHttp().getRequest<FastifyRequest>();
         if (!BEARER_SCHEME.test(request.headers.authorization ?? '')) {
-          throw new AuthenticationError('missing_api_key');
+          throw new AuthenticationError('missing_api_key', { acceptsOthers });
         }
         const challenges = [info].flat();
+        const unavailable = challenges.find((each) => each instanceof ServiceUnavailableError);
+        if (unavailable !== undefined) {
+          throw unavailable;
+        }
         const reasons = challenges.filter((each) => each instanceof Error).map(getErrorMessage);
         if (reasons.length > 0) {
           addLogFields(request, { rejectedCredential: reasons.join() });
         }
         const isExpired = challenges.some((each) => typeof each === 'string' && each.includes('expired_api_key'));
-        throw new AuthenticationError(isExpired ? 'expired_api_key' : 'invalid_api_key');
+        throw new AuthenticationError(isExpired ? 'expired_api_key' : 'invalid_api_key', { acceptsOthers });
       }
       return user;
     }
