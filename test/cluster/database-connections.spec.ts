@@ -1,3 +1,6 @@
+import pg from 'pg';
+import { POOL_OPTIONS } from '../../src/shared/persistence/session';
+import { LISTS } from '../support/operations';
 import { Client, runConcurrently } from './support/client';
 import { eventually, Replica } from './support/replica';
 import { Server } from './support/servers';
@@ -38,8 +41,9 @@ describe('The connection pool of a replica', () => {
   it('opens at most DATABASE_POOL_MAX connections, which serve concurrent reads and writes', async () => {
     await client.add((await start({})).port, 'Rex');
     const { port } = await start({ DATABASE_POOL_MAX: '5', DATABASE_URL: `${postgres.url}?application_name=small` });
+    const paths = [...LISTS, '/v1/pets/1'];
     const replies = await runConcurrently(6, 90, (index) => {
-      const path = ['/v1/pets', '/v1/store/orders', '/v1/pets/1'][index % 3] ?? '';
+      const path = paths[index % paths.length] ?? '';
       const headers = index % 4 === 0 ? { 'idempotency-key': `k-${index}` } : undefined;
       return index % 2 === 0 ? client.add(port, `Rex ${index}`, headers) : client.call(port, { path });
     });
@@ -56,12 +60,28 @@ describe('The connection pool of a replica', () => {
     await eventually(10_000, async () => ((await countConnections('idle')) ?? 0) <= 3);
   });
 
+  it('replaces connections at the end of their lifetime without failing a statement', async () => {
+    expect(POOL_OPTIONS.maxLifetimeSeconds).toBe(600);
+    const pool = new pg.Pool({ ...POOL_OPTIONS, connectionString: postgres.url, max: 3, maxLifetimeSeconds: 1 });
+    const until = performance.now() + 2_500;
+    const pids: number[] = [];
+    const work = async () => {
+      while (performance.now() < until) {
+        const { rows } = await pool.query<{ pid: number }>('SELECT pg_backend_pid() AS pid');
+        pids.push(rows[0]?.pid ?? 0);
+      }
+    };
+    await Promise.all([work(), work(), work(), work()]);
+    await pool.end();
+    expect(new Set(pids).size).toBeGreaterThanOrEqual(6);
+  });
+
   it('repeats statements in silence after columns that they read have changed', async () => {
     const replica = await start({});
     const { id } = JSON.parse((await client.add(replica.port, 'Rex')).body) as { id: number };
-    const paths = [`/v1/pets/${id}`, '/v1/pets', '/v1/pets?status=available', '/v1/store/orders'];
+    const paths = [`/v1/pets/${id}`, '/v1/pets?status=available', ...LISTS];
     const callAll = () =>
-      runConcurrently(16, 32, (index) => client.call(replica.port, { path: paths[index % 4] ?? '' }));
+      runConcurrently(16, 32, (index) => client.call(replica.port, { path: paths[index % paths.length] ?? '' }));
     await callAll();
     await store.query(
       `ALTER TABLE pets ALTER COLUMN name TYPE varchar(300), ALTER COLUMN status TYPE varchar(20);

@@ -1,14 +1,11 @@
 import { once } from 'node:events';
 import { readdirSync, readlinkSync } from 'node:fs';
-import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { readFile } from 'node:fs/promises';
 import { type AddressInfo, createServer } from 'node:net';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import pg from 'pg';
 import { generateSecret } from '../../src/auth/api-key-secret';
 import { REMOVAL_LOCK_KEY } from '../../src/idempotency/persistence/postgres-idempotency-records';
 import { findFreePort } from '../support/process';
-import { withClockSpeed } from './support/clocks';
 import { Client, getErrorCode, runConcurrently, filterSuccessful, type Reply } from './support/client';
 import { PrimaryCheck } from './support/primary-check';
 import { Proxy } from './support/proxy';
@@ -199,21 +196,16 @@ describe('While connections to PostgreSQL are closed under 16 writers', () => {
     ['by pg_terminate_backend', FAULT_EVERY_MS, () => store.terminateConnections()],
     ['by restarts of the server', 1_500, () => postgres.stop().then(() => postgres.start())],
   ])(
-    '(%s) clients get 200, 201, 409 or 503, and nothing is lost or created twice',
+    '(%s) clients get 200, 201 or 503, and nothing is lost or created twice',
     async (fault, everyMs, closeConnections) => {
-      const rows = await store.query<{ id: string }[]>(
-        `INSERT INTO pets (name, category_id, status) SELECT 'Tom', 1, 'available' FROM generate_series(1, 2000) RETURNING id`,
-      );
-      const available = rows.map(({ id }) => Number(id));
       const until = performance.now() + LOAD_MS;
       const creations: Reply[] = [];
       const keyed: Reply[] = [];
       const reads: Reply[] = [];
-      const orders: Reply[] = [];
       const writer = async (_: unknown, index: number) => {
         for (let count = 0; performance.now() < until; count++) {
           const name = `${fault} ${index} ${count}`;
-          switch (count % 4) {
+          switch (count % 3) {
             case 0:
               creations.push(await client.add(replica.port, `keyless ${name}`));
               break;
@@ -223,13 +215,8 @@ describe('While connections to PostgreSQL are closed under 16 writers', () => {
                 keyed,
               );
               break;
-            case 2:
+            default:
               reads.push(await client.call(replica.port, { path: `/v1/pets?limit=${1 + (count % 20)}` }));
-              break;
-            default: {
-              const body = { petId: available.pop() };
-              await retry(() => client.call(replica.port, { method: 'POST', path: '/v1/store/orders', body }), orders);
-            }
           }
         }
       };
@@ -249,7 +236,6 @@ describe('While connections to PostgreSQL are closed under 16 writers', () => {
         [creations, [201, 503]],
         [keyed, [201, 503]],
         [reads, [200, 503]],
-        [orders, [201, 409, 503]],
       ] as const) {
         expect(replies.length).toBeGreaterThan(20);
         expect(filterSuccessful(replies).length).toBeGreaterThan(10);
@@ -266,11 +252,6 @@ describe('While connections to PostgreSQL are closed under 16 writers', () => {
       expect(acknowledged.filter((id) => !ids.has(id))).toEqual([]);
       const names = stored.map(({ name }) => name).filter((name) => name.startsWith('keyed'));
       expect(new Set(names).size).toBe(names.length);
-      const ordered = await store.query<{ id: string; pet_id: string }[]>('SELECT id, pet_id FROM orders');
-      const orderIds = new Set(ordered.map(({ id }) => Number(id)));
-      const placed = filterSuccessful(orders).map(({ body }) => (JSON.parse(body) as { id: number }).id);
-      expect(placed.filter((id) => !orderIds.has(id))).toEqual([]);
-      expect(new Set(ordered.map((order) => order.pet_id)).size).toBe(ordered.length);
     },
   );
 });
@@ -311,7 +292,7 @@ describe('While some statements wait in PostgreSQL', () => {
       callConcurrently(1, sendUnknownKey),
       callConcurrently(1, () => client.call(replica.port, { path: '/readyz' })),
       callConcurrently(32, (count) => {
-        switch (count % 4) {
+        switch (count % 3) {
           case 0:
             return client.call(replica.port);
           case 1:
@@ -574,35 +555,6 @@ describe('On a separate PostgreSQL server', () => {
     await postgres.start();
     await eventually(3_000, () => replica.isReady());
   });
-
-  it('a replica replaces each connection after ten minutes, and its clients do not notice', async () => {
-    const directory = await mkdtemp(join(tmpdir(), 'petstore-clock-'));
-    const speed = join(directory, 'speed');
-    await writeFile(speed, '+0 x1');
-    const replica = await Replica.start({ DATABASE_URL: postgres.url, ...withClockSpeed(speed) });
-    replicas.push(replica);
-    // At this speed, the connection timeout of 0.7 s leaves only 90 ms. A higher speed would break connecting.
-    await writeFile(speed, '+0 x8');
-    const store = await Store.open(postgres.url);
-    const client = new Client(await store.createUnlimitedKey());
-    const listConnections = async () =>
-      (
-        await store.query<{ pid: number }[]>(
-          "SELECT pid FROM pg_stat_activity WHERE application_name = 'petstore' AND pid <> pg_backend_pid()",
-        )
-      ).map(({ pid }) => pid);
-    const first = new Set(await listConnections());
-    const replies: Reply[] = [];
-    await eventually(90_000, async () => {
-      replies.push(await client.call(replica.port), await client.add(replica.port, 'Rex'));
-      return (await listConnections()).every((pid) => !first.has(pid));
-    });
-    client.close();
-    await store.close();
-    await rm(directory, { recursive: true });
-    expect(first.size).toBeGreaterThan(0);
-    expect(new Set(replies.map(({ status }) => status))).toEqual(new Set([200, 201]));
-  }, 120_000);
 
   it('expired idempotency records are removed by one replica at a time', async () => {
     const store = await Store.open(postgres.url);

@@ -29,6 +29,9 @@ export const OPERATIONS = Object.entries(DOCUMENT.paths).flatMap(([path, item]) 
   ),
 );
 
+/** The paths of the lists of all modules. */
+export const LISTS = OPERATIONS.filter(({ operationId }) => operationId.startsWith('list')).map(({ path }) => path);
+
 /** Finds the status of a successful response. */
 export function findSuccessStatus({ responses }: Operation): number {
   return Number(Object.keys(responses).find((status) => status.startsWith('2')));

@@ -6,11 +6,6 @@ export function withClockOffset(offset: string): Record<string, string> {
   return { LD_PRELOAD: findFakeTime(), FAKETIME: offset, FAKETIME_DONT_FAKE_MONOTONIC: '1', DONT_FAKE_MONOTONIC: '1' };
 }
 
-/** Environment variables that make a program read the speed of all its clocks and timers from a file, such as `+0 x10`, every second. */
-export function withClockSpeed(file: string): Record<string, string> {
-  return { LD_PRELOAD: findFakeTime(), FAKETIME_TIMESTAMP_FILE: file, FAKETIME_CACHE_DURATION: '1' };
-}
-
 function findFakeTime(): string {
   const library = readdirSync('/usr/lib')
     .map((directory) => `/usr/lib/${directory}/faketime/libfaketimeMT.so.1`)
