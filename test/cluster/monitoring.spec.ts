@@ -1,4 +1,5 @@
 import { execFile } from 'node:child_process';
+import { randomUUID } from 'node:crypto';
 import { mkdtemp, readFile, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -266,10 +267,15 @@ describe('In a Prometheus whose minutes take 2 s, a real fault fires', () => {
   it('PetstoreDatabasePoolExhausted and PetstoreErrorsHigh: a lock holds all connections', async () => {
     const session = new pg.Client(postgres.url);
     await session.connect();
-    await session.query('BEGIN; LOCK TABLE orders, pets IN ACCESS EXCLUSIVE MODE');
-    const paths = ['/v1/pets', '/v1/pets/1', '/v1/store/orders', '/v1/store/orders/1'];
-    const read = () => Promise.all(paths.map((path) => client.call(replica.port, { path })));
-    await expectToFire(['PetstoreDatabasePoolExhausted', 'PetstoreErrorsHigh'], read, 8);
+    await session.query('BEGIN; LOCK TABLE pets IN ACCESS EXCLUSIVE MODE');
+    const call = () =>
+      Promise.all([
+        client.call(replica.port),
+        client.call(replica.port, { path: '/v1/pets/1' }),
+        client.add(replica.port, 'Rex'),
+        client.add(replica.port, 'Rex', { 'idempotency-key': randomUUID() }),
+      ]);
+    await expectToFire(['PetstoreDatabasePoolExhausted', 'PetstoreErrorsHigh'], call, 8);
     await session.end();
   });
 

@@ -2,7 +2,7 @@ import pg from 'pg';
 import { AccountsService, KeysService } from '../../src/auth';
 import { runCommand, readJson } from '../support/command-line';
 import { loadExamples } from '../support/examples';
-import { OPERATIONS, findSuccessStatus } from '../support/operations';
+import { LISTS, OPERATIONS, findSuccessStatus } from '../support/operations';
 import { Client, runConcurrently } from './support/client';
 import { eventually, Replica } from './support/replica';
 import { readPgbouncerVersion, Server } from './support/servers';
@@ -77,9 +77,10 @@ describe.each([
         .fill(OPERATIONS.map((operation) => [operation.operationId, findSuccessStatus(operation)]))
         .flat(),
     );
+    const paths = [...LISTS, '/v1/pets/1', '/v1/pets?status=sold'];
     const replies = await runConcurrently(24, 480, (index) => {
       const port = replicas[index % REPLICAS]?.port ?? 0;
-      const path = ['/v1/pets', '/v1/pets/1', '/v1/pets?status=sold', '/v1/store/orders'][index % 4] ?? '';
+      const path = paths[index % paths.length] ?? '';
       return index % 5 === 0 ? client.add(port, `Rex ${index}`) : client.call(port, { path });
     });
     expect([...new Set(replies.map(({ status }) => status))].sort()).toEqual([200, 201]);

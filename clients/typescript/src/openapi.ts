@@ -114,7 +114,7 @@ export type webhooks = Record<string, never>;
 export interface components {
     schemas: {
         /**
-         * @description `available`: the animal can be ordered. `pending`: it is reserved for an order. `sold`: it has been sold.
+         * @description `available`: the animal is for sale. `pending`: it is reserved. `sold`: it has been sold.
          * @enum {string}
          */
         PetStatus: "available" | "pending" | "sold";

@@ -8,8 +8,7 @@ export const PET_STATUS_SCHEMA = {
   enum: PET_STATUSES,
   enumName: 'PetStatus',
   enumSchema: {
-    description:
-      '`available`: the animal can be ordered. `pending`: it is reserved for an order. `sold`: it has been sold.',
+    description: '`available`: the animal is for sale. `pending`: it is reserved. `sold`: it has been sold.',
   },
 };
 

@@ -1,5 +1,5 @@
 import { type Call, Client, getErrorCode, runConcurrently, filterSuccessful, type Reply } from '../support/client';
-import { Replica } from '../support/replica';
+import { eventually, Replica } from '../support/replica';
 import { Server } from '../support/servers';
 import { Store } from '../support/store';
 
@@ -34,7 +34,7 @@ describe('On two replicas, fifty concurrent orders for one animal', () => {
   const addPet = async () =>
     (JSON.parse((await clients[0].add(replicas[0]?.port ?? 0, 'Rex')).body) as { id: number }).id;
   const placeOrder = (index: number, petId: number, headers: Record<string, string> = {}) =>
-    call(index, { method: 'POST', path: ORDERS, body: { petId, quantity: 1 + index }, headers });
+    call(index, { method: 'POST', path: ORDERS, body: { petId, quantity: 1 + (index % 100) }, headers });
 
   it.each([
     ['without Idempotency-Keys', () => ({})],
@@ -64,6 +64,38 @@ describe('On two replicas, fifty concurrent orders for one animal', () => {
     expect(new Set(replies.map(({ status, body }) => `${status} ${body}`)).size).toBe(1);
     expect(replies.filter(({ headers }) => headers['idempotent-replayed'] === undefined)).toHaveLength(1);
     await expectOneOrder(petId, replies);
+  });
+
+  it('lose none that was placed, and place none twice, while connections to PostgreSQL are closed', async () => {
+    const rows = await store.query<{ id: string }[]>(
+      `INSERT INTO pets (name, category_id, status) SELECT 'Rex', 1, 'available' FROM generate_series(1, 400) RETURNING id`,
+    );
+    const replies: Reply[] = [];
+    const pending = new Set(rows.map(({ id }) => Number(id)));
+    const place = async (index: number) => {
+      const petId = Number(rows[index]?.id);
+      while (pending.has(petId)) {
+        const reply = await placeOrder(index, petId);
+        replies.push(reply);
+        if (reply.status !== 503) {
+          pending.delete(petId);
+        }
+      }
+    };
+    const placing = runConcurrently(16, rows.length, place);
+    while (pending.size > 0) {
+      await store.terminateConnections();
+      const terminatedAt = performance.now();
+      await eventually(1_000, () => pending.size === 0 || performance.now() - terminatedAt >= 100);
+    }
+    await placing;
+    expect(replies.filter(({ status }) => ![201, 409, 503].includes(status))).toEqual([]);
+    const orders = await store.query<{ id: string; pet_id: string }[]>('SELECT id, pet_id FROM orders');
+    const ids = new Set(orders.map(({ id }) => Number(id)));
+    const placed = filterSuccessful(replies).map(({ body }) => (JSON.parse(body) as { id: number }).id);
+    expect(placed.length).toBeGreaterThan(200);
+    expect(placed.filter((id) => !ids.has(id))).toEqual([]);
+    expect(new Set(orders.map((order) => order.pet_id)).size).toBe(orders.length);
   });
 
   async function expectOneOrder(petId: number, replies: readonly Reply[]): Promise<void> {
