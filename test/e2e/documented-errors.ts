@@ -15,8 +15,10 @@ import {
 } from '@nestjs/common';
 import { ThrottlerException } from '@nestjs/throttler';
 import { AccountsService, KeysService } from '../../src/auth';
+import { PLAN_ALLOWANCES } from '../../src/auth/domain/account';
 import { ERROR_CATALOG } from '../../src/error-catalog';
 import { PetRepository } from '../../src/pets/domain/pet.repository';
+import { WINDOWS } from '../../src/shared/domain/allowance';
 import type { ErrorCode } from '../../src/shared/domain/error-codes';
 import { ServiceUnavailableError } from '../../src/shared/domain/pet-store-error';
 import { toErrorDto } from '../../src/shared/http/errors/error.filter';
@@ -35,6 +37,16 @@ export const createErrorCases: ErrorCases = (service, key) => {
   const sendUntil = async (code: ErrorCode, send: () => Promise<TestResponse>): Promise<TestResponse> => {
     const response = await send();
     return getCode(response) === code ? response : sendUntil(code, send);
+  };
+  /** Exhausts a window by its limit in the plan, because accounts have none for the windows that a fork adds. */
+  const exhaust = async (code: ErrorCode, limit: string) => {
+    const plan = jest.replaceProperty(PLAN_ALLOWANCES, 'enterprise', { ...PLAN_ALLOWANCES.enterprise, [limit]: 1 });
+    const response = await sendUntil(
+      code,
+      listWith(await service.createKey('enterprise', { perMinute: 10, perDay: 10 })),
+    );
+    plan.restore();
+    return response;
   };
   const listWith = (allowed: string) => () => service.get('/v1/pets', { key: allowed });
   /** Returns what an operation would return for a Nest exception. No operation throws one yet. */
@@ -83,10 +95,7 @@ export const createErrorCases: ErrorCases = (service, key) => {
     body_too_large: () => post('a'.repeat(65_537)),
     uri_too_long: () => get(`/v1/pets?x=${'a'.repeat(8_000)}`),
     unsupported_media_type: () => post('name=Rex', { 'content-type': 'application/x-www-form-urlencoded' }),
-    rate_limit_exceeded: async () =>
-      sendUntil('rate_limit_exceeded', listWith(await service.createKey('enterprise', { perMinute: 1, perDay: 10 }))),
-    daily_quota_exceeded: async () =>
-      sendUntil('daily_quota_exceeded', listWith(await service.createKey('enterprise', { perMinute: 10, perDay: 1 }))),
+    ...Object.fromEntries(WINDOWS.map(({ error, limit }) => [error, () => exhaust(error, limit)])),
     key_temporarily_banned: async () => {
       const list = listWith(await service.createKey('enterprise', { perMinute: 1, perDay: 10 }));
       return sendUntil('key_temporarily_banned', () => {

@@ -153,17 +153,20 @@ describe('Rate limits', () => {
 
   describe('RateLimit and RateLimit-Policy', () => {
     const readWindows = ({ headers }: TestResponse) => [headers['ratelimit-policy'], headers.ratelimit];
+    /** Also of a plan with more windows. */
+    const readMinuteAndDay = (response: TestResponse) =>
+      readWindows(response).map((header = '') => header.match(/"(minute|day)";[^,]+/g)?.join());
 
     it('describe every window of the plan: its limit and length, the requests left, and the seconds until it ends', async () => {
       const key = await service.createKey('free');
       await list(key);
       service.clock.advance(17_500);
-      expect(readWindows(await list(key))).toEqual([
-        '"minute";q=60;w=60, "day";q=1000;w=86400',
-        '"minute";r=58;t=43, "day";r=998;t=43183',
+      expect(readMinuteAndDay(await list(key))).toEqual([
+        '"minute";q=60;w=60,"day";q=1000;w=86400',
+        '"minute";r=58;t=43,"day";r=998;t=43183',
       ]);
       service.clock.advance(MINUTE);
-      expect(readWindows(await list(key))[1]).toBe('"minute";r=59;t=60, "day";r=997;t=43123');
+      expect(readMinuteAndDay(await list(key))[1]).toBe('"minute";r=59;t=60,"day";r=997;t=43123');
     });
 
     it('are the same for GET /v1/rate-limit, which is not counted', async () => {
@@ -175,8 +178,8 @@ describe('Rate limits', () => {
     it('also describe the other window while one is exhausted', async () => {
       const key = await service.createKey('enterprise', { perMinute: 2, perDay: 50 });
       const [, , rejected] = [await list(key), await list(key), await list(key)];
-      expect([rejected.status, ...readWindows(rejected)]).toEqual([
-        ...[429, '"minute";q=2;w=60, "day";q=50;w=86400', '"minute";r=0;t=60, "day";r=48;t=43200'],
+      expect([rejected.status, ...readMinuteAndDay(rejected)]).toEqual([
+        ...[429, '"minute";q=2;w=60,"day";q=50;w=86400', '"minute";r=0;t=60,"day";r=48;t=43200'],
       ]);
     });
 
@@ -187,9 +190,9 @@ describe('Rate limits', () => {
       await listRepeatedly(2, key);
       service.clock.advance(MINUTE);
       for (const banned of [await list(key), await service.get('/v1/rate-limit', { key })]) {
-        expect(readWindows(banned)).toEqual([
-          '"minute";q=1;w=60, "day";q=50;w=86400',
-          '"minute";r=0;t=840, "day";r=0;t=840',
+        expect(readMinuteAndDay(banned)).toEqual([
+          '"minute";q=1;w=60,"day";q=50;w=86400',
+          '"minute";r=0;t=840,"day";r=0;t=840',
         ]);
       }
     });
@@ -216,19 +219,19 @@ describe('Rate limits', () => {
   describe('GET /v1/rate-limit', () => {
     const getUsage = (key: string) => service.get('/v1/rate-limit', { key });
 
-    it('shows both windows, and is counted in neither', async () => {
+    it('shows every window, and is counted in none', async () => {
       const key = await service.createKey('free');
       const [now, midnight] = [service.clock.now() / 1_000, Date.UTC(2026, 10, 22) / 1_000];
       const unused = {
         minute: { limit: 60, remaining: 60, reset: now + 60 },
         day: { limit: 1_000, remaining: 1_000, reset: midnight },
       };
-      expect((await getUsage(key)).body).toEqual(unused);
-      expect((await getUsage(key)).body).toEqual(unused);
+      expect((await getUsage(key)).body).toMatchObject(unused);
+      expect((await getUsage(key)).body).toMatchObject(unused);
       await listRepeatedly(3, key);
       service.clock.advance(20_500);
       const response = await getUsage(key);
-      expect([response.status, response.body]).toEqual([
+      expect([response.status, response.body]).toMatchObject([
         200,
         {
           minute: { limit: 60, remaining: 57, reset: now + 60 },

@@ -566,8 +566,8 @@ describe("What the pages of Nest's documentation show works in a fork:", () => {
         const admitted = await getThrottled(other.key);
         expect([admitted.status, admitted.headers.get('ratelimit-policy'), admitted.headers.get('ratelimit')]).toEqual([
           200,
-          '"minute";q=100;w=60, "day";q=1000;w=86400, "operation";q=3;w=60',
-          expect.stringMatching(/^"minute";r=99;t=60, "day";r=999;t=\d+, "operation";r=2;t=60$/),
+          expect.stringMatching(/^"minute";q=100;w=60, .*"day";q=1000;w=86400, .*"operation";q=3;w=60$/),
+          expect.stringMatching(/^"minute";r=99;t=60, .*"day";r=999;t=\d+, .*"operation";r=2;t=60$/),
         ]);
         // The rejected request costs nothing in the plan.
         expect(readRemaining(await get('/v1/cats/status', { authorization: `Bearer ${one.key}` }))).toBe(96);
@@ -588,7 +588,8 @@ describe("What the pages of Nest's documentation show works in a fork:", () => {
         const { key: token } = await createKey(100);
         const getRemaining = async () => {
           const response = await get('/v1/throttled/several', { authorization: `Bearer ${token}` });
-          return [response.status, response.headers.get('ratelimit')?.replace(/;t=\d+/g, '')];
+          const windows = response.headers.get('ratelimit')?.match(/"(minute|day|short|long)";r=\d+/g);
+          return [response.status, windows?.join(', ')];
         };
         expect(await getRemaining()).toEqual([200, '"minute";r=99, "day";r=999, "short";r=1, "long";r=2']);
         expect(await getRemaining()).toEqual([200, '"minute";r=98, "day";r=998, "short";r=0, "long";r=1']);

@@ -2,10 +2,10 @@ import { getAllowance, InvalidAccountError, createAccount, withPlan } from './ac
 
 describe('An account', () => {
   it('has the allowance of its plan', () => {
-    expect(getAllowance(createAccount('A', 'free', {}, 0))).toEqual({ perMinute: 60, perDay: 1_000 });
-    expect(getAllowance(createAccount('A', 'pro', {}, 0))).toEqual({ perMinute: 300, perDay: 10_000 });
-    expect(getAllowance(createAccount('A', 'business', {}, 0))).toEqual({ perMinute: 1_000, perDay: 100_000 });
-    expect(getAllowance(createAccount('A', 'enterprise', { perMinute: 5, perDay: 7 }, 0))).toEqual({
+    expect(getAllowance(createAccount('A', 'free', {}, 0))).toMatchObject({ perMinute: 60, perDay: 1_000 });
+    expect(getAllowance(createAccount('A', 'pro', {}, 0))).toMatchObject({ perMinute: 300, perDay: 10_000 });
+    expect(getAllowance(createAccount('A', 'business', {}, 0))).toMatchObject({ perMinute: 1_000, perDay: 100_000 });
+    expect(getAllowance(createAccount('A', 'enterprise', { perMinute: 5, perDay: 7 }, 0))).toMatchObject({
       perMinute: 5,
       perDay: 7,
     });
