@@ -88,9 +88,12 @@ describe('The connection pool of a replica', () => {
        ALTER TABLE accounts ALTER COLUMN plan TYPE varchar(50), ALTER COLUMN per_minute TYPE bigint`,
     );
     const replies = [...(await callAll()), await client.add(replica.port, 'Mia')];
-    // Cached keys are looked up again.
-    await store.query('UPDATE accounts SET created_at = created_at');
-    replies.push(...(await callAll()));
+    await store.query('UPDATE accounts SET per_minute = per_minute + 1');
+    // Until the cached key has been looked up again.
+    await eventually(5_000, async () => {
+      replies.push(...(await callAll()));
+      return replies.at(-1)?.headers['x-ratelimit-limit'] === '1000001';
+    });
     await store.query(
       `ALTER TABLE pets ALTER COLUMN name TYPE text, ALTER COLUMN status TYPE text;
        ALTER TABLE accounts ALTER COLUMN plan TYPE text, ALTER COLUMN per_minute TYPE integer`,

@@ -60,6 +60,7 @@ class Visit {
     readonly tags: readonly string[],
     readonly size: 'S' | 'M',
     readonly details: object,
+    readonly weight: number,
     readonly note?: string | null | undefined,
   ) {}
 }
@@ -82,13 +83,14 @@ const VisitSchema = new EntitySchema<Visit>({
       ],
     },
     details: { type: 'jsonb' },
+    weight: { type: 'integer' },
     note: { type: 'text', nullable: true, default: 'none' },
   } satisfies Columns<Visit>,
   indices: [{ columns: ['size', 'id'] }],
 });
 
 describe('A table', () => {
-  const visit: Omit<Visit, 'id'> = { day: '2024-02-29', order: 7n, tags: [], size: 'M', details: {} };
+  const visit: Omit<Visit, 'id'> = { day: '2024-02-29', order: 7n, tags: [], size: 'M', details: {}, weight: 5 };
   let dataSource: DataSource;
   let statements: Statements;
   let visits: Table<Visit>;
@@ -153,6 +155,14 @@ describe('A table', () => {
     expect((await findWithBoth(id))?.day).toBe('2024-01-01');
     expect((await visits.find(id, { day: '2024-01-01' }))?.id).toBe(id);
     expect(await visits.find(id, { day: '2024-01-02' })).toBeNull();
+  });
+
+  it('reads numbers as numbers after a migration of a newer version has made their column larger', async () => {
+    const id = await visits.insert(visit);
+    await dataSource.query('ALTER TABLE visits.user ALTER COLUMN weight TYPE bigint');
+    const found = await visits.find(id);
+    await dataSource.query('ALTER TABLE visits.user ALTER COLUMN weight TYPE integer');
+    expect(found?.weight).toBe(5);
   });
 
   it('refuses a bigint in JSON, as TypeORM does, and stores the rows that arrive together', async () => {

@@ -20,7 +20,7 @@ const SOURCE_SQL = `(SELECT concat_ws(' ', extract(epoch FROM pg_postmaster_star
 
 /**
  * Urgent, because requests with an uncached key wait for this lookup. Returns times as ms since the epoch: their text depends on settings
- * of the session, and a key whose revocation cannot be read would be valid.
+ * of the session, and a key whose revocation cannot be read would be valid. `pg` would return integers as text if their column became bigint.
  */
 const FIND_BY_HASHES = {
   name: 'api_keys_by_hashes',
@@ -32,8 +32,9 @@ const FIND_BY_HASHES = {
   text: `
     SELECT
       key.id, account_id, hash, first_characters, scope,
-      extract(epoch FROM expires_at) * 1000 AS expires_at, extract(epoch FROM revoked_at) * 1000 AS revoked_at, unbans,
-      plan, per_minute, per_day, extract(epoch FROM suspended_at) * 1000 AS suspended_at, ${SOURCE_SQL} AS source
+      extract(epoch FROM expires_at) * 1000 AS expires_at, extract(epoch FROM revoked_at) * 1000 AS revoked_at,
+      unbans::integer, plan, per_minute::integer, per_day::integer,
+      extract(epoch FROM suspended_at) * 1000 AS suspended_at, ${SOURCE_SQL} AS source
     FROM api_keys AS key JOIN accounts AS account ON account.id = account_id WHERE hash = ANY ($1::bytea[])`,
 } as const;
 type KeyRow = [

@@ -67,9 +67,12 @@ export function declare({ property, type }: Column): string {
   return `${quote(property)} ${type}`;
 }
 
-/** The column in the result: `pg` would read a date as a time. */
+/**
+ * The column in the result, with the type of the schema, also while a migration of a newer version has changed the type in the table. `pg`
+ * would read a date as a time.
+ */
 export function selected(column: Column): string {
-  return column.type === 'date' ? `${own(column)}::text AS ${quote(column.name)}` : own(column);
+  return `${own(column)}::${column.type === 'date' ? 'text' : column.type} AS ${quote(column.name)}`;
 }
 
 export function own({ name }: Column): string {
