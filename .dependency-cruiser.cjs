@@ -43,6 +43,13 @@ module.exports = {
       },
     },
     {
+      name: 'no-development-dependencies',
+      severity: 'error',
+      comment: 'The image has no development dependencies: move the package to dependencies in package.json.',
+      from: { path: '^src/', pathNot: '\\.spec\\.ts$' },
+      to: { dependencyTypes: ['npm-dev'], dependencyTypesNot: ['type-only'] },
+    },
+    {
       name: 'domain-imports-only-domain',
       severity: 'error',
       comment:

@@ -17,6 +17,8 @@ export default tseslint.config(
       '@typescript-eslint/no-unnecessary-type-parameters': 'error',
       '@typescript-eslint/return-await': 'error',
       '@typescript-eslint/use-unknown-in-catch-callback-variable': 'error',
+      // It does not see uses in decorators of parameters.
+      'no-useless-assignment': 'off',
       // Nest modules are classes with only a decorator.
       '@typescript-eslint/no-extraneous-class': ['error', { allowWithDecorator: true }],
     },

@@ -2,7 +2,7 @@
 // form of the others.
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdtempSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdtempSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -71,6 +71,11 @@ async function complete(path) {
 }
 
 const args = process.argv.slice(2);
+const existing = args.slice(args.indexOf('migration:generate') + 1).find((path) => existsSync(`${path}.migration.ts`));
+if (args.includes('migration:generate') && existing !== undefined) {
+  process.stderr.write(`${existing}.migration.ts exists. Choose another name.\n`);
+  process.exit(1);
+}
 const { code, output } = await (args.includes('migration:generate') ? generate(args) : runCommand(args, process.env));
 process.stdout.write(output);
 process.exitCode = code ?? 1;

@@ -179,6 +179,12 @@ describe('A table', () => {
     expect(await visits.find(await visits.insert({ ...visit, order: null }), { order: null })).toBeNull();
   });
 
+  it('does not compile with a filter that is not in the filters', async () => {
+    const { tags, ...page } = { tags: [], size: 'S' as const, after: 0n, limit: 1 };
+    // @ts-expect-error the size would be ignored
+    expect([...(await visits.page({ filters: { tags }, ...page })).items]).toHaveLength(1);
+  });
+
   it.each<[string, EntitySchemaColumnOptions]>([
     ["type: 'bytea'", { type: 'bytea' }],
     ["type: 'timestamp'", { type: 'timestamp' }],

@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import { ModulesContainer } from '@nestjs/core';
 import { DataSource } from 'typeorm';
 import { SCOPES } from '../../src/feature-modules';
+import { WINDOWS } from '../../src/shared/domain/allowance';
 import { getDeclaredScope } from '../../src/shared/http/access/require-scope.decorator';
 import { discoverRoutes } from '../../src/shared/http/routing/api-versions';
 import { RouteTable } from '../../src/shared/http/routing/route-table';
@@ -49,6 +50,11 @@ describe('The service', () => {
     );
     expect(required).toContain('write');
     expect(required.filter((scope) => !SCOPES.includes(scope))).toEqual([]);
+  });
+
+  it('lists the windows from the shortest to the longest', () => {
+    const lengths = WINDOWS.map(({ lengthMs }): number => lengthMs);
+    expect(lengths).toEqual(lengths.toSorted((a, b) => a - b));
   });
 
   it('names existing operations as the successors of deprecated ones', () => {

@@ -160,14 +160,14 @@ describe('The documentation', () => {
     expect(yaml?.text).toContain('9223372036854775807');
     expect(catalog?.headers['content-type']).toMatch(/^application\/linkset\+json; profile="/);
     expect(JSON.parse(catalog?.text ?? '')).toEqual({
-      linkset: [
+      linkset: expect.arrayContaining([
         {
           anchor: 'https://api.example.com/v1',
           'service-desc': [{ href: 'https://api.example.com/openapi.json', type: 'application/json' }],
           'service-doc': [{ href: 'https://api.example.com/docs', type: 'text/html' }],
           status: [{ href: 'https://api.example.com/readyz', type: 'application/json' }],
         },
-      ],
+      ]) as unknown,
     });
   });
 

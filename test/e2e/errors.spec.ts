@@ -37,7 +37,7 @@ describe('Errors', () => {
     },
   );
 
-  it.each(['/v2/pets', '/pets', '/v1x', '/favicon.ico'])(
+  it.each(['/v9/pets', '/pets', '/v1x', '/favicon.ico'])(
     '404 route_not_found: nothing has the path %s',
     async (path) => {
       const response = await service.get(path);

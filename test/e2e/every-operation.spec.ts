@@ -78,15 +78,16 @@ describe('Every operation in the OpenAPI document', () => {
         expect(response.status).not.toBe(403);
       }
       // A rejection counts like any other response.
-      expect(parseRateLimit(response).remaining).toBe(isCounted(operation) ? 299 : 300);
+      expect(response.headers.ratelimit).toMatch(isCounted(operation) ? /^"minute";r=299;/ : /^"minute";r=300;/);
     },
   );
 
   it.each(selectOperations())('(%s) returns the headers that every response has', async (_, operation) => {
-    const { headers } = await call(operation, { 'x-request-id': 'r-1', origin: 'https://shop.example' });
+    const { status, headers } = await call(operation, { 'x-request-id': 'r-1', origin: 'https://shop.example' });
+    expect(status).toBeLessThan(500);
     expect(headers).toMatchObject({
       'x-request-id': 'r-1',
-      'x-ratelimit-limit': '100000',
+      'x-ratelimit-limit': expect.stringMatching(/^\d+$/) as string,
       'ratelimit-policy': expect.stringMatching(/^"minute";q=100000;w=60, /) as string,
       ratelimit: expect.stringMatching(/^"minute";r=\d+;t=\d+, /) as string,
       'cache-control': 'private, no-cache',

@@ -16,6 +16,7 @@ function findBreakingChanges(released, current) {
   }
   return apiDiff(released, current)
     .filter(({ type, path, after }) => (isAboutRequiredHeader(path) ? after !== true : type === 'breaking'))
+    .filter(({ action, path }) => action !== 'add' || path[1] !== 'securitySchemes')
     .map(({ action, path }) => `${action} ${path.join(' > ')}`)
     .filter((change) => !CORRECTIONS.has(change));
 }

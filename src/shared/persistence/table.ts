@@ -94,8 +94,14 @@ export class Table<Entity extends Identified> {
     return entity;
   }
 
-  /** Returns a page by ascending ID. @throws ServiceUnavailableError */
-  page({ filters = {}, after, limit }: PageQuery<Entity>): Promise<Page<Entity>> {
+  /**
+   * Returns a page by ascending ID. A property that is no part of the query, such as a forgotten filter, does not compile.
+   * @throws ServiceUnavailableError
+   */
+  page<Query extends PageQuery<Entity>>(
+    query: Query & Readonly<Record<Exclude<keyof Query, keyof PageQuery<Entity>>, never>>,
+  ): Promise<Page<Entity>> {
+    const { filters = {}, after, limit }: PageQuery<Entity> = query;
     const values = this.table.convertFilters(filters);
     const statement = this.table.getPage(Object.keys(values));
     const batcher = getBatcher(this.pages, statement, (items) => this.selectPages(statement, items));
