@@ -1,4 +1,4 @@
-/* global document, fetch, localStorage, location, navigator, setTimeout, URL */
+/* global document, fetch, localStorage, location, navigator, scrollBy, setTimeout, URL */
 import { INDEX_OPTIONS } from './search.mjs';
 
 /** The directory of the pages and assets, with a trailing slash. */
@@ -44,8 +44,11 @@ function connectSamples() {
   show(localStorage.getItem('language') ?? 'sh');
   document.addEventListener('change', ({ target }) => {
     if (target.closest('.samples')) {
+      const { top } = target.getBoundingClientRect();
       localStorage.setItem('language', target.value);
       show(target.value);
+      // The samples above have another height now.
+      scrollBy(0, target.getBoundingClientRect().top - top);
     }
   });
 }
@@ -146,3 +149,4 @@ function createOption({ page, label, title, anchor }, index) {
 completeExamples();
 connectSamples();
 connectSearch();
+document.querySelector('.site [aria-current]')?.scrollIntoView({ block: 'nearest', inline: 'center' });

@@ -4,10 +4,9 @@ const CHECKSUM_LENGTH = 6;
 /** Removes what people paste along with an API key: white space, quotes, and the start of the header. */
 export function cleanKey(text) {
   return text
-    .trim()
-    .replace(/^["'`]+|["'`;,]+$/g, '')
-    .replace(/^(Authorization:)?\s*(Bearer\s+)?/i, '')
-    .trim();
+    .replace(/^\s*(export\s+)?\w+=/, '')
+    .replace(/^["'`“”‘’\s]*(Authorization:)?\s*(Bearer\s+)?["'`“”‘’\s]*/i, '')
+    .replace(/["'`“”‘’;,\s]+$/, '');
 }
 
 /**
@@ -23,8 +22,8 @@ export function findKeyProblem(key, prefix) {
       : `An API key of this service starts with ${prefix}.`;
   }
   const length = prefix.length + 43 + CHECKSUM_LENGTH;
-  if (key.length !== length || !/^[0-9A-Za-z]+$/.test(key.slice(prefix.length))) {
-    return `An API key has ${length} characters, all letters and digits after the prefix; this one has ${key.length}. Copy it again.`;
+  if (key.length !== length) {
+    return `An API key has ${length} characters; this one has ${key.length}. Copy it again.`;
   }
   return computeChecksum(key.slice(0, -CHECKSUM_LENGTH)) === key.slice(-CHECKSUM_LENGTH)
     ? undefined

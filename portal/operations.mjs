@@ -2,6 +2,8 @@ const METHODS = ['get', 'put', 'post', 'delete', 'options', 'head', 'patch', 'tr
 
 export const escapeHtml = (text) => text.replace(/[&<>"]/g, (character) => `&#${character.charCodeAt(0)};`);
 
+const formatCode = (html) => html.replace(/`([^`]+)`/g, '<code>$1</code>');
+
 /** Lists the operations of an OpenAPI document in the order of its tags. The anchors are Swagger UI's deep links. */
 export function listOperations({ paths, tags = [] }) {
   const operations = Object.entries(paths).flatMap(([path, item]) =>
@@ -35,7 +37,7 @@ export function renderOperationTable(document) {
   const rows = listOperations(document).map(
     ({ anchor, method, path, summary = '', description = '' }) =>
       `<tr id="${escapeHtml(anchor)}"><td><code>${method} ${escapeHtml(path)}</code></td>` +
-      `<td><strong>${escapeHtml(summary)}</strong> ${escapeHtml(description)}</td></tr>`,
+      `<td><strong>${escapeHtml(summary)}</strong> ${formatCode(escapeHtml(description))}</td></tr>`,
   );
   return `<table><thead><tr><th>Operation</th><th>Description</th></tr></thead><tbody>${rows.join('')}</tbody></table>`;
 }

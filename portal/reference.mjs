@@ -150,14 +150,21 @@ function removeFixedIds({ paths, components }) {
 
 /** Shows a request in several languages, before and after it is sent. */
 const LANGUAGES = [
-  { name: 'curl', syntax: 'bash', format: formatCurl },
-  { name: 'TypeScript', syntax: 'javascript', format: formatTypeScript },
-  { name: 'JavaScript', syntax: 'javascript', format: formatJavaScript },
-  { name: 'Python', syntax: 'python', format: formatPython },
+  { id: 'sh', name: 'curl', syntax: 'bash', format: formatCurl },
+  { id: 'ts', name: 'TypeScript', syntax: 'javascript', format: formatTypeScript },
+  { id: 'js', name: 'JavaScript', syntax: 'javascript', format: formatJavaScript },
+  { id: 'python', name: 'Python', syntax: 'python', format: formatPython },
 ];
 const samples = ({ React: { createElement, Fragment, useState } }) => {
   const RequestSnippets = ({ request, getComponent, specSelectors }) => {
-    const [current, select] = useState(LANGUAGES[0]);
+    // The guides use the same choice.
+    const [current, setCurrent] = useState(
+      () => LANGUAGES.find(({ id }) => id === localStorage.getItem('language')) ?? LANGUAGES[0],
+    );
+    const select = (language) => {
+      localStorage.setItem('language', language.id);
+      setCurrent(language);
+    };
     const moveFocus = ({ key, currentTarget }) => {
       const step = { ArrowRight: 1, ArrowLeft: -1 }[key];
       if (step !== undefined) {
@@ -239,7 +246,7 @@ const samples = ({ React: { createElement, Fragment, useState } }) => {
         createElement(
           'td',
           null,
-          response.get('description'),
+          response.get('description').replaceAll('`', ''),
           createElement(Headers, { headers: response.get('headers'), getComponent }),
         ),
       );
@@ -398,7 +405,7 @@ const ui = SwaggerUIBundle({
 });
 
 /**
- * Names the fields and makes the scrolling areas reachable by keyboard, which Swagger UI does not do (its issues 10698, 10709 and 9582).
+ * Names the fields and the dialog, and makes the scrolling areas reachable by keyboard, which Swagger UI does not do (its issues 10698, 10709 and 9582).
  */
 new MutationObserver(() => {
   for (const field of document.querySelectorAll('.swagger-ui :is(select, textarea):not([aria-label])')) {
@@ -411,9 +418,21 @@ new MutationObserver(() => {
   for (const area of document.querySelectorAll('.swagger-ui :is(pre, .table-container):not([tabindex])')) {
     area.tabIndex = 0;
   }
+  for (const dialog of document.querySelectorAll('.swagger-ui .modal-ux:not([role])')) {
+    Object.assign(dialog, { role: 'dialog', ariaModal: 'true', ariaLabel: 'Authorize' });
+    dialog.querySelector('.close-modal').ariaLabel = 'Close';
+  }
+  // Their names differ from the text that they show.
+  for (const button of document.querySelectorAll('.swagger-ui .modal-btn[aria-label]')) {
+    button.removeAttribute('aria-label');
+  }
 }).observe(document.getElementById('swagger-ui'), { childList: true, subtree: true });
 
 addEventListener('hashchange', () => {
-  ui.layoutActions.parseDeepLinkHash(location.hash);
+  const hash = decodeURIComponent(location.hash);
+  ui.layoutActions.parseDeepLinkHash(hash);
+  // Swagger UI scrolls only to operations that it has not shown yet.
+  const id = hash.replace('#/', 'operations-').replace('/', '-').replace(/\s/g, '_');
+  document.getElementById(id)?.scrollIntoView();
   markCurrentOperation();
 });

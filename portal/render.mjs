@@ -167,7 +167,7 @@ function renderMarkdown(guide) {
     const target = GUIDES.find(({ source }) => source === posix.join(dirname(guide.source), path));
     const href = target
       ? `${ORIGIN}/docs/${target.name}.md`
-      : resolveLink(guide, path).replace(/^(?!\{)(\.\.\/)?/, `${ORIGIN}/`);
+      : new URL(resolveLink(guide, path), `${LOCAL_ORIGIN}/docs/`).href.replace(LOCAL_ORIGIN, ORIGIN);
     return `](${path === 'reference' ? `${ORIGIN}/docs/reference` : href}${hash})`;
   });
 }
@@ -175,6 +175,7 @@ function renderMarkdown(guide) {
 /** Comments name the source file of a listing for a test. */
 function readText({ source }) {
   return readFileSync(join(ROOT, source), 'utf8')
+    .replace(/^<!-- for operators -->\n+###[^]*?(?=^##)/gm, '')
     .replace(/^<!--.*-->\n/gm, '')
     .replaceAll(`](${LOCAL_ORIGIN}/docs/reference`, '](reference')
     .replaceAll(LOCAL_ORIGIN, ORIGIN);

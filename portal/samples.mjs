@@ -45,7 +45,7 @@ export function formatJavaScript(request) {
     `  headers: ${indent(formatFields(headers, `\`Bearer \${process.env.${KEY}}\``))},`,
     ...(body === undefined ? [] : [`  body: ${quote(body)},`]),
     '});',
-    'console.log(response.status, await response.text());',
+    'console.log(response.status, response.headers, await response.text());',
   ].join('\n');
 }
 
@@ -64,9 +64,9 @@ export function formatPython(request) {
     ')',
     'try:',
     '    with urllib.request.urlopen(request) as response:',
-    '        print(response.status, response.read().decode())',
+    '        print(response.status, response.headers, response.read().decode())',
     'except urllib.error.HTTPError as error:',
-    '    print(error.code, error.read().decode())',
+    '    print(error.code, error.headers, error.read().decode())',
   ].join('\n');
 }
 

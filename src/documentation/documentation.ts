@@ -154,6 +154,9 @@ function fillSettings(text: string, settings: Settings): string {
   };
   const removeUnset = (link: string, name: string, label: string) => (values[name] === undefined ? label : link);
   return text
+    .replaceAll(/<a class="optional" href="\{\{(\w+)\}\}">.*?<\/a>/g, (link, name: string) =>
+      removeUnset(link, name, ''),
+    )
     .replaceAll(/<a href="\{\{(repository|support)\}\}[^"]*">(.*?)<\/a>/g, removeUnset)
     .replaceAll(/\[([^\]]+)\]\(\{\{(repository|support)\}\}[^)]*\)/g, (link, label: string, name: string) =>
       removeUnset(link, name, label),

@@ -180,6 +180,9 @@ describe('The documentation in a browser', () => {
       [server.key.slice(0, -1), 'this one has 58'],
       [server.key.replace(/.$/, (last) => (last === '0' ? '1' : '0')), 'A character of this API key is wrong.'],
       [server.key, ''],
+      [`bearer "${server.key}"`, ''],
+      [`export KEY='${server.key}'`, ''],
+      [`“${server.key}”`, ''],
     ] as const) {
       await dialog.getByLabel('API key').fill(key);
       const text = await dialog.getByRole('status').innerText();
@@ -210,6 +213,16 @@ describe('The documentation in a browser', () => {
     expect(page.url()).toBe(`${origin}/docs/reference#/pets/createPet`);
     await page.evaluate('scrollTo(0, document.body.scrollHeight)');
     expect((await page.locator('.operations').boundingBox())?.y).toBeLessThan(100);
+    // Also one that is on the page already, far from the view, and in a group whose name has a space.
+    await page.getByRole('navigation', { name: 'Operations' }).getByRole('link', { name: 'List animals' }).click();
+    for (const name of ['Get the rate limit usage', 'List animals']) {
+      await page.getByRole('navigation', { name: 'Operations' }).getByRole('link', { name }).click();
+      const operation = page.locator('.opblock.is-open', { hasText: name });
+      await operation.waitFor();
+      await page.waitForFunction(
+        `[...document.querySelectorAll('.opblock.is-open')].some((it) => it.innerText.includes('${name}') && it.getBoundingClientRect().top >= 0 && it.getBoundingClientRect().top < innerHeight)`,
+      );
+    }
   });
 
   it('copies every sample and response, and saves the response, in light and dark', async () => {
@@ -349,7 +362,7 @@ describe('The documentation in a browser', () => {
     await page.goto(link);
     const operation = page.locator('#operations-pets-getPet.opblock-deprecated');
     await operation.getByText('Warning: Deprecated').waitFor();
-    expect(await operation.innerText()).toContain('x-deprecated-sunset');
+    await operation.getByText('x-deprecated-sunset').waitFor();
     const isInView = `(({ top }) => top < innerHeight && top >= document.querySelector('header').offsetHeight)(
       document.querySelector('#operations-pets-getPet').getBoundingClientRect())`;
     await page.waitForFunction(isInView);
