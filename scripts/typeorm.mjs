@@ -71,8 +71,9 @@ async function complete(path) {
 }
 
 const args = process.argv.slice(2);
-const existing = args.slice(args.indexOf('migration:generate') + 1).find((path) => existsSync(`${path}.migration.ts`));
-if (args.includes('migration:generate') && existing !== undefined) {
+const isWriting = args.includes('migration:generate') && !args.includes('--check') && !args.includes('--dryrun');
+const existing = args.find((path) => existsSync(`${path}.migration.ts`));
+if (isWriting && existing !== undefined) {
   process.stderr.write(`${existing}.migration.ts exists. Choose another name.\n`);
   process.exit(1);
 }

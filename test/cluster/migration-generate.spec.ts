@@ -31,6 +31,7 @@ describe('npm run typeorm -- migration:generate', () => {
 
       const { code } = await transformFile(`${path}.migration.ts`, { configFile: join(ROOT, '.swcrc') });
       await writeFile(`${path}.js`, code);
+      await expect(typeorm('migration:generate', path)).rejects.toThrow('add-toys.migration.ts exists');
       expect(await typeorm('migration:generate', path, '--check')).toMatch(/^No changes in database schema were found/);
       await typeorm('migration:run');
       expect(await typeorm('migration:revert')).toMatch(/Migration AddToys\d+ has been reverted successfully/);

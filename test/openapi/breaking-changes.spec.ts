@@ -32,11 +32,12 @@ describe('The check for breaking changes', () => {
     expect(findChanges(change)).not.toEqual([]);
   });
 
-  it('accepts compatible changes: new fields, other wording', () => {
+  it('accepts compatible changes: new fields, other wording, another way to authenticate', () => {
     const changes = findChanges((document) => {
       Object.assign(getSchema(document, 'Pet').properties ?? {}, { colour: { type: 'string' } });
       Object.assign(getSchema(document, 'NewPet').properties ?? {}, { colour: { type: 'string' } });
       getOperation(document, '/pets', 'get').description = 'Lists animals.';
+      Object.assign(document.components?.securitySchemes ?? {}, { jwt: { type: 'http', scheme: 'bearer' } });
     });
     expect(changes).toEqual([]);
   });
