@@ -1,7 +1,7 @@
 /* global addEventListener, document, fetch, localStorage, location, MutationObserver, sessionStorage, SwaggerUIBundle, URL, URLSearchParams */
 import { cleanKey, findKeyProblem } from './key.mjs';
 import { renderOperationLinks } from './operations.mjs';
-import { createExampleRequest, formatCurl, formatJavaScript, formatPython, formatTypeScript } from './samples.mjs';
+import { createExampleRequest, LANGUAGES } from './samples.mjs';
 
 /** Shows the stability level next to the path of an operation that is not stable yet. */
 const stabilityBadge = {
@@ -149,12 +149,6 @@ function removeFixedIds({ paths, components }) {
 }
 
 /** Shows a request in several languages, before and after it is sent. */
-const LANGUAGES = [
-  { id: 'sh', name: 'curl', syntax: 'bash', format: formatCurl },
-  { id: 'ts', name: 'TypeScript', syntax: 'javascript', format: formatTypeScript },
-  { id: 'js', name: 'JavaScript', syntax: 'javascript', format: formatJavaScript },
-  { id: 'python', name: 'Python', syntax: 'python', format: formatPython },
-];
 const samples = ({ React: { createElement, Fragment, useState } }) => {
   const RequestSnippets = ({ request, getComponent, specSelectors }) => {
     // The guides use the same choice.

@@ -8,7 +8,7 @@ import MarkdownIt from 'markdown-it';
 import MiniSearch from 'minisearch';
 import { GUIDES } from './guides.mjs';
 import { escapeHtml, listOperations, renderOperationLinks, renderOperationTable } from './operations.mjs';
-import { formatJavaScript, formatPython, formatTypeScript } from './samples.mjs';
+import { LANGUAGES } from './samples.mjs';
 import { INDEX_OPTIONS } from './search.mjs';
 
 const PORTAL = dirname(fileURLToPath(import.meta.url));
@@ -40,7 +40,10 @@ const markdown = new MarkdownIt({ linkify: false });
 const { rules } = markdown.renderer;
 rules.fence = (tokens, index) => {
   const { content, info } = tokens[index];
-  return content.startsWith('curl ') ? renderSamples(content, index) : renderListing(content, info);
+  if (content.startsWith('curl ')) {
+    return renderSamples(content, index);
+  }
+  return renderListing(content, content.startsWith('HTTP/') ? 'http' : info);
 };
 rules.table_open = () => '<div class="table" tabindex="0"><table>\n';
 rules.table_close = () => '</table></div>\n';
@@ -60,19 +63,13 @@ const renderListing = (code, language) =>
 /** Renders a curl command, and the same request in the languages of the reference page. */
 function renderSamples(command, index) {
   const request = parseCurl(command.replaceAll(ORIGIN, LOCAL_ORIGIN));
-  const samples = [
-    ['curl', 'sh', command],
-    ...[
-      ['TypeScript', 'ts', formatTypeScript(request, openApi)],
-      ['JavaScript', 'js', formatJavaScript(request)],
-      ['Python', 'python', formatPython(request)],
-    ].map(([name, language, code]) => [name, language, code.replaceAll(LOCAL_ORIGIN, ORIGIN)]),
-  ];
-  const tabs = samples.map(
-    ([name, language], position) =>
-      `<label><input type="radio" name="samples-${index}" value="${language}"${position === 0 ? ' checked' : ''}>${name}</label>`,
+  const tabs = LANGUAGES.map(
+    ({ id, name }) =>
+      `<label><input type="radio" name="samples-${index}" value="${id}"${id === 'sh' ? ' checked' : ''}>${name}</label>`,
   );
-  const listings = samples.map(([, language, code]) => renderListing(code, language));
+  const listings = LANGUAGES.map(({ id, format }) =>
+    renderListing(id === 'sh' ? command : format(request, openApi).replaceAll(LOCAL_ORIGIN, ORIGIN), id),
+  );
   return `<fieldset class="samples"><legend>Language</legend>${tabs.join('')}${listings.join('')}</fieldset>\n`;
 }
 
@@ -96,21 +93,22 @@ function parseCurl(command) {
   return { get: (name) => fields[name] };
 }
 
+const PROGRAM_KEYWORDS =
+  '\\b(?:import|from|export|const|let|await|async|for|of|if|throw|try|catch|new|return|with|as|except)(?=\\s|\\()';
+/** Patterns of keywords; in HTTP messages, the names of headers. */
+const KEYWORDS = {
+  ...{ ts: PROGRAM_KEYWORDS, js: PROGRAM_KEYWORDS, json: PROGRAM_KEYWORDS, python: PROGRAM_KEYWORDS },
+  sh: '\\b(?:curl|npm|npx|node|pip)(?=\\s|\\()',
+  http: '^[\\w-]+(?=: )',
+};
+
 /** Colors strings, comments and keywords, which is enough for the short examples of the guides. */
 function highlight(code, language) {
-  if (code.startsWith('HTTP/')) {
-    return escapeHtml(code)
-      .replace(/^[\w-]+(?=: )/gm, '<span class="keyword">$&</span>')
-      .replace(/&quot;.*?&quot;/g, '<span class="string">$&</span>');
-  }
-  if (!['sh', 'ts', 'js', 'json', 'python'].includes(language)) {
+  const keywords = KEYWORDS[language];
+  if (keywords === undefined) {
     return escapeHtml(code);
   }
-  const keywords =
-    language === 'sh'
-      ? 'curl|npm|npx|node|pip'
-      : 'import|from|export|const|let|await|async|for|of|if|throw|try|catch|new|return|with|as|except';
-  const tokens = new RegExp(`("(?:\\\\.|[^"\\\\])*"|'[^']*')|(^\\s*(?:#|//).*$)|\\b(${keywords})(?=\\s|\\()`, 'gm');
+  const tokens = new RegExp(`("(?:\\\\.|[^"\\\\])*"|'[^']*')|(^\\s*(?:#|//).*$)|(${keywords})`, 'gm');
   let html = '';
   let end = 0;
   for (const { 0: token, 1: string, 2: comment, index } of code.matchAll(tokens)) {

@@ -1,5 +1,13 @@
 /* global URL */
 
+/** The languages of samples: their IDs in the choice of the reader, and functions of a request and the OpenAPI document. */
+export const LANGUAGES = [
+  { id: 'sh', name: 'curl', syntax: 'bash', format: formatCurl },
+  { id: 'ts', name: 'TypeScript', syntax: 'javascript', format: formatTypeScript },
+  { id: 'js', name: 'JavaScript', syntax: 'javascript', format: formatJavaScript },
+  { id: 'python', name: 'Python', syntax: 'python', format: formatPython },
+];
+
 /** The variable that stands for the API key in samples, which never contain the key itself. */
 const KEY = 'KEY';
 
@@ -25,7 +33,7 @@ function formatFields(fields, token) {
   return `{\n${fields.map(([name, value]) => `  ${quote(name)}: ${value === undefined ? token : quote(value)},`).join('\n')}\n}`;
 }
 
-export function formatCurl(request) {
+function formatCurl(request) {
   const { url, method, headers, body } = readRequest(request);
   const options = [
     `curl -i${method === 'GET' ? '' : ` -X ${method}`} ${quoteShell(url)}`,
@@ -37,7 +45,7 @@ export function formatCurl(request) {
   return options.join(' \\\n  ');
 }
 
-export function formatJavaScript(request) {
+function formatJavaScript(request) {
   const { url, method, headers, body } = readRequest(request);
   return [
     `const response = await fetch(${quote(url)}, {`,
@@ -49,7 +57,7 @@ export function formatJavaScript(request) {
   ].join('\n');
 }
 
-export function formatPython(request) {
+function formatPython(request) {
   const { url, method, headers, body } = readRequest(request);
   return [
     'import os',
@@ -71,7 +79,7 @@ export function formatPython(request) {
 }
 
 /** Formats a call of the typed client. */
-export function formatTypeScript(request, document) {
+function formatTypeScript(request, document) {
   const { url, method, headers, body } = readRequest(request);
   const call = findCall(document, url, method);
   if (call === undefined) {

@@ -154,10 +154,11 @@ function fillSettings(text: string, settings: Settings): string {
   };
   const removeUnset = (link: string, name: string, label: string) => (values[name] === undefined ? label : link);
   return text
-    .replaceAll(/<a class="optional" href="\{\{(\w+)\}\}">.*?<\/a>/g, (link, name: string) =>
-      removeUnset(link, name, ''),
+    .replaceAll(
+      /<a( class="optional")? href="\{\{(repository|support)\}\}[^"]*">(.*?)<\/a>/g,
+      (link, optional: string | undefined, name: string, label: string) =>
+        removeUnset(link, name, optional ? '' : label),
     )
-    .replaceAll(/<a href="\{\{(repository|support)\}\}[^"]*">(.*?)<\/a>/g, removeUnset)
     .replaceAll(/\[([^\]]+)\]\(\{\{(repository|support)\}\}[^)]*\)/g, (link, label: string, name: string) =>
       removeUnset(link, name, label),
     )

@@ -1,30 +1,14 @@
-import { Redis } from 'ioredis';
 import { Client, computeP99, getErrorCode, runConcurrently } from './support/client';
-import { eventually, Replica } from './support/replica';
-import { Server } from './support/servers';
-import { Store } from './support/store';
+import { type RedisReplicas, startRedisReplicas } from './support/redis-replicas';
+import { eventually } from './support/replica';
 
 describe('During a flood with one key, four replicas with one Redis', () => {
-  let [redis, postgres] = [] as unknown as [Server, Server];
-  let replicas: Replica[];
-  let store: Store;
-  let admin: Redis;
+  let { store, admin, getPort, remove } = {} as RedisReplicas;
 
   beforeAll(async () => {
-    [redis, postgres] = await Promise.all([Server.startRedis(), Server.startPostgres()]);
-    const env = { DATABASE_URL: postgres.url, REDIS_URL: redis.url, BAN_DURATIONS_SECONDS: '30' };
-    replicas = await Replica.startAll(4, env);
-    store = await Store.open(postgres.url);
-    admin = new Redis(redis.url);
+    ({ store, admin, getPort, remove } = await startRedisReplicas(Array(4).fill({ BAN_DURATIONS_SECONDS: '30' })));
   });
-  afterAll(async () => {
-    admin.disconnect();
-    await store.close();
-    await Promise.all(replicas.map(({ program }) => program.kill('SIGKILL')));
-    await Promise.all([redis.remove(), postgres.remove()]);
-  });
-
-  const getPort = (index: number) => replicas[index % replicas.length]?.port ?? 0;
+  afterAll(() => remove());
 
   it('serve other accounts normally, and put almost no load on Redis', async () => {
     const [flooding, other] = [

@@ -93,7 +93,7 @@ describe('A fork with another name, twice, a generated module, and without order
     await removeOrders();
     // `npm run regenerate`, without the Postman collection, which needs its own dependencies.
     for (const script of ['build', 'openapi', 'docs', 'client:types']) {
-      await succeed(fork, 'run', script);
+      await succeed(fork, 'run', '--ignore-scripts', script);
     }
     await exec('prettier', '--write', '--log-level=warn', 'docs');
     commit(fork);

@@ -1,9 +1,7 @@
-import { Redis } from 'ioredis';
 import { Client, getErrorCode, runConcurrently, filterSuccessful, type Reply } from './support/client';
 import { withClockOffset } from './support/clocks';
-import { eventually, Replica } from './support/replica';
-import { Server } from './support/servers';
-import { Store } from './support/store';
+import { type RedisReplicas, startRedisReplicas } from './support/redis-replicas';
+import { eventually } from './support/replica';
 
 const ALL_REMAINING = Array.from({ length: 60 }, (_, n) => 59 - n);
 
@@ -14,29 +12,15 @@ const resetSpread = (replies: readonly Reply[]) => {
 };
 
 describe('Four replicas with one Redis', () => {
-  let servers: Server[];
-  let replicas: Replica[];
-  let store: Store;
-  let admin: Redis;
+  let { replicas, store, admin, getPort, remove } = {} as RedisReplicas;
 
   beforeAll(async () => {
-    const [redis, postgres] = await Promise.all([Server.startRedis(), Server.startPostgres()]);
-    servers = [redis, postgres];
-    const env = { DATABASE_URL: postgres.url, REDIS_URL: redis.url, BAN_DURATIONS_SECONDS: '30' };
-    replicas = await Promise.all(
-      ['+0s', '+45s', '-45s', '+1h'].map((offset) => Replica.start({ ...env, ...withClockOffset(offset) })),
-    );
-    store = await Store.open(postgres.url);
-    admin = new Redis(redis.url);
+    ({ replicas, store, admin, getPort, remove } = await startRedisReplicas(
+      ['+0s', '+45s', '-45s', '+1h'].map((offset) => ({ BAN_DURATIONS_SECONDS: '30', ...withClockOffset(offset) })),
+    ));
   });
-  afterAll(async () => {
-    admin.disconnect();
-    await store.close();
-    await Promise.all(replicas.map(({ program }) => program.kill('SIGKILL')));
-    await Promise.all(servers.map((server) => server.remove()));
-  });
+  afterAll(() => remove());
 
-  const getPort = (index: number) => replicas[index % replicas.length]?.port ?? 0;
   /** Sends 2,000 requests with one key from 200 concurrent workers to all replicas. */
   const flood = async (key: string) => {
     const client = new Client(key);
