@@ -1,5 +1,6 @@
-/* global document, fetch, localStorage, location, navigator, scrollBy, setTimeout, URL */
-import { INDEX_OPTIONS } from './search.mjs';
+/* global addEventListener, document, fetch, getComputedStyle, innerHeight, localStorage, location, navigator, scrollBy, scrollY, setTimeout, URL */
+import { getElementId } from './operations.mjs';
+import { INDEX_OPTIONS, prepareQuery } from './search.mjs';
 
 /** The directory of the pages and assets, with a trailing slash. */
 const DOCS = new URL('./', import.meta.url);
@@ -26,6 +27,7 @@ function completeExamples() {
     button.addEventListener('click', async () => {
       await copy(code.textContent);
       button.textContent = 'Copied';
+      announce('Copied');
       setTimeout(() => {
         button.textContent = 'Copy';
       }, 2_000);
@@ -49,6 +51,78 @@ function connectSamples() {
       show(target.value);
       // The samples above have another height now.
       scrollBy(0, target.getBoundingClientRect().top - top);
+    }
+  });
+}
+
+/** Shows the sidebar on narrow screens, over the content. */
+function connectMenu() {
+  const [button, sidebar] = [document.querySelector('.menu'), document.getElementById('sidebar')];
+  const setOpen = (isOpen) => {
+    sidebar.classList.toggle('open', isOpen);
+    document.getElementById('content').inert = isOpen;
+    button.setAttribute('aria-expanded', isOpen);
+  };
+  button.addEventListener('click', () => {
+    setOpen(!sidebar.classList.contains('open'));
+  });
+  document.addEventListener('click', ({ target }) => {
+    if (target.closest('a')) {
+      setOpen(false);
+    }
+  });
+  document.addEventListener('keydown', ({ key }) => {
+    if (key === 'Escape' && sidebar.classList.contains('open')) {
+      setOpen(false);
+      button.focus();
+    }
+  });
+}
+
+/** Marks the section or operation that the reader sees, in the sidebar. */
+function connectSections() {
+  const sidebar = document.getElementById('sidebar');
+  let current;
+  const mark = () => {
+    // A link scrolls its section just below the header.
+    const line = parseFloat(getComputedStyle(document.documentElement).scrollPaddingTop) + 32;
+    const links = [...sidebar.querySelectorAll(':is(.sections, .operations) a')];
+    const getTop = ({ hash }) => document.getElementById(getElementId(hash))?.getBoundingClientRect().top ?? Infinity;
+    const isAtEnd = scrollY > 0 && innerHeight + scrollY >= document.documentElement.scrollHeight - 1;
+    // The last sections cannot reach the line.
+    const linked = isAtEnd && links.find((link) => link.hash === location.hash && getTop(link) > 0);
+    const found = linked || (isAtEnd ? links : links.filter((link) => getTop(link) < line)).at(-1);
+    if (found === current) {
+      return;
+    }
+    current?.removeAttribute('aria-current');
+    current = found;
+    if (current) {
+      current.setAttribute('aria-current', 'location');
+      const [{ top, bottom }, view] = [current.getBoundingClientRect(), sidebar.getBoundingClientRect()];
+      sidebar.scrollTop += Math.min(0, top - view.top) || Math.max(0, bottom - view.bottom);
+    }
+  };
+  document.addEventListener('scroll', mark, { passive: true });
+  addEventListener('hashchange', mark);
+  mark();
+}
+
+/** Says what happened to readers who do not see it. */
+export function announce(text) {
+  document.getElementById('announcement').textContent = text;
+}
+
+/** Says so when a sample of Swagger UI is copied. */
+function connectCopyButtons() {
+  document.addEventListener('click', ({ target }) => {
+    const button = target.closest('.copy-to-clipboard');
+    if (button) {
+      announce('Copied');
+      button.classList.add('copied');
+      setTimeout(() => {
+        button.classList.remove('copied');
+      }, 2_000);
     }
   });
 }
@@ -95,10 +169,12 @@ function connectSearch() {
     if (query !== input.value.trim()) {
       return;
     }
-    const results = query === '' ? [] : index.search(query).slice(0, MAX_RESULTS);
+    const results = query === '' ? [] : index.search(...prepareQuery(query)).slice(0, MAX_RESULTS);
     list.replaceChildren(...results.map(createOption));
+    announce(query === '' ? '' : `${results.length} results`);
     if (query !== '' && results.length === 0) {
-      list.append(Object.assign(document.createElement('p'), { textContent: 'Nothing found.' }));
+      const nothing = { role: 'option', ariaDisabled: 'true', textContent: 'Nothing found.' };
+      list.append(Object.assign(document.createElement('p'), nothing));
     }
     select(list.querySelector('a'));
     setOpen(query !== '');
@@ -112,6 +188,11 @@ function connectSearch() {
       event.preventDefault();
       const current = options.findIndex((option) => option.getAttribute('aria-selected') === 'true');
       select(options[(current + step + options.length) % options.length]);
+    }
+  });
+  form.addEventListener('focusout', ({ relatedTarget }) => {
+    if (relatedTarget !== null && !form.contains(relatedTarget)) {
+      setOpen(false);
     }
   });
   form.addEventListener('submit', async (event) => {
@@ -149,4 +230,6 @@ function createOption({ page, label, title, anchor }, index) {
 completeExamples();
 connectSamples();
 connectSearch();
-document.querySelector('.site [aria-current]')?.scrollIntoView({ block: 'nearest', inline: 'center' });
+connectCopyButtons();
+connectMenu();
+connectSections();

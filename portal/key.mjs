@@ -15,6 +15,9 @@ export function cleanKey(text) {
  */
 export function findKeyProblem(key, prefix) {
   const [, name, environment] = /^(.*_)(live|test)_$/.exec(prefix);
+  if (key === '') {
+    return 'Enter an API key.';
+  }
   if (!key.startsWith(prefix)) {
     const other = environment === 'live' ? 'test' : 'live';
     return key.startsWith(`${name}${other}_`)

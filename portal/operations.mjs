@@ -18,6 +18,21 @@ export function listOperations({ paths, tags = [] }) {
   return names.flatMap((name) => operations.filter(({ tag }) => tag === name));
 }
 
+/** Returns the parts of a link to an operation, such as `#/pets/listPets`, or to a group of them; none for other links. */
+export function parseLink(hash) {
+  try {
+    return hash.startsWith('#/') ? decodeURIComponent(hash).slice(2).split('/') : [];
+  } catch {
+    return [];
+  }
+}
+
+/** Returns the ID of the element to which a link within the page points. */
+export function getElementId(hash) {
+  const parts = parseLink(hash);
+  return parts.length > 0 ? `operations-${parts.join('-').replace(/\s/g, '_')}` : hash.slice(1);
+}
+
 /** Renders the links to the operations, by tag. */
 export function renderOperationLinks(document) {
   const operations = listOperations(document);

@@ -1,7 +1,8 @@
-/* global addEventListener, document, fetch, localStorage, location, MutationObserver, sessionStorage, SwaggerUIBundle, URL, URLSearchParams */
-import { cleanKey, findKeyProblem } from './key.mjs';
-import { renderOperationLinks } from './operations.mjs';
-import { createExampleRequest, LANGUAGES } from './samples.mjs';
+/* global addEventListener, document, Event, fetch, history, localStorage, location, MutationObserver, SwaggerUIBundle, URL, URLSearchParams */
+import { announce } from './guide.mjs';
+import { keyDialog, restoreKeys } from './key-dialog.mjs';
+import { getElementId, parseLink, renderOperationLinks } from './operations.mjs';
+import { LANGUAGES } from './samples.mjs';
 
 /** Shows the stability level next to the path of an operation that is not stable yet. */
 const stabilityBadge = {
@@ -109,10 +110,42 @@ function formatJson({ content, contentType }) {
   return tokens.map(formatToken).join('');
 }
 
-/** Scrolls to an operation so that the header of the page does not cover it. */
-const visibleOperation = {
-  statePlugins: { layout: { wrapActions: { scrollToElement: () => (element) => element.scrollIntoView() } } },
+/**
+ * Keeps the link to the operation that the reader opened last in the address bar. Swagger UI itself adds entries to the history, so Back
+ * stays on the page.
+ */
+const addressBar = {
+  statePlugins: {
+    layout: {
+      wrapActions: {
+        show:
+          (original) =>
+          (key, isShown = true) => {
+            const [kind, tag, operationId] = [key].flat();
+            if (kind === 'operations' && operationId !== undefined && isShown) {
+              history.replaceState(null, '', `#/${encodeURIComponent(tag)}/${encodeURIComponent(operationId)}`);
+            }
+            return original(key, isShown);
+          },
+      },
+    },
+  },
 };
+
+/** Opens the operation, or the group, in the address bar, and moves the focus to it. */
+function openLinkedOperation() {
+  const [tag, operationId] = parseLink(location.hash);
+  if (tag === undefined) {
+    return;
+  }
+  ui.layoutActions.show(['operations-tag', tag], true);
+  if (operationId !== undefined) {
+    ui.layoutActions.show(['operations', tag, operationId], true);
+  }
+  const operation = document.getElementById(getElementId(location.hash));
+  operation?.scrollIntoView();
+  operation?.querySelector('.opblock-summary-control')?.focus({ preventScroll: true });
+}
 
 /** Completes the list of operations with those of the selected document, and shortens what the guides explain. */
 const preparedDocument = {
@@ -121,7 +154,6 @@ const preparedDocument = {
       wrapActions: {
         updateJsonSpec: (original) => (spec) => {
           document.querySelector('.operations').innerHTML = renderOperationLinks(spec);
-          markCurrentOperation();
           for (const field of ['description', 'contact', 'license']) {
             delete spec.info[field];
           }
@@ -148,43 +180,61 @@ function removeFixedIds({ paths, components }) {
   }
 }
 
-/** Shows a request in several languages, before and after it is sent. */
-const samples = ({ React: { createElement, Fragment, useState } }) => {
-  const RequestSnippets = ({ request, getComponent, specSelectors }) => {
+/** Shows the request that the form describes in several languages, and the errors in one table. */
+const samples = ({ React: { createElement, Fragment, useEffect, useState } }) => {
+  const Samples = ({ path, method, getComponent, specSelectors, oas3Selectors, fn }) => {
     // The guides use the same choice.
-    const [current, setCurrent] = useState(
-      () => LANGUAGES.find(({ id }) => id === localStorage.getItem('language')) ?? LANGUAGES[0],
-    );
-    const select = (language) => {
-      localStorage.setItem('language', language.id);
-      setCurrent(language);
+    const [language, setLanguage] = useState(readLanguage);
+    useEffect(() => {
+      const update = () => setLanguage(readLanguage());
+      document.addEventListener(LANGUAGE_CHANGE, update);
+      return () => document.removeEventListener(LANGUAGE_CHANGE, update);
+    }, []);
+    const select = ({ id }) => {
+      localStorage.setItem('language', id);
+      document.dispatchEvent(new Event(LANGUAGE_CHANGE));
     };
     const moveFocus = ({ key, currentTarget }) => {
       const step = { ArrowRight: 1, ArrowLeft: -1 }[key];
       if (step !== undefined) {
-        const next = (LANGUAGES.indexOf(current) + step + LANGUAGES.length) % LANGUAGES.length;
+        const next = (LANGUAGES.indexOf(language) + step + LANGUAGES.length) % LANGUAGES.length;
         select(LANGUAGES[next]);
         currentTarget.children[next].focus();
       }
     };
-    const tabs = LANGUAGES.map((language) =>
+    const tabs = LANGUAGES.map((each) =>
       createElement(
         'button',
         {
-          key: language.name,
+          key: each.name,
           type: 'button',
           role: 'tab',
-          'aria-selected': language === current,
-          tabIndex: language === current ? 0 : -1,
-          onClick: () => select(language),
+          'aria-selected': each === language,
+          tabIndex: each === language ? 0 : -1,
+          onClick: () => select(each),
         },
-        language.name,
+        each.name,
       ),
     );
-    const HighlightCode = getComponent('HighlightCode', true);
+    const spec = specSelectors.specJsonWithResolvedSubtrees().toJS();
+    const body = oas3Selectors.requestBodyValue(path, method);
+    const request = fn.buildRequest({
+      spec,
+      contextUrl: new URL(specSelectors.url(), location.href).href,
+      server: oas3Selectors.selectedServer() || spec.servers?.[0]?.url,
+      operationId: spec.paths[path][method].operationId,
+      parameters: specSelectors.parameterValues([path, method]).toJS(),
+      requestContentType: oas3Selectors.requestContentType(path, method),
+      requestBody: body?.toJS?.() ?? body,
+    });
+    // Every response is JSON. Samples read the key from a variable.
+    const headers = { ...request.headers, Authorization: '' };
+    delete headers.accept;
+    const code = language.format({ ...request, headers }, specSelectors.specJson().toJS());
     return createElement(
       'div',
-      { className: 'request-snippets' },
+      { className: 'samples' },
+      createElement('h4', null, 'Request'),
       createElement(
         'div',
         { role: 'tablist', 'aria-label': 'Language', className: 'tabs', onKeyDown: moveFocus },
@@ -192,35 +242,20 @@ const samples = ({ React: { createElement, Fragment, useState } }) => {
       ),
       createElement(
         'div',
-        { role: 'tabpanel', 'aria-label': current.name },
-        createElement(
-          HighlightCode,
-          { language: current.syntax, canCopy: true },
-          current.format(request, specSelectors.specJson().toJS()),
-        ),
+        { role: 'tabpanel', 'aria-label': language.name },
+        createElement(getComponent('HighlightCode', true), { language: language.syntax, canCopy: true }, code),
       ),
     );
   };
-  /** The samples, above the documented responses, until a request is sent; then Swagger UI shows its samples above the response. */
   const Responses =
-    (Original, { getComponent, specSelectors, oas3Selectors }) =>
+    (Original, { getComponent }) =>
     (props) => {
-      const spec = specSelectors.specJson().toJS();
-      const server = oas3Selectors.selectedServer() || spec.servers?.[0]?.url || '..';
       const isError = (_response, status) => !/^[123]/.test(status);
       const errors = props.responses.filter(isError);
       return createElement(
         Fragment,
         null,
-        !props.tryItOutResponse &&
-          createElement(
-            'div',
-            { className: 'samples' },
-            createElement('h4', null, 'Request'),
-            createElement(getComponent('RequestSnippets', true), {
-              request: createExampleRequest(spec, new URL(server, import.meta.url).href, props.path, props.method),
-            }),
-          ),
+        createElement(getComponent('Samples', true), { path: props.path, method: props.method }),
         createElement(Original, { ...props, responses: props.responses.filterNot(isError) }),
         errors.size > 0 && createErrorTable(errors, getComponent),
       );
@@ -262,107 +297,12 @@ const samples = ({ React: { createElement, Fragment, useState } }) => {
   };
   // The summary of an operation is a button, in which a link would be unreachable for some readers.
   const DeepLink = ({ text }) => createElement('span', null, text);
-  return {
-    components: { RequestSnippets, DeepLink },
-    wrapComponents: { responses: Responses },
-  };
+  // The sent request is the one in the samples.
+  const curl = () => null;
+  return { components: { Samples, DeepLink, curl }, wrapComponents: { responses: Responses } };
 };
-
-const KEY_PREFIX = document.querySelector('meta[name="key-prefix"]').content;
-const STORED_KEYS = 'api-keys';
-
-/** The dialog for the API key: checks the key in the page, and keeps it for the session, or on this device. */
-const keyDialog = {
-  wrapComponents: {
-    HttpAuth:
-      (Original, { React: { createElement, useState } }) =>
-      (props) => {
-        const { schema, name, authorized, onChange } = props;
-        const [problem, setProblem] = useState();
-        if (schema.get('bearerFormat') !== 'API key') {
-          return createElement(Original, props);
-        }
-        const known = authorized?.getIn([name, 'value']);
-        if (known) {
-          return createElement(
-            'p',
-            null,
-            'This page sends your key ',
-            createElement('code', null, maskKey(known)),
-            '.',
-          );
-        }
-        const change = ({ target }) => {
-          const value = cleanKey(target.value);
-          setProblem(value === '' ? undefined : findKeyProblem(value, KEY_PREFIX));
-          onChange({ name, schema, value });
-        };
-        return createElement(
-          'div',
-          { className: 'key' },
-          createElement('label', { htmlFor: 'api-key' }, 'API key'),
-          createElement('input', {
-            id: 'api-key',
-            type: 'password',
-            autoComplete: 'off',
-            spellCheck: false,
-            placeholder: `${KEY_PREFIX}…`,
-            'aria-describedby': 'api-key-problem',
-            'aria-invalid': problem !== undefined,
-            autoFocus: true,
-            onChange: change,
-          }),
-          createElement('p', { id: 'api-key-problem', role: 'status' }, problem),
-          createElement(
-            'label',
-            { className: 'remember' },
-            createElement('input', {
-              type: 'checkbox',
-              defaultChecked: isRemembered,
-              onChange: ({ target }) => (isRemembered = target.checked),
-            }),
-            ' Remember the key on this device. Otherwise, it is forgotten when you close this tab.',
-          ),
-        );
-      },
-  },
-  statePlugins: {
-    auth: {
-      wrapActions: Object.fromEntries(
-        ['authorize', 'logout'].map((action) => [
-          action,
-          (original, { authSelectors }) =>
-            (payload) => {
-              const result = original(payload);
-              storeKeys(authSelectors.authorized());
-              return result;
-            },
-        ]),
-      ),
-    },
-  },
-};
-let isRemembered = localStorage.getItem(STORED_KEYS) !== null;
-
-const maskKey = (key) => `${key.slice(0, KEY_PREFIX.length + 4)}…`;
-
-function storeKeys(authorized) {
-  const [kept, cleared] = isRemembered ? [localStorage, sessionStorage] : [sessionStorage, localStorage];
-  cleared.removeItem(STORED_KEYS);
-  if (authorized.size > 0) {
-    kept.setItem(STORED_KEYS, JSON.stringify(authorized));
-  } else {
-    kept.removeItem(STORED_KEYS);
-  }
-}
-
-/** Marks the operation in the address bar, in the list of operations. */
-function markCurrentOperation() {
-  for (const link of document.querySelectorAll('.operations a')) {
-    const isCurrent = decodeURIComponent(link.hash) === decodeURIComponent(location.hash);
-    link.toggleAttribute('aria-current', isCurrent);
-  }
-}
+const LANGUAGE_CHANGE = 'languagechange';
+const readLanguage = () => LANGUAGES.find(({ id }) => id === localStorage.getItem('language')) ?? LANGUAGES[0];
 
 /** The OpenAPI documents of the versions of the API. `?version=v2` selects one. */
 const documents = await (await fetch(new URL('openapi-documents.json', import.meta.url))).json();
@@ -380,53 +320,68 @@ if (documents.length > 1) {
   document.querySelector('.versions').append('API version: ', ...links);
 }
 
+history.scrollRestoration = 'manual';
 const ui = SwaggerUIBundle({
   url: new URL(selected.url, import.meta.url).href,
   dom_id: '#swagger-ui',
-  deepLinking: true,
   tryItOutEnabled: true,
   displayRequestDuration: true,
   showExtensions: true,
   validatorUrl: null,
-  requestSnippetsEnabled: true,
-  plugins: [stabilityBadge, foldedHeaders, exactIntegers, visibleOperation, preparedDocument, samples, keyDialog],
+  plugins: [stabilityBadge, foldedHeaders, exactIntegers, addressBar, preparedDocument, samples, keyDialog],
   onComplete: () => {
-    const stored = sessionStorage.getItem(STORED_KEYS) ?? localStorage.getItem(STORED_KEYS);
-    if (stored !== null) {
-      ui.authActions.authorize(JSON.parse(stored));
-    }
+    restoreKeys(ui);
+    openLinkedOperation();
   },
 });
 
+/** The operation whose request was sent last, until the next click. */
+let executed;
+document.addEventListener(
+  'click',
+  ({ target }) => {
+    executed = target.closest('.execute')?.closest('.opblock');
+  },
+  true,
+);
+let announced = '';
 /**
- * Names the fields and the dialog, and makes the scrolling areas reachable by keyboard, which Swagger UI does not do (its issues 10698, 10709 and 9582).
+ * Names the fields and marks invalid ones, makes the scrolling areas reachable by keyboard, announces responses, and keeps the focus, which
+ * Swagger UI does not do (its issues 10698, 10709 and 9582).
  */
 new MutationObserver(() => {
-  for (const field of document.querySelectorAll('.swagger-ui :is(select, textarea):not([aria-label])')) {
+  for (const field of document.querySelectorAll(
+    '.swagger-ui :is(select, textarea, [data-param-name] input[type="text"])',
+  )) {
     const row = field.closest('[data-param-name]');
-    field.ariaLabel =
-      field.id === 'servers'
-        ? 'Server'
-        : (row?.dataset.paramName ?? (field.matches('textarea') ? 'Request body' : 'Media type'));
+    const name = row?.dataset.paramName ?? (field.matches('textarea') ? 'Request body' : 'Media type');
+    field.ariaLabel = field.id === 'servers' ? 'Server' : name;
+    field.ariaInvalid = String(field.matches('.invalid'));
   }
   for (const area of document.querySelectorAll('.swagger-ui :is(pre, .table-container):not([tabindex])')) {
     area.tabIndex = 0;
   }
-  for (const dialog of document.querySelectorAll('.swagger-ui .modal-ux:not([role])')) {
-    Object.assign(dialog, { role: 'dialog', ariaModal: 'true', ariaLabel: 'Authorize' });
-    dialog.querySelector('.close-modal').ariaLabel = 'Close';
+  if (executed) {
+    const status = executed.querySelector('.live-responses-table .response .response-col_status')?.innerText;
+    const news = executed.querySelector('.validation-errors')?.innerText ?? (status ? `Response ${status}` : '');
+    if (news !== announced) {
+      announce((announced = news));
+    }
+    if (document.activeElement === document.body) {
+      executed.querySelector('.execute')?.focus({ preventScroll: true });
+    }
   }
-  // Their names differ from the text that they show.
-  for (const button of document.querySelectorAll('.swagger-ui .modal-btn[aria-label]')) {
-    button.removeAttribute('aria-label');
-  }
-}).observe(document.getElementById('swagger-ui'), { childList: true, subtree: true });
+}).observe(document.getElementById('swagger-ui'), {
+  childList: true,
+  subtree: true,
+  attributes: true,
+  attributeFilter: ['class'],
+});
 
-addEventListener('hashchange', () => {
-  const hash = decodeURIComponent(location.hash);
-  ui.layoutActions.parseDeepLinkHash(hash);
-  // Swagger UI scrolls only to operations that it has not shown yet.
-  const id = hash.replace('#/', 'operations-').replace('/', '-').replace(/\s/g, '_');
-  document.getElementById(id)?.scrollIntoView();
-  markCurrentOperation();
+addEventListener('hashchange', openLinkedOperation);
+// A link to the operation in the address bar changes nothing there.
+document.addEventListener('click', ({ target }) => {
+  if (target.closest('a')?.href === location.href) {
+    openLinkedOperation();
+  }
 });

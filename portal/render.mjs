@@ -28,7 +28,7 @@ const COMPRESSED_EXTENSIONS = new Set(['css', 'mjs', 'js', 'json']);
 const COLLECTION = 'petstore.postman_collection.json';
 const ASSETS = [
   ...['site.css', 'guide.css', 'reference.css', 'theme.mjs'],
-  ...['guide.mjs', 'search.mjs', 'reference.mjs', 'operations.mjs', 'samples.mjs', 'key.mjs'],
+  ...['guide.mjs', 'search.mjs', 'reference.mjs', 'operations.mjs', 'samples.mjs', 'key.mjs', 'key-dialog.mjs'],
 ];
 
 /** The home page is at `/docs`; its assets and the other pages are one level below. Links are relative, because a gateway may add a path prefix. */
@@ -43,7 +43,8 @@ rules.fence = (tokens, index) => {
   if (content.startsWith('curl ')) {
     return renderSamples(content, index);
   }
-  return renderListing(content, content.startsWith('HTTP/') ? 'http' : info);
+  const isResponse = content.startsWith('HTTP/');
+  return `${isResponse ? '<p class="caption">Response</p>' : ''}${renderListing(content, isResponse ? 'http' : info)}`;
 };
 rules.table_open = () => '<div class="table" tabindex="0"><table>\n';
 rules.table_close = () => '</table></div>\n';
@@ -73,7 +74,7 @@ function renderSamples(command, index) {
   return `<fieldset class="samples"><legend>Language</legend>${tabs.join('')}${listings.join('')}</fieldset>\n`;
 }
 
-/** Reads a curl command, in the form in which Swagger UI passes requests. */
+/** Reads a curl command. */
 function parseCurl(command) {
   const [, ...words] = [...command.matchAll(/'([^']*)'|"([^"]*)"|[^\s\\]+/g)].map(
     ([word, single, double]) => single ?? double ?? word,
@@ -90,7 +91,7 @@ function parseCurl(command) {
       fields.url = word;
     }
   }
-  return { get: (name) => fields[name] };
+  return fields;
 }
 
 const PROGRAM_KEYWORDS =
@@ -213,18 +214,32 @@ function getPlainText({ children }) {
     .join('');
 }
 
+/** Renders the links to all pages, and below the current page its sections. */
 function renderNavigation(page) {
   const item = ({ name, label }) => {
-    const current = name === page.name ? ' aria-current="page"' : '';
-    return `<li><a href="${createLink(page, { name })}"${current}>${label}</a></li>`;
+    const isCurrent = name === page.name;
+    const link = `<a href="${createLink(page, { name })}"${isCurrent ? ' aria-current="page"' : ''}>${label}</a>`;
+    return `<li>${link}${isCurrent ? renderContents(page) : ''}</li>`;
   };
-  return [...GUIDES.slice(0, 1), REFERENCE, ...GUIDES.slice(1)].map(item).join('\n        ');
+  return [...GUIDES.slice(0, 1), REFERENCE, ...GUIDES.slice(1)].map(item).join('\n    ');
 }
 
-function renderContents({ sections }) {
-  const items = sections.filter(({ level }) => level === 2);
-  const links = items.map(({ anchor, title }) => `<li><a href="#${escapeHtml(anchor)}">${escapeHtml(title)}</a></li>`);
-  return links.length < 2 ? '' : `<nav class="contents" aria-label="On this page"><ul>${links.join('')}</ul></nav>`;
+function renderContents({ name, sections }) {
+  if (name === REFERENCE.name) {
+    return `<div class="operations">${renderOperationLinks(openApi)}</div>`;
+  }
+  const renderList = (level, list) => {
+    const items = list.flatMap(({ level: other, anchor, title }, index) => {
+      if (other !== level) {
+        return [];
+      }
+      const end = list.findIndex((section, position) => position > index && section.level <= level);
+      const below = list.slice(index + 1, end === -1 ? undefined : end);
+      return `<li><a href="#${escapeHtml(anchor)}">${escapeHtml(title)}</a>${renderList(level + 1, below)}</li>`;
+    });
+    return items.length === 0 ? '' : `<ul>${items.join('')}</ul>`;
+  };
+  return `<div class="sections">${renderList(2, sections)}</div>`;
 }
 
 /** Renders the links to the previous and the next guide. */
@@ -242,7 +257,6 @@ function renderPage(template, page, values) {
   const header = fillTemplate(readSource('header.html'), {
     home: createLink(page, GUIDES[0]),
     navigation: renderNavigation(page),
-    content: page === REFERENCE ? 'operations' : 'content',
   });
   return fillTemplate(readSource(template), { prefix: getPrefix(page), header, version, ...values });
 }
@@ -272,7 +286,6 @@ function renderNotFound() {
   const links = `<a href="${ORIGIN}/docs">home page</a>, or open the <a href="${ORIGIN}/docs/reference">API reference</a>`;
   const html = renderPage('guide.html', page, {
     title: 'Page not found',
-    contents: '',
     body: `<h1>Page not found</h1><p>There is no page at this URL. Go to the ${links}.</p>`,
     neighbours: '',
   });
@@ -344,13 +357,11 @@ export function renderSite(directory) {
       `${guide.name}.html`,
       renderPage('guide.html', guide, {
         title: escapeHtml(title),
-        contents: renderContents(guide),
         body: guide.html,
         neighbours: renderNeighbours(guide),
       }),
     );
   }
-  const operations = { links: renderOperationLinks(openApi), table: renderOperationTable(openApi) };
   write('not-found.html', renderNotFound());
   guides.forEach((guide) => {
     write(`${guide.name}.md`, renderMarkdown(guide));
@@ -358,7 +369,7 @@ export function renderSite(directory) {
   write('llms.txt', renderIndexForPrograms(guides));
   const collection = readFileSync(join(ROOT, 'clients/postman', COLLECTION), 'utf8');
   write(COLLECTION, collection.replaceAll(new URL(openApi.servers[0].url).origin, ORIGIN));
-  write('reference.html', renderPage('reference.html', REFERENCE, operations));
+  write('reference.html', renderPage('reference.html', REFERENCE, { table: renderOperationTable(openApi) }));
   ASSETS.forEach((name) => {
     write(name, readSource(name));
   });

@@ -11,26 +11,30 @@ export const LANGUAGES = [
 /** The variable that stands for the API key in samples, which never contain the key itself. */
 const KEY = 'KEY';
 
-/** A request as all samples need it. Swagger UI passes sent requests as immutable maps. */
-function readRequest(request) {
-  const body = request.get('body');
+/** A request as all samples need it. Without a value, the header has the credentials. */
+function readRequest({ url, method, headers, body }) {
   return {
-    url: request.get('url'),
-    method: request.get('method').toUpperCase(),
-    headers: Object.entries(request.get('headers')?.toObject?.() ?? request.get('headers') ?? {}).map(
-      ([name, value]) => (/^authorization$/i.test(name) ? [name, undefined] : [name, String(value)]),
+    url,
+    method: method.toUpperCase(),
+    headers: Object.entries(headers).map(([name, value]) =>
+      /^authorization$/i.test(name) ? [name, undefined] : [name, String(value)],
     ),
-    body: body === undefined || body === '' ? undefined : String(body),
+    body: body === undefined || body === '' ? undefined : String(body).replace(/\s*\n\s*/g, ' '),
   };
 }
 
 /** Returns a string literal that is valid in JavaScript and Python. */
 const quote = (text) => JSON.stringify(text);
+/** Does so for JSON, with as few escapes as possible. */
+const quoteJson = (json) => (/['\\]/.test(json) ? quote(json) : `'${json}'`);
 const quoteShell = (text) => `'${text.replaceAll("'", `'\\''`)}'`;
-const indent = (text, spaces = 2) => text.replaceAll('\n', `\n${' '.repeat(spaces)}`);
 
-function formatFields(fields, token) {
-  return `{\n${fields.map(([name, value]) => `  ${quote(name)}: ${value === undefined ? token : quote(value)},`).join('\n')}\n}`;
+/** Returns an object literal at an indentation level, in which a token stands for the credentials. */
+function formatFields(fields, token, indentation) {
+  const lines = fields.map(
+    ([name, value]) => `${indentation.repeat(2)}${quote(name)}: ${value === undefined ? token : quote(value)},\n`,
+  );
+  return `{\n${lines.join('')}${indentation}}`;
 }
 
 function formatCurl(request) {
@@ -50,8 +54,8 @@ function formatJavaScript(request) {
   return [
     `const response = await fetch(${quote(url)}, {`,
     `  method: ${quote(method)},`,
-    `  headers: ${indent(formatFields(headers, `\`Bearer \${process.env.${KEY}}\``))},`,
-    ...(body === undefined ? [] : [`  body: ${quote(body)},`]),
+    `  headers: ${formatFields(headers, `\`Bearer \${process.env.${KEY}}\``, '  ')},`,
+    ...(body === undefined ? [] : [`  body: ${quoteJson(body)},`]),
     '});',
     'console.log(response.status, response.headers, await response.text());',
   ].join('\n');
@@ -67,8 +71,8 @@ function formatPython(request) {
     'request = urllib.request.Request(',
     `    ${quote(url)},`,
     `    method=${quote(method)},`,
-    `    headers=${indent(formatFields(headers, `"Bearer " + os.environ["${KEY}"]`), 4)},`,
-    ...(body === undefined ? [] : [`    data=${quote(body)}.encode(),`]),
+    `    headers=${formatFields(headers, `"Bearer " + os.environ["${KEY}"]`, '    ')},`,
+    ...(body === undefined ? [] : [`    data=${quoteJson(body)}.encode(),`]),
     ')',
     'try:',
     '    with urllib.request.urlopen(request) as response:',
@@ -179,30 +183,5 @@ function formatLiteral(json, isInt64) {
     .replace(/("(?:\\.|[^"\\])*")\s*:\s*(-?\d+)(?=\s*[,}])/g, (_, name, digits) =>
       isInt64(JSON.parse(name)) ? `${name}: ${digits}n` : `${name}: ${digits}`,
     )
-    .replace(/"([A-Za-z_]\w*)"\s*:/g, '$1:')
-    .replace(/\s*\n\s*/g, ' ');
-}
-
-/** Creates the request that an operation's examples describe, in the form in which Swagger UI passes sent requests. */
-export function createExampleRequest(document, serverUrl, path, method) {
-  const item = document.paths[path];
-  const operation = item[method];
-  const parameters = [...(item.parameters ?? []), ...(operation.parameters ?? [])].map((value) =>
-    resolve(document, value),
-  );
-  const getExample = ({ example, schema }) => String(example ?? schema?.default ?? schema?.minimum ?? '1');
-  const filled = parameters
-    .filter((parameter) => parameter.in === 'path')
-    .reduce((text, parameter) => text.replace(`{${parameter.name}}`, encodeURIComponent(getExample(parameter))), path);
-  const query = parameters.filter((parameter) => parameter.in === 'query' && parameter.required);
-  const url = new URL(serverUrl.replace(/\/$/, '') + filled);
-  query.forEach((parameter) => url.searchParams.set(parameter.name, getExample(parameter)));
-  const [mediaType, content] = Object.entries(operation.requestBody?.content ?? {})[0] ?? [];
-  const fields = {
-    url: url.href,
-    method,
-    headers: { Authorization: '', ...(content && { 'Content-Type': mediaType }) },
-    body: content && JSON.stringify(content.example ?? {}, null, 2),
-  };
-  return { get: (name) => fields[name] };
+    .replace(/"([A-Za-z_]\w*)"\s*:/g, '$1:');
 }

@@ -16,3 +16,12 @@ export const INDEX_OPTIONS = {
     boostDocument: (_id, _term, { deprecated }) => (deprecated ? 0.5 : 1),
   },
 };
+
+/** Returns the arguments for a search. Paths find operations first, with the version or without. */
+export function prepareQuery(query) {
+  if (!query.includes('/')) {
+    return [query];
+  }
+  const boostDocument = (_id, _term, { page, deprecated }) => (page !== 'reference' ? 1 : deprecated ? 2 : 4);
+  return [query.replace(/\/v\d+(?=\/)/, ''), { boostDocument }];
+}

@@ -1,8 +1,9 @@
-/* global document, localStorage, matchMedia */
+/* global addEventListener, document, localStorage, matchMedia, window */
 // Runs before the page is shown. Swagger UI's dark theme depends on the class.
 (() => {
   const dark = matchMedia('(prefers-color-scheme: dark)');
   const { classList, dataset } = document.documentElement;
+  classList.add('scripted');
   const isDark = () => (dataset.theme ?? (dark.matches ? 'dark' : 'light')) === 'dark';
   const apply = () => {
     const chosen = localStorage.getItem('theme');
@@ -15,6 +16,12 @@
   };
   dark.addEventListener('change', apply);
   apply();
+  addEventListener('beforeprint', () => {
+    classList.remove('dark-mode');
+  });
+  addEventListener('afterprint', apply);
+  // Otherwise, Swagger UI scrolls to earlier positions, where another operation may be now.
+  window.noZensmooth = true;
   document.addEventListener('click', ({ target }) => {
     if (target.closest('.theme')) {
       const theme = isDark() ? 'light' : 'dark';

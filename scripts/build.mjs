@@ -111,9 +111,15 @@ async function packClient() {
     run(tsc, '-p', source, '--module', 'commonjs', '--moduleResolution', 'bundler', '--outDir', join(dist, 'cjs')),
   ]);
   writeFileSync(join(dist, 'cjs', 'package.json'), JSON.stringify({ type: 'commonjs' }));
-  for (const name of ['package.json', 'README.md', 'LICENSE']) {
+  for (const name of ['package.json', 'LICENSE']) {
     copyFileSync(join(source, name), join(target, name));
   }
+  // The package is outside the repository, and does not know from where it was downloaded.
+  const readme = readFileSync(join(source, 'README.md'), 'utf8');
+  writeFileSync(
+    join(target, 'README.md'),
+    readme.replaceAll('http://127.0.0.1:3000', 'https://HOST').replace(/\[([^\]]+)\]\(\.\.[^)]*\)/g, '$1'),
+  );
   const command = `npm pack ./${STAGING}/client --ignore-scripts --silent --pack-destination ${STAGING}/site`;
   const child = spawn(command, { shell: true, stdio: ['ignore', 'ignore', 'inherit'] });
   const [code] = await once(child, 'exit');

@@ -89,7 +89,6 @@ export function serveDocumentation(
     fastify,
     memoize(() => fillSettings(readFileSync(join(site, NOT_FOUND_PAGE), 'utf8'), settings)),
   );
-  fastify.get('/docs/', (_request, reply) => reply.redirect('../docs', 308));
   if (settings.environment === 'development') {
     fastify.get('/', (_request, reply) => reply.redirect('docs', 302));
   }
@@ -124,10 +123,15 @@ function createCatalog(
   return { ...content, headers: { ...content.headers, 'content-type': type } };
 }
 
-/** Shows browsers a page for unknown URLs below `/docs`; programs get the usual error. */
+/** Removes a slash at the end of URLs below `/docs`, and shows browsers a page for unknown ones; programs get the usual error. */
 function respondWithNotFoundPage(fastify: FastifyInstance, getPage: () => string): void {
   fastify.addHook('onRequest', (request, reply, done) => {
     const isPage = request.is404 && /^\/docs\/[^%]*$/.test(request.url) && ['GET', 'HEAD'].includes(request.method);
+    const [, name, query = ''] = /^[^?]*\/([^/?]+)\/(\?.*)?$/.exec(request.url) ?? [];
+    if (isPage && name !== undefined) {
+      void reply.redirect(`../${name}${query}`, 308);
+      return;
+    }
     if (!isPage || !request.headers.accept?.includes('text/html')) {
       done();
       return;

@@ -95,7 +95,7 @@ export function createOpenApiDocument(app: INestApplication, settings: Settings,
     .setTitle(BRAND.title)
     .setDescription(createDescription(docs))
     .setVersion(version === '1' ? VERSION : version)
-    .setContact(`${BRAND.title} support`, BRAND.supportUrl, BRAND.supportEmail)
+    .setContact(`${BRAND.title} support`, settings.docsSupportUrl ?? BRAND.supportUrl, BRAND.supportEmail)
     .setLicense('MIT', 'https://opensource.org/license/mit')
     .addBearerAuth(
       { type: 'http', scheme: 'bearer', bearerFormat: 'API key', description: KEY_DESCRIPTION },
@@ -105,6 +105,7 @@ export function createOpenApiDocument(app: INestApplication, settings: Settings,
   if (docs !== undefined) {
     builder.setExternalDoc('Guides: first call, errors, rate limits, versions', docs);
   }
+  const baseUrl = `${removeVersion(settings.baseUrl)}/v${version}`;
   listServers(settings).forEach(([url, description]) =>
     builder.addServer(`${removeVersion(url)}/v${version}`, description),
   );
@@ -125,7 +126,7 @@ export function createOpenApiDocument(app: INestApplication, settings: Settings,
   const catalog = app.get(ErrorCatalog);
   document.components = {
     ...document.components,
-    headers: createHeaderComponents(version),
+    headers: createHeaderComponents(baseUrl),
     examples: createErrorExamples(catalog),
   };
   const schemas = document.components.schemas ?? {};
@@ -182,14 +183,18 @@ function listTags(reflector: Reflector, controllers: readonly Type[]): ApiGroupM
   return groups.filter(({ name }, index) => groups.findIndex((group) => group.name === name) === index);
 }
 
+/** Lists the servers that have the API, this one first. */
 function listServers({ environment, publicBaseUrl, stagingBaseUrl, baseUrl }: Settings): [string, string][] {
-  const servers: [string | undefined, string][] = [
-    [environment === 'development' && baseUrl !== publicBaseUrl ? baseUrl : undefined, 'Local'],
+  const others: [string | undefined, string][] = [
     [publicBaseUrl, 'Production'],
     [stagingBaseUrl, 'Staging'],
   ];
-  const known = servers.filter((server): server is [string, string] => server[0] !== undefined);
-  return known.length > 0 ? known : [[baseUrl, 'This service']];
+  const known = others.filter((server): server is [string, string] => server[0] !== undefined);
+  const own = known.find(([url]) => url === baseUrl) ?? [
+    baseUrl,
+    environment === 'development' ? 'Local' : 'This service',
+  ];
+  return [own, ...known.filter((server) => server !== own)];
 }
 
 function listOperations(document: OpenAPIObject): OperationObject[] {

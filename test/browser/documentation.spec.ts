@@ -1,11 +1,19 @@
 import { execFile } from 'node:child_process';
 import { existsSync, readFileSync } from 'node:fs';
-import { createServer, type Server } from 'node:http';
-import type { AddressInfo } from 'node:net';
+import { createServer } from 'node:http';
 import { promisify } from 'node:util';
 import type { OpenAPIObject } from '@nestjs/swagger';
 import { type Browser, type BrowserContext, chromium, type Locator, type Page } from 'playwright-core';
-import { findFreePort, runPetstore, type Program, startServer, createTemporaryDirectory } from '../support/process';
+import { eventually } from '../cluster/support/replica';
+import { onEnd } from '../support/cleanup';
+import {
+  createTemporaryDirectory,
+  findFreePort,
+  listen,
+  type Program,
+  runPetstore,
+  startServer,
+} from '../support/process';
 
 const CHROMIUM = process.env.CHROMIUM_PATH ?? '/usr/bin/chromium';
 const AXE = readFileSync(require.resolve('axe-core/axe.min.js'), 'utf8');
@@ -18,7 +26,6 @@ const FIND_VIOLATIONS = `
 const ERROR_STATUS = /^Failed to load resource: the server responded with a status of 4\d\d /;
 
 describe('The documentation in a browser', () => {
-  let directory: Awaited<ReturnType<typeof createTemporaryDirectory>>;
   let env: Record<string, string>;
   let server: Program & { key: string };
   let browser: Browser;
@@ -33,8 +40,7 @@ describe('The documentation in a browser', () => {
         `There is no browser at ${CHROMIUM}. Install one (apt-get install chromium), or set CHROMIUM_PATH to its path.`,
       );
     }
-    directory = await createTemporaryDirectory();
-    env = { DATA_DIR: directory.path, PORT: await findFreePort() };
+    env = { DATA_DIR: (await createTemporaryDirectory()).path, PORT: await findFreePort() };
     origin = `http://127.0.0.1:${env.PORT}`;
     [server, browser] = await Promise.all([
       startServer(env),
@@ -46,13 +52,9 @@ describe('The documentation in a browser', () => {
         ),
       }),
     ]);
+    onEnd(() => browser.close());
     context = await browser.newContext({ viewport: { width: 1_200, height: 1_000 } });
     context.setDefaultTimeout(30_000);
-  });
-  afterAll(async () => {
-    await browser.close();
-    await server.kill('SIGTERM');
-    await directory.remove();
   });
 
   beforeEach(async () => {
@@ -99,6 +101,10 @@ describe('The documentation in a browser', () => {
     });
     await response.waitFor();
     return (await response.innerText()).replaceAll('\u00a0', ' ');
+  };
+  /** Waits for a condition. A string cannot be evaluated in the page later, because of its Content-Security-Policy. */
+  const waitUntil = async (condition: string) => {
+    await eventually(30_000, async () => (await page.evaluate<boolean>(condition)) === true);
   };
   const findParameter = (operation: Locator, name: string) =>
     operation.locator(`tr[data-param-name="${name}"]`).locator('input, select');
@@ -189,6 +195,44 @@ describe('The documentation in a browser', () => {
       expect(text).toContain(problem);
       expect(text === '').toBe(problem === '');
     }
+    for (const [key, problem] of [
+      ['sk_123', 'An API key of this service starts with pets_test_.'],
+      ['', 'Enter an API key.'],
+    ] as const) {
+      await dialog.getByLabel('API key').fill(key);
+      await dialog.locator('.authorize').click();
+      expect(await dialog.getByRole('status').innerText()).toBe(problem);
+      expect(await page.evaluate('document.activeElement.id + sessionStorage.length')).toBe('api-key0');
+    }
+  });
+
+  it('keeps the focus in the dialog for the API key until it is closed', async () => {
+    await page.goto(`${origin}/docs/reference`);
+    await page.locator('.auth-wrapper .authorize').first().click();
+    for (const key of ['Tab', 'Shift+Tab']) {
+      for (let presses = 0; presses < 8; presses += 1) {
+        await page.keyboard.press(key);
+        expect(await page.evaluate(`document.activeElement.closest('.dialog-ux') !== null`)).toBe(true);
+      }
+    }
+    await page.locator('.dialog-ux').getByLabel('API key').fill(server.key);
+    await page.keyboard.press('Enter');
+    await page.locator('.dialog-ux').getByText('Logout').waitFor();
+    await waitUntil(`document.activeElement.closest('.dialog-ux') !== null`);
+    await page.locator('.dialog-ux h3').click();
+    await page.keyboard.press('Tab');
+    expect(await page.evaluate(`document.activeElement.closest('.dialog-ux') !== null`)).toBe(true);
+    await page.keyboard.press('Escape');
+    await waitUntil(`document.activeElement.matches('.auth-wrapper .authorize')`);
+    // The same for the lock of an operation, and on a screen that is as small as with a zoom of 400%.
+    await page.setViewportSize({ width: 320, height: 256 });
+    await page.locator('.opblock .authorization__btn').first().click();
+    const dialog = page.locator('.modal-ux');
+    await dialog.waitFor();
+    expect((await dialog.boundingBox())?.y).toBeGreaterThanOrEqual(0);
+    await waitUntil(`document.activeElement.closest('.dialog-ux') !== null`);
+    await page.keyboard.press('Escape');
+    await waitUntil(`document.activeElement.matches('.opblock .authorization__btn')`);
   });
 
   it('shows the key entry and the first operation without scrolling, and on a phone within two screens', async () => {
@@ -208,20 +252,55 @@ describe('The documentation in a browser', () => {
     await page.setViewportSize({ width: 1_440, height: 900 });
     await page.goto(`${origin}/docs/reference`);
     await page.locator('.opblock').first().waitFor();
-    await page.getByRole('navigation', { name: 'Operations' }).getByRole('link', { name: 'Add an animal' }).click();
+    await page.locator('.operations').getByRole('link', { name: 'Add an animal' }).click();
     await page.locator('#operations-pets-createPet.is-open').waitFor();
     expect(page.url()).toBe(`${origin}/docs/reference#/pets/createPet`);
     await page.evaluate('scrollTo(0, document.body.scrollHeight)');
-    expect((await page.locator('.operations').boundingBox())?.y).toBeLessThan(100);
+    expect((await page.locator('#sidebar').boundingBox())?.y).toBeLessThan(100);
     // Also one that is on the page already, far from the view, and in a group whose name has a space.
-    await page.getByRole('navigation', { name: 'Operations' }).getByRole('link', { name: 'List animals' }).click();
+    await page.locator('.operations').getByRole('link', { name: 'List animals' }).click();
     for (const name of ['Get the rate limit usage', 'List animals']) {
-      await page.getByRole('navigation', { name: 'Operations' }).getByRole('link', { name }).click();
+      await page.locator('.operations').getByRole('link', { name }).click();
       const operation = page.locator('.opblock.is-open', { hasText: name });
       await operation.waitFor();
-      await page.waitForFunction(
+      await waitUntil(
         `[...document.querySelectorAll('.opblock.is-open')].some((it) => it.innerText.includes('${name}') && it.getBoundingClientRect().top >= 0 && it.getBoundingClientRect().top < innerHeight)`,
       );
+    }
+  });
+
+  it('goes back through the operations that the reader opened from the list, each once, and shows each', async () => {
+    await page.setViewportSize({ width: 1_440, height: 900 });
+    await page.goto(`${origin}/docs/errors`);
+    await page.goto(`${origin}/docs/reference`);
+    await page.locator('.opblock').first().waitFor();
+    const link = (name: string) => page.locator('.operations').getByRole('link', { name });
+    const waitUntilShown = async (operationId: string, name: string) => {
+      const isInPlace = `(({ top }) => top > 50 && top < 120)(document.querySelector('[id$="-${operationId}"]').getBoundingClientRect())`;
+      await waitUntil(isInPlace);
+      await page.locator('.operations a[aria-current="location"]', { hasText: name }).waitFor();
+      await waitUntil(`document.activeElement.closest('[id$="-${operationId}"]') !== null`);
+    };
+    const opened = [
+      ['listOrders', 'List orders'],
+      ['createPet', 'Add an animal'],
+      ['listPets', 'List animals'],
+    ] as const;
+    for (const [operationId, name] of opened) {
+      await link(name).click();
+      await waitUntilShown(operationId, name);
+    }
+    // Again, although the address bar has it already.
+    await page.evaluate('scrollTo(0, document.body.scrollHeight)');
+    await link('List animals').click();
+    await waitUntilShown('listPets', 'List animals');
+    await page.goBack();
+    await waitUntilShown('createPet', 'Add an animal');
+    await page.goBack();
+    await waitUntilShown('listOrders', 'List orders');
+    for (const url of ['/docs/reference', '/docs/errors']) {
+      await page.goBack();
+      await page.waitForURL(origin + url);
     }
   });
 
@@ -236,7 +315,7 @@ describe('The documentation in a browser', () => {
     const copySamples = async () => {
       for (const language of ['curl', 'TypeScript', 'JavaScript', 'Python']) {
         await operation.getByRole('tab', { name: language, exact: true }).click();
-        await copyCode(operation.locator('.request-snippets .highlight-code'));
+        await copyCode(operation.locator('.samples .highlight-code'));
       }
     };
     await copySamples();
@@ -256,7 +335,7 @@ describe('The documentation in a browser', () => {
   it('shows a sample of every operation before the first call, with the URL of this service', async () => {
     await page.goto(`${origin}/docs/reference#/pets/createPet`);
     const operation = page.locator('#operations-pets-createPet');
-    const code = operation.locator('.request-snippets pre');
+    const code = operation.locator('.samples pre');
     await code.waitFor();
     expect(await code.textContent()).toContain(`curl -i -X POST '${origin}/v1/pets'`);
     await operation.getByRole('tab', { name: 'curl' }).press('ArrowRight');
@@ -265,6 +344,16 @@ describe('The documentation in a browser', () => {
     expect(await code.textContent()).toContain(
       'petStore.createPet({ body: { name: "Rex", categoryId: 3n, status: "available" } })',
     );
+  });
+
+  it('changes the samples as the reader fills in the form', async () => {
+    await page.goto(`${origin}/docs/reference#/pets/listPets`);
+    const operation = page.locator('#operations-pets-listPets');
+    await findParameter(operation, 'limit').fill('6');
+    await executeOperation(operation, 401);
+    expect(await page.locator('#announcement').textContent()).toBe('Response 401');
+    await findParameter(operation, 'limit').fill('7');
+    await operation.locator('.samples pre', { hasText: `'${origin}/v1/pets?limit=7'` }).waitFor();
   });
 
   it('lists the errors of an operation in one table, with links to their explanations', async () => {
@@ -279,22 +368,26 @@ describe('The documentation in a browser', () => {
     const plain = await browser.newContext({ javaScriptEnabled: false });
     const other = await plain.newPage();
     await other.goto(`${origin}/docs/reference`);
-    expect(await other.locator('#operations tr').allInnerTexts()).toContainEqual(
+    expect(await other.locator('#content tr').allInnerTexts()).toContainEqual(
       expect.stringMatching(/^POST \/pets\s+Add an animal/),
     );
     await plain.close();
   });
 
   it('shows the operations within 1.5 s at 1.6 Mbit/s, while the rest loads', async () => {
-    const session = await context.newCDPSession(page);
+    await page.goto(`${origin}/docs`);
+    // Without the cache of the other tests.
+    const fresh = await browser.newContext();
+    const first = await fresh.newPage();
+    const session = await fresh.newCDPSession(first);
     const network = { offline: false, latency: 0, downloadThroughput: 200_000, uploadThroughput: 200_000 };
     await session.send('Network.emulateNetworkConditions', network);
-    await page.goto(`${origin}/docs/reference`, { waitUntil: 'commit' });
-    await page.locator('#operations tr').first().waitFor();
+    await first.goto(`${origin}/docs/reference`, { waitUntil: 'commit' });
+    await first.locator('#content tr').first().waitFor();
+    await first.locator('.opblock').first().waitFor();
     const paint = `performance.getEntriesByName('first-contentful-paint')[0]?.startTime`;
-    await page.waitForFunction(paint);
-    expect(await page.evaluate(paint)).toBeLessThan(1_500);
-    await page.locator('.opblock').first().waitFor();
+    expect(await first.evaluate(paint)).toBeLessThan(1_500);
+    await fresh.close();
   });
 
   it.each(['/docs', '/docs/getting-started', '/docs/errors', '/docs/nothing', '/docs/reference#/pets/createPet'])(
@@ -307,7 +400,7 @@ describe('The documentation in a browser', () => {
         await page.goto(origin + path);
         await page.locator('.opblock.is-open .execute, article h1').first().waitFor();
         await page.evaluate(AXE);
-        for (const width of [360, 1_440]) {
+        for (const width of [320, 360, 820, 1_440]) {
           await page.setViewportSize({ width, height: 900 });
           const violations = await page.evaluate<object[]>(FIND_VIOLATIONS);
           problemsFound.push(...violations.map((violation) => ({ width, colorScheme, ...violation })));
@@ -365,7 +458,7 @@ describe('The documentation in a browser', () => {
     await operation.getByText('x-deprecated-sunset').waitFor();
     const isInView = `(({ top }) => top < innerHeight && top >= document.querySelector('header').offsetHeight)(
       document.querySelector('#operations-pets-getPet').getBoundingClientRect())`;
-    await page.waitForFunction(isInView);
+    await waitUntil(isInView);
     expect(await page.locator('.opblock-deprecated').count()).toBe(1);
   });
 
@@ -410,7 +503,7 @@ describe('The documentation in a browser', () => {
       ['curl', 'bash', ['-c']],
     ] as const) {
       await operation.getByRole('tab', { name: language, exact: true }).click();
-      const code = await operation.locator('.request-snippets pre code').first().textContent();
+      const code = await operation.locator('.samples pre code').first().textContent();
       expect(code).not.toContain(server.key);
       const environment = { PATH: process.env.PATH, KEY: server.key };
       const { stdout } = await promisify(execFile)(program, [...options, code ?? ''], { env: environment });
@@ -451,6 +544,45 @@ describe('The documentation in a browser', () => {
     expect(await readBackground()).not.toBe(light);
   });
 
+  it('shows all pages and the current section beside the text, and on a phone after a touch', async () => {
+    await page.goto(`${origin}/docs/api#bans`);
+    const sidebar = page.getByRole('navigation', { name: 'Documentation' });
+    await sidebar.locator('[aria-current="location"]', { hasText: 'Bans' }).waitFor();
+    // The last sections cannot reach the top of the window.
+    await page.goto(`${origin}/docs/api#deprecation`);
+    await sidebar.locator('[aria-current="location"]', { hasText: 'Deprecation' }).waitFor();
+    // The list follows the text, and does not move it.
+    await page.evaluate('scrollTo(0, 3_000)');
+    await page.mouse.move(700, 500);
+    for (let y = 2_900; y >= 2_500; y -= 100) {
+      await page.mouse.wheel(0, -100);
+      await waitUntil(`scrollY === ${y}`);
+    }
+    await page.mouse.wheel(0, -100_000);
+    await sidebar.getByText('Bans').waitFor({ state: 'hidden' });
+    await page.setViewportSize({ width: 360, height: 740 });
+    await sidebar.waitFor({ state: 'hidden' });
+    await page.getByRole('button', { name: 'Pages' }).click();
+    await sidebar.getByRole('link', { name: 'Operations' }).click();
+    await sidebar.waitFor({ state: 'hidden' });
+    expect(page.url()).toBe(`${origin}/docs/api#operations`);
+    await page.getByRole('button', { name: 'Pages' }).click();
+    await sidebar.getByRole('link', { name: 'Errors', exact: true }).last().click();
+    await page.locator('h1', { hasText: 'Errors' }).waitFor();
+    // Also by keyboard: the focus does not leave the open menu for the text behind it, and Escape returns it to the button.
+    await page.getByRole('button', { name: 'Pages' }).click();
+    await sidebar.getByRole('link').last().focus();
+    await page.keyboard.press('Tab');
+    expect(await page.evaluate(`document.activeElement.closest('#content') === null`)).toBe(true);
+    await sidebar.getByRole('link').last().focus();
+    await page.keyboard.press('Escape');
+    expect(await page.evaluate('document.activeElement.className')).toBe('menu');
+    await page.getByRole('button', { name: 'Pages' }).click();
+    await page.getByRole('combobox').fill('rate_limit_exceeded');
+    await page.getByRole('option').first().click();
+    await sidebar.waitFor({ state: 'hidden' });
+  });
+
   it('finds a section of the guides and opens it', async () => {
     await page.goto(`${origin}/docs`);
     const search = page.getByRole('combobox', { name: 'Search the documentation' });
@@ -467,6 +599,7 @@ describe('The documentation in a browser', () => {
     for (const [query, title] of [
       ['createPet', 'POST /pets createPet'],
       ['GET /pets', 'GET /pets listPets'],
+      ['/v1/pets', 'GET /pets listPets'],
       ['petId', 'GET /pets/{petId} getPet'],
       ['retry', 'Safe retries'],
       ['pet_not_found', 'pet_not_found (404)'],
@@ -484,6 +617,9 @@ describe('The documentation in a browser', () => {
     await search.press('ArrowDown');
     await search.press('ArrowUp');
     expect(await search.getAttribute('aria-activedescendant')).toBe('result-0');
+    expect(await page.getByRole('status').textContent()).toMatch(/^\d results$/);
+    await search.press('Tab');
+    await page.getByRole('option', { selected: true }).waitFor({ state: 'hidden' });
     await search.press('Enter');
     await page.locator('#operations-pets-createPet.is-open').waitFor();
   });
@@ -543,18 +679,11 @@ describe('The documentation in a browser', () => {
   });
 
   describe('A page of another origin', () => {
-    let other: Server;
-
-    beforeAll(async () => {
-      other = createServer((_request, response) => {
+    it('can call the API with a key and read the response headers', async () => {
+      const other = createServer((_request, response) => {
         response.setHeader('content-type', 'text/html').end('<link rel="icon" href="data:,"><h1>A shop</h1>');
       });
-      await new Promise<void>((listening) => other.listen(0, '127.0.0.1', listening));
-    });
-    afterAll(() => other.close());
-
-    it('can call the API with a key and read the response headers', async () => {
-      await page.goto(`http://127.0.0.1:${(other.address() as AddressInfo).port}/`);
+      await page.goto(`http://127.0.0.1:${await listen(other)}/`);
       const read = async ({ url, key }: { url: string; key: string }) => {
         const { status, headers } = await fetch(url, { headers: { authorization: `Bearer ${key}` } });
         return { status, remaining: headers.get('x-ratelimit-remaining') };

@@ -599,12 +599,12 @@ export interface components {
         "WWW-Authenticate-Scope": string;
         /**
          * @description The URL of the next page, with `rel="next"` (RFC 8288); absent on the last page.
-         * @example <https://api.example.com/v1/pets?limit=20&cursor=AAAAAAAAABQeDVxO>; rel="next"
+         * @example <https://api.petstore.example/v1/pets?limit=20&cursor=AAAAAAAAABQeDVxO>; rel="next"
          */
         "Link-Next": string;
         /**
          * @description The URL of the created resource.
-         * @example https://api.example.com/v1/pets/1
+         * @example https://api.petstore.example/v1/pets/1
          */
         Location: string;
         /**
@@ -624,7 +624,7 @@ export interface components {
         Sunset: string;
         /**
          * @description The page that explains the deprecation (`rel="deprecation"`), and the operation to use instead (`rel="successor-version"`).
-         * @example <https://api.example.com/docs/reference#/pets/getPet>; rel="deprecation"; type="text/html", <https://api.example.com/v1/pets>; rel="successor-version"
+         * @example <https://api.petstore.example/docs/reference#/pets/getPet>; rel="deprecation"; type="text/html", <https://api.petstore.example/v1/pets>; rel="successor-version"
          */
         "Link-Deprecation": string;
         /**
@@ -639,7 +639,7 @@ export interface components {
         "Error-Sunset": string;
         /**
          * @description The page that explains the error (`rel="help"`), after any deprecation links.
-         * @example <https://api.example.com/docs/errors#pet_not_found>; rel="help"; type="text/html"
+         * @example <https://api.petstore.example/docs/errors#pet_not_found>; rel="help"; type="text/html"
          */
         "Link-Help": string;
     };
