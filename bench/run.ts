@@ -229,10 +229,10 @@ async function addKeys(databaseUrl: string, count: number): Promise<string[]> {
        INSERT INTO accounts (name, plan, per_minute, per_day, created_at)
        SELECT 'One of many', 'enterprise', $3, $4, now() FROM unnest($1::bytea[]) RETURNING id
      )
-     INSERT INTO api_keys (account_id, hash, first_characters, created_at)
-     SELECT id, hash, first_characters, now()
+     INSERT INTO api_keys (account_id, hash, start, created_at)
+     SELECT id, hash, start, now()
      FROM (SELECT id, row_number() OVER () FROM account) AS account
-       JOIN unnest($1::bytea[], $2::text[]) WITH ORDINALITY AS key (hash, first_characters, row_number) USING (row_number)`,
+       JOIN unnest($1::bytea[], $2::text[]) WITH ORDINALITY AS key (hash, start, row_number) USING (row_number)`,
     [secrets.map(hashSecret), secrets.map(getStart), UNLIMITED.perMinute, UNLIMITED.perDay],
   );
   return secrets;

@@ -1,6 +1,6 @@
 import { type DynamicModule, Module } from '@nestjs/common';
 import { APP_FILTER, APP_GUARD, APP_PIPE, DiscoveryModule } from '@nestjs/core';
-import { ApiKeyGuard, KnownScopes, ScopeGuard } from './auth';
+import { ApiKeyGuard, KnownScopes, ScopeGuard, SlowBodyGuard } from './auth';
 import type { Settings } from './config/settings';
 import { ERROR_CATALOG } from './error-catalog';
 import { FEATURE_MODULES, SCOPES } from './feature-modules';
@@ -28,17 +28,20 @@ import { createTypeOrmConfig } from './typeorm.config';
   ],
   controllers: [UnmatchedController],
   providers: [
+    ApiKeyGuard,
+    ScopeGuard,
     RouteTable,
     { provide: ErrorCatalog, useValue: ERROR_CATALOG },
     { provide: KnownScopes, useValue: new KnownScopes(SCOPES) },
     ErrorHelp,
     ErrorFilter,
-    // In this order: authentication, rate limits, 404 and 405, scope, body.
-    { provide: APP_GUARD, useClass: ApiKeyGuard },
+    // In this order: authentication, rate limits, 404 and 405, scope, body, and after a slow body authentication and scope again.
+    { provide: APP_GUARD, useExisting: ApiKeyGuard },
     { provide: APP_GUARD, useClass: RateLimitGuard },
     { provide: APP_GUARD, useClass: UnmatchedGuard },
-    { provide: APP_GUARD, useClass: ScopeGuard },
+    { provide: APP_GUARD, useExisting: ScopeGuard },
     { provide: APP_GUARD, useClass: RequestBodyGuard },
+    { provide: APP_GUARD, useClass: SlowBodyGuard },
     { provide: APP_PIPE, useClass: RequestValidationPipe },
     { provide: APP_FILTER, useExisting: ErrorFilter },
   ],

@@ -11,6 +11,7 @@ import { ApiKeySchema } from './persistence/api-key.schema';
 import { CreateAuthChanges1795296000000 } from './persistence/create-auth-changes.migration';
 import { CreateAuditEntries1795287600000 } from './persistence/create-audit-entries.migration';
 import { CreateAccountsAndKeys1795219200000 } from './persistence/create-accounts-and-keys.migration';
+import { RenameKeyStartAndAuditAction1795788000000 } from './persistence/rename-key-start-and-audit-action.migration';
 
 export { AccountsModule } from './accounts.module';
 export { AccountsService } from './accounts.service';
@@ -30,6 +31,7 @@ export { type AuditEntry, AuditTrail } from './domain/audit-trail';
 export { NotFoundError } from './domain/not-found-error';
 export { getApiKeyPrefix, redactSecrets } from './api-key-secret';
 export { ApiKeyGuard } from './http/api-key.guard';
+export { SlowBodyGuard } from './http/slow-body.guard';
 export { AuthStrategies, getAuthStrategies } from './http/auth-strategies.decorator';
 export { API_KEY_STRATEGY, parseBearerToken } from './http/bearer.strategy';
 export { KnownScopes, ScopeGuard } from './http/scope.guard';
@@ -48,6 +50,7 @@ export const AUTH = {
     AddKeyScope1795332600000,
     AllowOtherPlansAndScopes1795780800000,
     AddAccountSuspension1795784400000,
+    RenameKeyStartAndAuditAction1795788000000,
   ],
   errors: AUTH_ERROR_ENTRIES,
 };

@@ -52,7 +52,7 @@ export class Printer {
 function formatTable(views: readonly View[]): string {
   const columns = Object.keys(views[0] ?? {});
   const rows = [columns, ...views.map((view) => columns.map((column) => formatCell(view[column] ?? '')))];
-  const widths = columns.map((_, index) => Math.max(...rows.map((row) => row[index]?.length ?? 0)));
+  const widths = columns.map((_, index) => rows.reduce((width, row) => Math.max(width, row[index]?.length ?? 0), 0));
   return rows
     .map((row) =>
       row

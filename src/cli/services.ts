@@ -31,7 +31,8 @@ export async function withServices(env: NodeJS.ProcessEnv, run: (services: Servi
   const shared = SharedModule.forRoot(settings, new SystemClock(), createTypeOrmConfig(settings), CommandDatabase);
   const context = await NestFactory.createApplicationContext(
     { imports: [shared, AccountsModule] },
-    { logger: ['fatal', 'error', 'warn'], abortOnError: false },
+    // Nest prints warnings to standard output, which must remain parseable.
+    { logger: ['fatal', 'error'], abortOnError: false },
   );
   try {
     await run({

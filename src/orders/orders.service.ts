@@ -30,7 +30,7 @@ export class OrdersService {
         case 'reserved':
           return this.orders.add(placeOrder(accountId, input, this.clock.now()));
       }
-    });
+    }, accountId);
   }
 
   /** Returns a page of an account's orders by ascending ID. */

@@ -3,12 +3,7 @@ import { RateLimitUsageModule } from './rate-limiting.module';
 
 export { RateLimiter } from './domain/rate-limiter';
 export { RateLimitGuard } from './http/rate-limit.guard';
-export {
-  readIpRateLimitHeaders,
-  applyRateLimitDecision,
-  setRateLimitUsageHeaders,
-  addDefaultRateLimitHeaders,
-} from './http/rate-limit-headers';
+export { readIpRateLimitHeaders, applyRateLimitDecision, addDefaultRateLimitHeaders } from './http/rate-limit-headers';
 export { readRateLimitUsage } from './redis/read-rate-limit-usage';
 export type { RateLimitUsage } from './domain/rate-limiter';
 export type { RateLimitSubject } from './redis/redis-usage-store';

@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto';
 import { userInfo } from 'node:os';
 import { Client } from 'pg';
 import { runCommand, readJson } from '../support/command-line';
+import { Printer } from '../../src/cli/printer';
 import { VERSION } from '../../src/config/version';
 import { ADMIN_DATABASE_URL } from '../support/worker-database';
 
@@ -13,6 +14,18 @@ describe('The petstore command', () => {
     const account = await readJson<object>('accounts create --name Acme --plan enterprise --per-minute 5 --per-day 50');
     expect(account).toMatchObject({ name: 'Acme', plan: 'enterprise', perMinute: 5, perDay: 50 });
     expect(await readJson<object[]>('accounts list')).toContainEqual(account);
+  });
+
+  it('prints a table of any number of rows', () => {
+    let output = '';
+    const terminal = { write: (text: string) => (output += text), writeError: () => undefined };
+    new Printer({}, terminal).printList(
+      undefined,
+      Array.from({ length: 200_000 }, (_, id) => ({ id, name: 'Acme' })),
+      '',
+    );
+    expect(output.split('\n').slice(0, 2)).toEqual(['id      name', '0       Acme']);
+    expect(output.split('\n')).toHaveLength(200_002);
   });
 
   it('changes the plan of an account, and records the old and the new one', async () => {
@@ -367,7 +380,7 @@ describe('The petstore command', () => {
     await administrator.connect();
     await administrator.query('UPDATE accounts SET name = $1 WHERE id = $2', [name, id]);
     await administrator.query(
-      `INSERT INTO audit_entries (at, operator, act, account_id, details) VALUES (now(), $1, 'plan_set', $2, '{}')`,
+      `INSERT INTO audit_entries (at, operator, action, account_id, details) VALUES (now(), $1, 'plan_set', $2, '{}')`,
       [name, id],
     );
     await administrator.end();

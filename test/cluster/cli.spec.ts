@@ -1,20 +1,16 @@
 import { execFile } from 'node:child_process';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
-import { Client } from 'pg';
 import { eventually } from '../cluster/support/replica';
 import { Server } from '../cluster/support/servers';
 import { findFreePort, runPetstore, startServer, createTemporaryDirectory } from '../support/process';
 
 describe('The petstore program', () => {
-  let directory: Awaited<ReturnType<typeof createTemporaryDirectory>>;
   let env: Record<string, string>;
 
   beforeAll(async () => {
-    directory = await createTemporaryDirectory();
-    env = { DATA_DIR: directory.path, PORT: await findFreePort() };
+    env = { DATA_DIR: (await createTemporaryDirectory()).path, PORT: await findFreePort() };
   });
-  afterAll(() => directory.remove());
 
   const run = (line: string) => runPetstore(line.split(' '), env);
   const readJson = async <T>(line: string) => {
@@ -32,22 +28,18 @@ describe('The petstore program', () => {
   });
 
   it('uses the embedded database while the server is running: a new key works immediately, a revoked one stops working', async () => {
-    const server = await startServer(env);
-    try {
-      const account = await readJson<{ id: number }>('accounts create --name Beta --plan free');
-      const issued = await readJson<{ id: number; key: string }>(`keys create --account ${account.id}`);
-      const call = () =>
-        fetch(`http://127.0.0.1:${env.PORT}/v1/pets`, { headers: { authorization: `Bearer ${issued.key}` } });
-      expect((await call()).headers.get('x-ratelimit-limit')).toBe('60');
-      await run(`keys revoke ${issued.id}`);
-      await eventually(1_000, async () => (await call()).status === 401);
-      expect(await readJson('migrate')).toEqual([]);
-      const entries = await readJson<{ action: string; accountId: number; details: { name?: string } }[]>('audit');
-      const demo = entries.findIndex(({ action, details }) => action === 'account_created' && details.name === 'demo');
-      expect(entries[demo + 1]).toMatchObject({ action: 'key_created', accountId: entries[demo]?.accountId });
-    } finally {
-      await server.kill('SIGTERM');
-    }
+    await startServer(env);
+    const account = await readJson<{ id: number }>('accounts create --name Beta --plan free');
+    const issued = await readJson<{ id: number; key: string }>(`keys create --account ${account.id}`);
+    const call = () =>
+      fetch(`http://127.0.0.1:${env.PORT}/v1/pets`, { headers: { authorization: `Bearer ${issued.key}` } });
+    expect((await call()).headers.get('x-ratelimit-limit')).toBe('60');
+    await run(`keys revoke ${issued.id}`);
+    await eventually(1_000, async () => (await call()).status === 401);
+    expect(await readJson('migrate')).toEqual([]);
+    const entries = await readJson<{ action: string; accountId: number; details: { name?: string } }[]>('audit');
+    const demo = entries.findIndex(({ action, details }) => action === 'account_created' && details.name === 'demo');
+    expect(entries[demo + 1]).toMatchObject({ action: 'key_created', accountId: entries[demo]?.accountId });
   });
 
   it('prints the OpenAPI document', async () => {
@@ -80,14 +72,12 @@ describe('The petstore program', () => {
       settings = { APP_ENV: 'production', DATABASE_URL: postgres.url };
       expect((await runPetstore(['migrate'], settings)).code).toBe(0);
     });
-    afterAll(() => postgres.remove());
 
     it('reports that the database is busy, and why, while a table is locked', async () => {
-      const client = new Client(postgres.url);
-      await client.connect();
-      await client.query('BEGIN; LOCK TABLE accounts IN ACCESS EXCLUSIVE MODE');
+      const session = await postgres.openSession();
+      await session.query('BEGIN; LOCK TABLE accounts IN ACCESS EXCLUSIVE MODE');
       const { code, stderr } = await runPetstore(['accounts', 'list'], settings);
-      await client.end();
+      await session.end();
       expect([code, stderr]).toEqual([
         1,
         expect.stringMatching(

@@ -56,61 +56,54 @@ function wrapAwait(program: string): string {
 }
 
 describe('The package petstore-client', () => {
-  let directory: Awaited<ReturnType<typeof createTemporaryDirectory>>;
+  let directory: string;
   let examples: Readonly<Record<'readme' | 'guide', Example>>;
 
   beforeAll(async () => {
-    directory = await createTemporaryDirectory();
-    await run('npm', ['pack', join(ROOT, 'clients/typescript'), '--pack-destination', directory.path]);
-    const [tarball] = await readdir(directory.path);
-    await run('npm', ['install', '--offline', '--no-audit', `./${tarball ?? ''}`], { cwd: directory.path });
-    await symlink(join(ROOT, 'node_modules/@types'), join(directory.path, 'node_modules/@types'));
+    ({ path: directory } = await createTemporaryDirectory());
+    await run('npm', ['pack', join(ROOT, 'clients/typescript'), '--pack-destination', directory]);
+    const [tarball] = await readdir(directory);
+    await run('npm', ['install', '--offline', '--no-audit', `./${tarball ?? ''}`], { cwd: directory });
+    await symlink(join(ROOT, 'node_modules/@types'), join(directory, 'node_modules/@types'));
     examples = {
       readme: await readExample('clients/typescript/README.md', 'Example'),
       guide: await readExample(GUIDE, 'A typed client'),
     };
   }, 120_000);
-  afterAll(() => directory.remove());
 
   it('contains only types and modules, in both formats', async () => {
-    const files = await readdir(join(directory.path, 'node_modules/petstore-client'), { recursive: true });
+    const files = await readdir(join(directory, 'node_modules/petstore-client'), { recursive: true });
     expect(files.filter((name) => !/^dist\/(cjs\/)?[\w-]+(\.d\.ts|\.js)$/.test(name)).sort()).toEqual([
       ...['LICENSE', 'README.md', 'dist', 'dist/cjs', 'dist/cjs/package.json', 'package.json'],
     ]);
   });
 
   describe('has types that reject mistakes and accept', () => {
-    let postgres: Server;
     let store: Store;
     let replica: Replica;
 
     beforeAll(async () => {
       const programs = Object.entries({ types: TYPES, readme: examples.readme.code, guide: examples.guide.code });
       for (const type of FORMATS) {
-        await mkdir(join(directory.path, type));
-        await writeFile(join(directory.path, type, 'package.json'), JSON.stringify({ type }));
+        await mkdir(join(directory, type));
+        await writeFile(join(directory, type, 'package.json'), JSON.stringify({ type }));
         for (const [name, code] of programs) {
           const program = code.replace(`'http://127.0.0.1:3000/v1'`, `process.env.BASE_URL ?? ''`);
-          await writeFile(join(directory.path, type, `${name}.ts`), type === 'module' ? program : wrapAwait(program));
+          await writeFile(join(directory, type, `${name}.ts`), type === 'module' ? program : wrapAwait(program));
         }
       }
       const [, options = ''] = /^npx tsc (.*) example\.ts$/m.exec(await readFile(join(ROOT, GUIDE), 'utf8')) ?? [];
       const files = FORMATS.flatMap((type) => programs.map(([name]) => `${type}/${name}.ts`));
-      await run(join(ROOT, 'node_modules/.bin/tsc'), [...options.split(' '), ...files], { cwd: directory.path }).catch(
+      await run(join(ROOT, 'node_modules/.bin/tsc'), [...options.split(' '), ...files], { cwd: directory }).catch(
         // The compiler prints errors to standard output.
         (error: unknown) => {
           throw new Error((error as { stdout: string }).stdout);
         },
       );
-      postgres = await Server.startPostgres();
+      const postgres = await Server.startPostgres();
       store = await Store.open(`${postgres.url}/postgres`);
       replica = await Replica.start({ DATABASE_URL: `${postgres.url}/postgres` });
     }, 120_000);
-    afterAll(async () => {
-      await replica.program.kill('SIGTERM');
-      await store.close();
-      await postgres.remove();
-    });
 
     it.each(FORMATS.flatMap((type) => [['guide', type] as const, ['readme', type] as const]))(
       'the example of the %s, which prints the output shown there, as a %s program',
@@ -123,7 +116,7 @@ describe('The package petstore-client', () => {
         }
         const start = (KEY: string) => {
           const env = { PATH: process.env.PATH, BASE_URL: `${replica.url}/v1`, KEY };
-          return run(process.execPath, [`${type}/${name}.js`], { cwd: directory.path, env });
+          return run(process.execPath, [`${type}/${name}.js`], { cwd: directory, env });
         };
         expect((await start(key)).stdout).toBe(printed);
         expect((await start('wrong')).stderr).toBe('Enter another API key.\n');

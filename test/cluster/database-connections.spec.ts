@@ -1,6 +1,7 @@
 import pg from 'pg';
 import { POOL_OPTIONS } from '../../src/shared/persistence/session';
 import { LISTS } from '../support/operations';
+import { killPrograms } from '../support/process';
 import { Client, runConcurrently } from './support/client';
 import { eventually, Replica } from './support/replica';
 import { Server } from './support/servers';
@@ -10,23 +11,16 @@ describe('The connection pool of a replica', () => {
   let postgres: Server;
   let store: Store;
   let client: Client;
-  const replicas: Replica[] = [];
 
   beforeAll(async () => {
     postgres = await Server.startPostgres();
     store = await Store.open(postgres.url);
     client = new Client(await store.createUnlimitedKey());
   });
-  afterEach(() => Promise.all(replicas.splice(0).map(({ program }) => program.kill('SIGKILL'))));
-  afterAll(async () => {
-    client.close();
-    await store.close();
-    await postgres.remove();
-  });
+  afterEach(killPrograms);
 
   const start = async (env: Record<string, string>) => {
     const replica = await Replica.start({ DATABASE_URL: postgres.url, ...env });
-    replicas.push(replica);
     await eventually(10_000, () => replica.isReady());
     return replica;
   };

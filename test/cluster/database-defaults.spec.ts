@@ -1,5 +1,5 @@
-import pg from 'pg';
 import { AccountsService, KeysService } from '../../src/auth';
+import { cleanUp } from '../support/cleanup';
 import { readJson, runCommand } from '../support/command-line';
 import { loadExamples } from '../support/examples';
 import { findSuccessStatus, OPERATIONS } from '../support/operations';
@@ -32,22 +32,18 @@ describe.each(['directly', 'through PgBouncer in session mode', 'through PgBounc
   'A replica that is connected %s to a database with unusual defaults',
   (way) => {
     const mode = /(session|transaction) mode/.exec(way)?.[1] as 'session' | 'transaction' | undefined;
-    let postgres: Server;
-    let pooler: Server | undefined;
     let store: Store;
     let replica: Replica;
     let client: Client;
     let env: Record<string, string>;
 
     beforeAll(async () => {
-      postgres = await Server.startPostgres();
-      const operator = new pg.Client(postgres.url);
-      await operator.connect();
+      const postgres = await Server.startPostgres();
+      const operator = await postgres.openSession();
       for (const [name, value] of Object.entries(DEFAULTS)) {
         await operator.query(`ALTER DATABASE postgres SET ${name} TO ${name === 'DateStyle' ? value : `'${value}'`}`);
       }
-      await operator.end();
-      pooler = mode === undefined ? undefined : await Server.startPgbouncer(postgres, mode, 10);
+      const pooler = mode === undefined ? undefined : await Server.startPgbouncer(postgres, mode, 10);
       env = {
         DATABASE_URL: `${(pooler ?? postgres).url}/postgres`,
         DATABASE_MIGRATION_URL: `${postgres.url}/postgres`,
@@ -58,23 +54,9 @@ describe.each(['directly', 'through PgBouncer in session mode', 'through PgBounc
       replica = await Replica.start(env);
       await eventually(10_000, () => replica.isReady());
     });
-    afterAll(async () => {
-      client.close();
-      await replica.program.kill('SIGKILL');
-      await store.close();
-      await pooler?.remove();
-      await postgres.remove();
-    });
+    afterAll(cleanUp);
 
-    const readStatus = async (secret: string) => {
-      const own = new Client(secret);
-      return own
-        .call(replica.port)
-        .then(({ status }) => status, String)
-        .finally(() => {
-          own.close();
-        });
-    };
+    const readStatus = (secret: string) => new Client(secret).call(replica.port).then(({ status }) => status, String);
 
     it('rejects revoked, expired and rotated keys, which the command line can revoke and list', async () => {
       const { id } = await store.get(AccountsService).create('Test', 'business');

@@ -1,6 +1,7 @@
 import { type ChildProcess, fork } from 'node:child_process';
 import { once } from 'node:events';
 import { join } from 'node:path';
+import { onEnd } from '../support/cleanup';
 import { createTemporaryDirectory } from '../support/process';
 
 const CONTENDERS = 8;
@@ -8,10 +9,11 @@ const ROUNDS = Number(process.env.LOCK_ROUNDS ?? 25);
 
 describe('A lock on a directory', () => {
   it(`is acquired by exactly one of ${CONTENDERS} concurrent processes whenever its holder is killed`, async () => {
-    const directory = await createTemporaryDirectory();
+    const { path } = await createTemporaryDirectory();
     const contenders: ChildProcess[] = [];
     const add = async () => {
-      const child = fork(join(__dirname, '../support/lock-contender.cjs'), [directory.path], { execArgv: [] });
+      const child = fork(join(__dirname, '../support/lock-contender.cjs'), [path], { execArgv: [] });
+      onEnd(() => child.kill('SIGKILL'));
       contenders.push(child);
       await once(child, 'message');
     };
@@ -30,7 +32,5 @@ describe('A lock on a directory', () => {
       await once(holder ?? process, 'exit');
       await add();
     }
-    contenders.forEach((child) => child.kill('SIGKILL'));
-    await directory.remove();
   });
 });

@@ -3,25 +3,20 @@ import { cp, readdir, readFile, writeFile } from 'node:fs/promises';
 import { connect, createServer } from 'node:net';
 import { join } from 'node:path';
 import pg from 'pg';
-import { mountSmallDisk, type SmallDisk } from '../support/small-disk';
-import { findFreePort } from '../support/process';
+import { cleanUp } from '../support/cleanup';
+import { mountSmallDisk } from '../support/small-disk';
+import { findFreePort, listen } from '../support/process';
 import { createEmbeddedService } from './support/embedded-service';
 
 const TEMPLATE = join(__dirname, '../../dist/src/shared/persistence/embedded/embedded-template');
 
 describe('A server on the embedded database', () => {
   let local: Awaited<ReturnType<typeof createEmbeddedService>>;
-  const disks: SmallDisk[] = [];
 
   beforeEach(async () => {
     local = await createEmbeddedService();
   });
-  afterEach(async () => {
-    await local.remove();
-    disks.splice(0).forEach((disk) => {
-      disk.remove();
-    });
-  });
+  afterEach(cleanUp);
 
   it('logs that limits are counted in memory while Redis is unavailable', async () => {
     const server = await local.start({ REDIS_URL: `redis://127.0.0.1:${await findFreePort()}` });
@@ -33,7 +28,6 @@ describe('A server on the embedded database', () => {
     if (tiny === undefined || small === undefined) {
       return;
     }
-    disks.push(tiny, small);
     const { code, stderr } = await local.run({ DATA_DIR: tiny.path }).exit;
     expect([code, await readdir(tiny.path)]).toEqual([1, []]);
     expect(stderr).toMatch(/^The data directory \S+ cannot be written \(the disk is full\)\. .+\n$/);
@@ -54,6 +48,8 @@ describe('A server on the embedded database', () => {
     const ended = await server.exit;
     expect(ended.code).toBe(1);
     expect(ended.stdout).toMatch(/FATAL The embedded database crashed: .*No space left on device/);
+    const early = await local.run().exit;
+    expect([early.code, early.stderr]).toEqual([1, expect.stringContaining('cannot be written (the disk is full)')]);
     small.grow(200);
     const again = await local.start();
     expect(await (await local.list(again.key)).json()).toContainEqual(
@@ -107,11 +103,8 @@ describe('A server on the embedded database', () => {
     });
 
     it('when METRICS_PORT is in use', async () => {
-      const other = createServer();
-      const METRICS_PORT = await findFreePort();
-      await new Promise<void>((listening) => other.listen(Number(METRICS_PORT), '127.0.0.1', listening));
+      const METRICS_PORT = `${await listen(createServer())}`;
       const { code, stderr } = await local.run({ METRICS_PORT }).exit;
-      other.close();
       expect([code, stderr]).toEqual([
         1,
         `Port ${METRICS_PORT} on 127.0.0.1 is in use. Stop the process that uses it, or set METRICS_PORT to another port.\n`,

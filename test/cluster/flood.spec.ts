@@ -3,12 +3,11 @@ import { type RedisReplicas, startRedisReplicas } from './support/redis-replicas
 import { eventually } from './support/replica';
 
 describe('During a flood with one key, four replicas with one Redis', () => {
-  let { store, admin, getPort, remove } = {} as RedisReplicas;
+  let { store, admin, getPort } = {} as RedisReplicas;
 
   beforeAll(async () => {
-    ({ store, admin, getPort, remove } = await startRedisReplicas(Array(4).fill({ BAN_DURATIONS_SECONDS: '30' })));
+    ({ store, admin, getPort } = await startRedisReplicas(Array(4).fill({ BAN_DURATIONS_SECONDS: '30' })));
   });
-  afterAll(() => remove());
 
   it('serve other accounts normally, and put almost no load on Redis', async () => {
     const [flooding, other] = [
@@ -18,7 +17,6 @@ describe('During a flood with one key, four replicas with one Redis', () => {
     // Warm up, because requests are slow right after startup.
     const early = new Client(await store.createUnlimitedKey());
     await runConcurrently(50, 1_500, (index) => early.call(getPort(index)));
-    early.close();
     await eventually(10_000, async () => {
       const early = await runConcurrently(50, 100, (index) => flooding.call(getPort(index)));
       return early.every((reply) => reply.status !== 200 && getErrorCode(reply) === 'key_temporarily_banned');
@@ -28,8 +26,6 @@ describe('During a flood with one key, four replicas with one Redis', () => {
       runConcurrently(150, 6_000, (index) => flooding.call(getPort(index))),
       runConcurrently(10, 800, (index) => other.call(getPort(index))),
     ]);
-    flooding.close();
-    other.close();
     expect(new Set(rejected.map(getErrorCode))).toEqual(new Set(['key_temporarily_banned']));
     expect(new Set(replies.map(({ status }) => status))).toEqual(new Set([200]));
     expect(computeP99(replies)).toBeLessThan(500);

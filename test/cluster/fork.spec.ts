@@ -98,7 +98,6 @@ describe('A fork with another name, twice, a generated module, and without order
     await exec('prettier', '--write', '--log-level=warn', 'docs');
     commit(fork);
   }, TIMEOUT_MS);
-  afterAll(() => fork.remove());
 
   it('has no old name, title, key prefix or URL, and uses the new URLs', () => {
     expect(findUses(OLD_NAMES)).toEqual([]);
@@ -151,7 +150,6 @@ describe('A clone', () => {
     git(clone, 'init', '--quiet');
     commit(clone);
   });
-  afterAll(() => clone.remove());
 
   it('lists the changes of a new name without making them, with --dry-run', async () => {
     const { code, output } = await rename(clone, ...OPTIONS, '--dry-run');

@@ -1,19 +1,12 @@
 import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
-import { mkdtemp, readFile } from 'node:fs/promises';
-import {
-  Agent,
-  createServer,
-  type IncomingHttpHeaders,
-  request as httpRequest,
-  type Server as HttpServer,
-} from 'node:http';
+import { readFile } from 'node:fs/promises';
+import { Agent, createServer, type IncomingHttpHeaders, request as httpRequest } from 'node:http';
 import { connect } from 'node:net';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { ERROR_CATALOG } from '../../src/error-catalog';
 import type { ErrorCode } from '../../src/shared/domain/error-codes';
-import { findFreePort, runPetstore } from '../support/process';
+import { findFreePort, listen, runPetstore } from '../support/process';
 import { startGateway } from './support/gateway';
 import { eventually, Replica } from './support/replica';
 import { Server } from './support/servers';
@@ -79,19 +72,14 @@ function expectError({ status, headers, text }: HttpResponse, code: ErrorCode): 
   });
 }
 
-const started: { remove(): Promise<void> }[] = [];
-
 /** Stands in for a replica: it records requests, and returns 200 unless it is told to misbehave. */
 class Upstream {
   connections = 0;
   readonly requests: IncomingHttpHeaders[] = [];
 
-  private constructor(
-    readonly port: number,
-    private readonly server: HttpServer,
-  ) {}
+  private constructor(readonly port: number) {}
 
-  static async start(behaviour: 'responds' | 'breaks' | 'hangs' = 'responds', port = 0): Promise<Upstream> {
+  static async start(behaviour: 'responds' | 'breaks' | 'hangs' = 'responds', port?: number): Promise<Upstream> {
     const server = createServer((request, response) => {
       upstream.requests.push(request.headers);
       request.resume().on('end', () => {
@@ -102,34 +90,18 @@ class Upstream {
         }
       });
     });
-    await once(server.listen(port, '127.0.0.1'), 'listening');
-    const address = server.address();
-    const upstream = new Upstream(typeof address === 'object' && address !== null ? address.port : 0, server);
+    const upstream = new Upstream(await listen(server, port));
     server.on('connection', () => upstream.connections++);
-    started.push(upstream);
     return upstream;
   }
-
-  async remove(): Promise<void> {
-    this.server.closeAllConnections();
-    await new Promise((closed) => this.server.close(closed));
-  }
 }
 
-async function startGatewayFor(...ports: number[]): Promise<number> {
-  const gateway = await startGateway(ports);
-  started.push(gateway);
-  return gateway.port;
-}
+const startGatewayFor = async (...ports: number[]) => (await startGateway(ports)).port;
 
 const ADD = { method: 'POST', headers: { 'content-type': 'application/json' }, body: '{"name":"Rex","categoryId":3}' };
 const ADD_ONCE = { ...ADD, headers: { ...ADD.headers, 'idempotency-key': 'order-1' } };
 
 describe('The gateway in front of failing replicas', () => {
-  afterEach(async () => {
-    await Promise.all(started.splice(0).map((each) => each.remove()));
-  });
-
   it.each([
     ['a GET', { method: 'GET' }],
     ['a POST with an Idempotency-Key', ADD_ONCE],
@@ -201,15 +173,13 @@ describe('The gateway in front of failing replicas', () => {
   });
 
   it('never logs keys, wherever a client puts them, even when no replica responds', async () => {
-    const directory = await mkdtemp(join(tmpdir(), 'petstore-gateway-'));
-    const gateway = await startGateway([Number(await findFreePort())], directory);
-    started.push(gateway);
+    const { port, directory } = await startGateway([Number(await findFreePort())]);
     const secret = 'a'.repeat(49);
     for (const path of [`/v1/pets/pets_live_${secret}?x=pets_live_${secret}`, `/v1/pets?key=pets_live_${secret}`]) {
-      expectError(await call(gateway.port, path), 'service_unavailable');
+      expectError(await call(port, path), 'service_unavailable');
     }
-    expectError(await call(gateway.port, `/pets%5Ftest_${secret}`), 'route_not_found');
-    await sendBytes(gateway.port, `GET /pets_live_${secret} NONSENSE\r\n\r\n`);
+    expectError(await call(port, `/pets%5Ftest_${secret}`), 'route_not_found');
+    await sendBytes(port, `GET /pets_live_${secret} NONSENSE\r\n\r\n`);
     const readLogs = async () =>
       (await Promise.all(['access.log', 'error.log'].map((name) => readFile(join(directory, name), 'utf8')))).join('');
     await eventually(5_000, async () => (await readLogs()).trim().split('\n').length >= 4);
@@ -233,14 +203,12 @@ describe('The gateway in front of failing replicas', () => {
 });
 
 describe('The gateway in front of two replicas', () => {
-  const running: { remove(): Promise<void> }[] = [];
   let port: number;
   let directory: string;
   let key: string;
 
   beforeAll(async () => {
     const [database, redis] = await Promise.all([Server.startPostgres(), Server.startRedis()]);
-    running.push(database, redis);
     const env = {
       DATABASE_URL: `${database.url}/postgres`,
       REDIS_URL: redis.url,
@@ -248,23 +216,11 @@ describe('The gateway in front of two replicas', () => {
       AUTH_FAILURES_PER_MINUTE: '5',
     };
     const replicas = await Replica.startAll(2, env);
-    replicas.forEach(({ program }) => running.unshift({ remove: async () => void (await program.kill('SIGKILL')) }));
     const cli = { ...env, APP_ENV: 'production' };
     await runPetstore(['accounts', 'create', '--name', 'Acme', '--plan', 'business'], cli);
     const { stdout } = await runPetstore(['keys', 'create', '--account', '1', '--json'], cli);
     ({ key } = JSON.parse(stdout) as { key: string });
-    directory = await mkdtemp(join(tmpdir(), 'petstore-gateway-'));
-    const gateway = await startGateway(
-      replicas.map((replica) => replica.port),
-      directory,
-    );
-    running.unshift(gateway);
-    ({ port } = gateway);
-  });
-  afterAll(async () => {
-    for (const each of running) {
-      await each.remove();
-    }
+    ({ port, directory } = await startGateway(replicas.map((replica) => replica.port)));
   });
 
   const withKey = (headers: Record<string, string> = {}) => ({ authorization: `Bearer ${key}`, ...headers });

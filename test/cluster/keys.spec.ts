@@ -1,4 +1,3 @@
-import pg from 'pg';
 import { AccountsService, type IssuedKey, KeysService } from '../../src/auth';
 import { ApiKeyRepository } from '../../src/auth/domain/api-key.repository';
 import { FIND_CHANGES_SINCE } from '../../src/auth/persistence/typeorm-api-key.repository';
@@ -24,11 +23,6 @@ describe('While a key is in use on two replicas', () => {
     store = await Store.open(postgres.url);
     env = { APP_ENV: 'production', DATABASE_URL: postgres.url, REDIS_URL: redis.url, DRAIN_SECONDS: '0' };
     replicas = await Replica.startAll(2, env);
-  });
-  afterAll(async () => {
-    await store.close();
-    await Promise.all(replicas.map(({ program }) => program.kill('SIGKILL')));
-    await Promise.all([postgres.remove(), redis.remove()]);
   });
 
   const createKey = async (expiresAt?: Date) => {
@@ -60,7 +54,6 @@ describe('While a key is in use on two replicas', () => {
         return lastSentAt;
       }),
     );
-    client.close();
     return Math.max(...lastTimes);
   };
   const isRejectedWith = (code: string) => (reply: Reply) => reply.status === 401 && getErrorCode(reply) === code;
@@ -166,9 +159,6 @@ listen postgres
       expect(status).not.toBe(200);
       return status === 401;
     });
-    client.close();
-    await replica.program.kill('SIGKILL');
-    await link.remove();
   });
 
   it('a change takes effect even if a later one was committed first', async () => {
@@ -179,8 +169,7 @@ listen postgres
       return { snapshot: row?.snapshot ?? '', accountIds: row?.account_ids };
     };
     const [early, late] = [await createKey(), await createKey()];
-    const slow = new pg.Client(postgres.url);
-    await slow.connect();
+    const slow = await postgres.openSession();
     await slow.query(`BEGIN; UPDATE accounts SET plan = 'pro' WHERE id = ${early.key.accountId}`);
     const before = await store.query<{ now: string }[]>('SELECT pg_current_snapshot()::text AS now');
     await store.get(AccountsService).setPlan(late.key.accountId, 'pro');
@@ -188,7 +177,6 @@ listen postgres
     expect(between.accountIds).toEqual([`${late.key.accountId}`]);
     await slow.query('COMMIT');
     expect((await readChangesSince(between.snapshot)).accountIds).toEqual([`${early.key.accountId}`]);
-    await slow.end();
   });
 
   /** Creates a key that both replicas have banned. @returns the key and when the ban ends */
@@ -201,7 +189,6 @@ listen postgres
       replies = await Promise.all(replicas.map(({ port }) => client.call(port)));
       return replies.every((reply) => getErrorCode(reply) === 'key_temporarily_banned');
     });
-    client.close();
     return { key, until: Number(replies[0]?.headers['x-ratelimit-reset']) * 1_000 };
   };
 
@@ -309,8 +296,6 @@ listen postgres
       statuses.unserved.add(unserved.status);
       expect(unserved.headers['retry-after']).toBe('1');
     });
-    client.close();
-    otherClient.close();
     expect([[...statuses.served], [...statuses.unserved]]).toEqual([[200], [503]]);
     for (const { program } of replicas) {
       expect(program.stdout.match(/"unknown_value"|Cannot destructure|TypeError/g)).toEqual(['"unknown_value"']);
@@ -327,15 +312,10 @@ listen postgres
       await store.query(`ALTER DATABASE postgres SET DateStyle TO 'SQL, DMY'`);
       replica = await Replica.start(env);
     });
-    afterAll(async () => {
-      await store.query('ALTER DATABASE postgres RESET DateStyle');
-      await replica.program.kill('SIGKILL');
-    });
+    afterAll(() => store.query('ALTER DATABASE postgres RESET DateStyle'));
 
     const readResponse = async ({ secret }: IssuedKey) => {
-      const client = new Client(secret);
-      const reply = await client.call(replica.port);
-      client.close();
+      const reply = await new Client(secret).call(replica.port);
       return [reply.status, getErrorCode(reply)];
     };
 
@@ -359,8 +339,7 @@ listen postgres
 
   it('last-used tracking does not delay requests', async () => {
     const [changing, other] = [await createKey(), await createKey()];
-    const blocker = new pg.Client(postgres.url);
-    await blocker.connect();
+    const blocker = await postgres.openSession();
     await blocker.query(`BEGIN; SELECT 1 FROM api_keys WHERE id = ${changing.key.id} FOR UPDATE`);
     const at = new Date();
     await store.get(ApiKeyRepository).recordLastUsed([changing, other].map(({ key }) => ({ keyId: key.id, at })));

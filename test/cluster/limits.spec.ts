@@ -12,21 +12,18 @@ const resetSpread = (replies: readonly Reply[]) => {
 };
 
 describe('Four replicas with one Redis', () => {
-  let { replicas, store, admin, getPort, remove } = {} as RedisReplicas;
+  let { replicas, store, admin, getPort } = {} as RedisReplicas;
 
   beforeAll(async () => {
-    ({ replicas, store, admin, getPort, remove } = await startRedisReplicas(
+    ({ replicas, store, admin, getPort } = await startRedisReplicas(
       ['+0s', '+45s', '-45s', '+1h'].map((offset) => ({ BAN_DURATIONS_SECONDS: '30', ...withClockOffset(offset) })),
     ));
   });
-  afterAll(() => remove());
 
   /** Sends 2,000 requests with one key from 200 concurrent workers to all replicas. */
   const flood = async (key: string) => {
     const client = new Client(key);
-    const replies = await runConcurrently(200, 2_000, (index) => client.call(getPort(index)));
-    client.close();
-    return replies;
+    return runConcurrently(200, 2_000, (index) => client.call(getPort(index)));
   };
   it('make no Redis call for preflights and malformed requests, but still return the rate limit headers of the client IP address', async () => {
     const origin = { origin: 'https://shop.example', 'access-control-request-method': 'GET' };
@@ -38,7 +35,6 @@ describe('Four replicas with one Redis', () => {
     const before = await countScripts();
     const preflight = await client.call(port, { method: 'OPTIONS', headers: origin });
     const malformed = await client.call(port, { headers: { 'x-large': 'a'.repeat(20_000) } });
-    client.close();
     expect([preflight.status, malformed.status]).toEqual([204, 431]);
     expect([preflight, malformed].map(({ headers }) => Number(headers['x-ratelimit-remaining']))).toEqual([
       counted,
@@ -64,7 +60,6 @@ describe('Four replicas with one Redis', () => {
   it('have clocks that differ by more than an hour (precondition)', async () => {
     const client = new Client(await store.createUnlimitedKey());
     const dates = await Promise.all(replicas.map(({ port }) => client.call(port)));
-    client.close();
     const seconds = dates.map(({ headers }) => (Date.parse(headers.date ?? '') - Date.now()) / 1_000);
     [0, 45, -45, 3_600].forEach((offset, index) => {
       expect(Math.abs((seconds[index] ?? NaN) - offset)).toBeLessThan(5);
@@ -83,7 +78,6 @@ describe('Four replicas with one Redis', () => {
   it('do not ban a key for 200 requests at once', async () => {
     const client = new Client(await store.createKey('free'));
     const replies = await runConcurrently(200, 200, (index) => client.call(getPort(index)));
-    client.close();
     const codes = replies.map((reply) => (reply.status === 200 ? 'admitted' : getErrorCode(reply)));
     expect(codes.filter((code) => code === 'admitted')).toHaveLength(60);
     expect(codes.filter((code) => code === 'rate_limit_exceeded')).toHaveLength(140);

@@ -9,34 +9,30 @@ const ROOT = join(__dirname, '../..');
 
 describe('npm run typeorm -- migration:generate', () => {
   it('generates a complete migration without a database, which runs, can be reverted, and leaves nothing to generate', async () => {
-    const directory = await createTemporaryDirectory();
-    const env = { MIGRATIONS: directory.path, DATA_DIR: join(directory.path, 'data') };
+    const { path: directory } = await createTemporaryDirectory();
+    const env = { MIGRATIONS: directory, DATA_DIR: join(directory, 'data') };
     const typeorm = async (...command: string[]): Promise<string> => {
       const args = ['scripts/typeorm.mjs', '--dataSource', 'test/support/changed-ormconfig.cjs', ...command];
       return (await promisify(execFile)(process.execPath, args, { cwd: ROOT, env })).stdout;
     };
-    const path = join(directory.path, 'add-toys');
-    try {
-      await typeorm('migration:generate', path);
-      expect(await readdir(directory.path)).toEqual(['add-toys.migration.ts']);
-      const migration = await readFile(`${path}.migration.ts`, 'utf8');
-      expect(migration).toContain(
-        'CREATE TABLE "toys" ("id" bigint GENERATED ALWAYS AS IDENTITY, "pet_id" bigint NOT NULL, "price" integer NOT NULL ' +
-          `DEFAULT '0', CONSTRAINT "toys_pet_id_price_key" UNIQUE ("pet_id", "price"), CONSTRAINT "toys_price_0_check" ` +
-          'CHECK (price >= 0), CONSTRAINT "toys_pkey" PRIMARY KEY ("id"))',
-      );
-      expect(migration).toContain('ALTER TABLE "pets" ADD "note" text');
-      expect(migration).toContain('DROP INDEX "pets_note_idx"');
-      expect(migration).not.toMatch(/public|\bname =/);
+    const path = join(directory, 'add-toys');
+    await typeorm('migration:generate', path);
+    expect(await readdir(directory)).toEqual(['add-toys.migration.ts']);
+    const migration = await readFile(`${path}.migration.ts`, 'utf8');
+    expect(migration).toContain(
+      'CREATE TABLE "toys" ("id" bigint GENERATED ALWAYS AS IDENTITY, "pet_id" bigint NOT NULL, "price" integer NOT NULL ' +
+        `DEFAULT '0', CONSTRAINT "toys_pet_id_price_key" UNIQUE ("pet_id", "price"), CONSTRAINT "toys_price_0_check" ` +
+        'CHECK (price >= 0), CONSTRAINT "toys_pkey" PRIMARY KEY ("id"))',
+    );
+    expect(migration).toContain('ALTER TABLE "pets" ADD "note" text');
+    expect(migration).toContain('DROP INDEX "pets_note_idx"');
+    expect(migration).not.toMatch(/public|\bname =/);
 
-      const { code } = await transformFile(`${path}.migration.ts`, { configFile: join(ROOT, '.swcrc') });
-      await writeFile(`${path}.js`, code);
-      await expect(typeorm('migration:generate', path)).rejects.toThrow('add-toys.migration.ts exists');
-      expect(await typeorm('migration:generate', path, '--check')).toMatch(/^No changes in database schema were found/);
-      await typeorm('migration:run');
-      expect(await typeorm('migration:revert')).toMatch(/Migration AddToys\d+ has been reverted successfully/);
-    } finally {
-      await directory.remove();
-    }
+    const { code } = await transformFile(`${path}.migration.ts`, { configFile: join(ROOT, '.swcrc') });
+    await writeFile(`${path}.js`, code);
+    await expect(typeorm('migration:generate', path)).rejects.toThrow('add-toys.migration.ts exists');
+    expect(await typeorm('migration:generate', path, '--check')).toMatch(/^No changes in database schema were found/);
+    await typeorm('migration:run');
+    expect(await typeorm('migration:revert')).toMatch(/Migration AddToys\d+ has been reverted successfully/);
   }, 240_000);
 });

@@ -1,12 +1,11 @@
 import { execFile } from 'node:child_process';
 import { randomUUID } from 'node:crypto';
-import { mkdtemp, readFile, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
-import pg from 'pg';
 import { parse } from 'yaml';
-import { findFreePort } from '../support/process';
+import { cleanUp, onEnd } from '../support/cleanup';
+import { createTemporaryDirectory, findFreePort } from '../support/process';
 import { Client, runConcurrently } from './support/client';
 import { eventually, Replica } from './support/replica';
 import { findPrometheusProgram, Server } from './support/servers';
@@ -33,7 +32,7 @@ async function startPrometheus(
   interval = '1s',
   changeRules = (rules: string) => rules,
 ): Promise<Server> {
-  const directory = await mkdtemp(join(tmpdir(), 'petstore-prometheus-'));
+  const { path: directory } = await createTemporaryDirectory();
   const targets = metricsPorts.map((port) => `'127.0.0.1:${port}'`).join(', ');
   const replacements = [
     [/15s/g, interval],
@@ -87,13 +86,10 @@ describe('The alert rules', () => {
 });
 
 describe('Prometheus scraping a replica under load', () => {
-  let redis: Server;
   let postgres: Server;
   let prometheus: Server;
-  let store: Store;
   let replica: Replica;
   let metricsUrl: string;
-  let load: Promise<void>;
   let isLoadOn = true;
 
   const get = async <T>(path: string): Promise<T> => {
@@ -116,27 +112,23 @@ describe('Prometheus scraping a replica under load', () => {
         await client?.call(replica.port, { path: '/v1/pets/1' });
       });
     }
-    clients.forEach((client) => {
-      client.close();
-    });
   };
 
   beforeAll(async () => {
-    [redis, postgres] = await Promise.all([Server.startRedis(), Server.startPostgres()]);
-    store = await Store.open(postgres.url);
+    postgres = await Server.startPostgres();
+    const redis = await Server.startRedis();
+    const store = await Store.open(postgres.url);
     const metricsPort = await findFreePort();
     metricsUrl = `http://127.0.0.1:${metricsPort}/metrics`;
     replica = await Replica.start({ DATABASE_URL: postgres.url, REDIS_URL: redis.url, METRICS_PORT: metricsPort });
-    load = sendRequests([await store.createUnlimitedKey(), await store.createKey('free')]);
+    const load = sendRequests([await store.createUnlimitedKey(), await store.createKey('free')]);
+    onEnd(() => {
+      isLoadOn = false;
+      return load;
+    });
     prometheus = await startPrometheus([metricsPort]);
   });
-  afterAll(async () => {
-    isLoadOn = false;
-    await load;
-    await replica.program.kill('SIGKILL');
-    await store.close();
-    await Promise.all([prometheus.remove(), redis.remove(), postgres.remove()]);
-  });
+  afterAll(cleanUp);
 
   it('has data for every query of the dashboard', async () => {
     const { panels } = JSON.parse(await read('dashboards/petstore.json')) as {
@@ -230,12 +222,6 @@ describe('In a Prometheus whose minutes take 2 s, a real fault fires', () => {
       rules.replaceAll('15s', '500ms').replace(/\b(\d+)m\b/g, (_, minutes: string) => `${2 * Number(minutes)}s`),
     );
   });
-  afterAll(async () => {
-    client.close();
-    await Promise.all([replica, busy].map(({ program }) => program.kill('SIGKILL')));
-    await store.close();
-    await Promise.all([prometheus.remove(), redis.remove(), postgres.remove()]);
-  });
 
   const isFiring = async (name: string) => {
     const response = await fetch(`${prometheus.url}/api/v1/alerts`);
@@ -265,8 +251,7 @@ describe('In a Prometheus whose minutes take 2 s, a real fault fires', () => {
   };
 
   it('PetstoreDatabasePoolExhausted and PetstoreErrorsHigh: a lock holds all connections', async () => {
-    const session = new pg.Client(postgres.url);
-    await session.connect();
+    const session = await postgres.openSession();
     await session.query('BEGIN; LOCK TABLE pets IN ACCESS EXCLUSIVE MODE');
     const call = () =>
       Promise.all([
@@ -299,7 +284,6 @@ describe('In a Prometheus whose minutes take 2 s, a real fault fires', () => {
   it('PetstoreAuthFailuresHigh: a client guesses keys', async () => {
     const attacker = new Client('no-key');
     await expectToFire(['PetstoreAuthFailuresHigh'], () => attacker.call(replica.port), 2);
-    attacker.close();
   });
 
   // The computation began when the replica started.

@@ -1,7 +1,7 @@
 import { readdir, readFile, rm, stat, writeFile } from 'node:fs/promises';
 import { createServer } from 'node:net';
 import { join } from 'node:path';
-import { findFreePort } from '../support/process';
+import { findFreePort, killPrograms, listen } from '../support/process';
 import { Clone } from './support/clone';
 import { createEmbeddedService } from './support/embedded-service';
 
@@ -11,7 +11,7 @@ describe('npm start', () => {
   beforeEach(async () => {
     local = await createEmbeddedService();
   });
-  afterEach(() => local.remove());
+  afterEach(killPrograms);
 
   it('prints the URL of the documentation, a key, and a curl command that works', async () => {
     const server = await local.start();
@@ -81,10 +81,8 @@ describe('npm start', () => {
     });
 
     it('if the port is in use', async () => {
-      const other = createServer();
-      await new Promise<void>((listening) => other.listen(Number(local.env.PORT), '127.0.0.1', listening));
+      await listen(createServer(), Number(local.env.PORT));
       const { code, stderr } = await local.run().exit;
-      other.close();
       expect(code).toBe(1);
       expect(stderr).toBe(
         `Port ${local.env.PORT} on 127.0.0.1 is in use. Stop the process that uses it, or set PORT to another port.\n`,
@@ -129,7 +127,6 @@ describe('npm start', () => {
     beforeAll(async () => {
       clone = await Clone.create();
     });
-    afterAll(() => clone.remove());
 
     const change = async (file: string, edit: (text: string) => string) => {
       const path = join(clone.directory, file);

@@ -1,5 +1,6 @@
 import pg from 'pg';
 import { AccountsService, KeysService } from '../../src/auth';
+import { cleanUp } from '../support/cleanup';
 import { runCommand, readJson } from '../support/command-line';
 import { loadExamples } from '../support/examples';
 import { LISTS, OPERATIONS, findSuccessStatus } from '../support/operations';
@@ -34,8 +35,7 @@ describe.each([
       DATABASE_POOLER_MODE: mode,
       DRAIN_SECONDS: '0',
     };
-    const operator = new pg.Client(postgres.url);
-    await operator.connect();
+    const operator = await postgres.openSession();
     await operator.query('CREATE DATABASE "petstore"');
     if (mode === 'transaction') {
       // As described in docs/operating.md.
@@ -46,18 +46,12 @@ describe.each([
         ALTER ROLE app SET idle_in_transaction_session_timeout = '3s'`);
       env.DATABASE_URL = `postgres://app@127.0.0.1:${pooler.port}/petstore`;
     }
-    await operator.end();
     replicas = await Replica.startAll(REPLICAS, env);
     await eventually(20_000, async () => (await Promise.all(replicas.map((each) => each.isReady()))).every(Boolean));
     store = await Store.open(`${postgres.url}/petstore`);
     client = new Client(await store.createUnlimitedKey());
   });
-  afterAll(async () => {
-    await Promise.all(replicas.map(({ program }) => program.kill('SIGKILL')));
-    client.close();
-    await store.close();
-    await Promise.all([pooler.remove(), postgres.remove()]);
-  });
+  afterAll(cleanUp);
 
   it('serve every operation, repeatedly and concurrently', async () => {
     const insertExamples = await loadExamples();
@@ -104,7 +98,6 @@ describe.each([
     await store.get(KeysService).revoke(key.id);
     const tookMs = await eventually(10_000, async () => (await readStatuses()).every((status) => status === 401));
     expect(tookMs).toBeLessThan(MAX_PROPAGATION_MS);
-    own.close();
   });
 
   it('cancel a statement that takes too long, on the server as well', async () => {
@@ -137,15 +130,12 @@ describe.each([
     // Before a replica with the wrong mode leaves its own timeouts on the server connections.
     it('log which timeouts their role lacks', async () => {
       const unlimited = await Replica.start({ ...env, DATABASE_URL: `${pooler.url}/petstore` });
-      try {
-        await eventually(20_000, () => unlimited.isReady());
-        expect(unlimited.program.stdout).toMatch(
-          /no idle_in_transaction_session_timeout, lock_timeout, statement_timeout, which DATABASE_POOLER_MODE=transaction needs/,
-        );
-        expect(replicas.map(({ program }) => program.stdout).join('')).not.toContain('database_timeouts_missing');
-      } finally {
-        await unlimited.program.kill('SIGKILL');
-      }
+      await eventually(20_000, () => unlimited.isReady());
+      const { stdout } = await unlimited.program.kill('SIGKILL');
+      expect(stdout).toMatch(
+        /no idle_in_transaction_session_timeout, lock_timeout, statement_timeout, which DATABASE_POOLER_MODE=transaction needs/,
+      );
+      expect(replicas.map(({ program }) => program.stdout).join('')).not.toContain('database_timeouts_missing');
     });
   }
 
@@ -159,23 +149,18 @@ describe.each([
         DATABASE_URL: `${pooler.url}/petstore`,
         DATABASE_POOLER_MODE: '',
       });
-      try {
-        await eventually(20_000, () => misconfigured.isReady());
-        const replies = await runConcurrently(32, 1_000, (index) =>
-          index % 4 === 0 ? client.add(misconfigured.port, 'Rex') : client.call(misconfigured.port),
-        );
-        expect([...new Set(replies.map(({ status }) => status))].sort()).toEqual([200, 201]);
-        const events = [...misconfigured.program.stdout.matchAll(/prepared_statements_lost.*DATABASE_POOLER_MODE/g)];
-        expect(events).toHaveLength(1);
-      } finally {
-        await misconfigured.program.kill('SIGKILL');
-      }
+      await eventually(20_000, () => misconfigured.isReady());
+      const replies = await runConcurrently(32, 1_000, (index) =>
+        index % 4 === 0 ? client.add(misconfigured.port, 'Rex') : client.call(misconfigured.port),
+      );
+      const { stdout } = await misconfigured.program.kill('SIGKILL');
+      expect([...new Set(replies.map(({ status }) => status))].sort()).toEqual([200, 201]);
+      expect([...stdout.matchAll(/prepared_statements_lost.*DATABASE_POOLER_MODE/g)]).toHaveLength(1);
     });
   }
 
   it('return 503 within 2 s while a table is locked, to one request and to many', async () => {
-    const session = new pg.Client(`${postgres.url}/petstore`);
-    await session.connect();
+    const session = await postgres.openSession('petstore');
     await session.query('BEGIN; LOCK TABLE pets IN ACCESS EXCLUSIVE MODE');
     const port = replicas[0]?.port ?? 0;
     const replies = [await client.call(port), ...(await runConcurrently(32, 32, () => client.call(port)))];

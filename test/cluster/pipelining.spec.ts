@@ -20,27 +20,19 @@ interface Request {
 }
 
 describe('Pipelined requests of mixed methods, keys, errors, pieces and cuts', () => {
-  let postgres: Server;
-  let store: Store;
   let replica: Replica;
   let gateway: Server;
   let keys: string[];
 
   beforeAll(async () => {
-    postgres = await Server.startPostgres();
-    store = await Store.open(postgres.url);
+    const postgres = await Server.startPostgres();
+    const store = await Store.open(postgres.url);
     keys = [await store.createUnlimitedKey(), await store.createUnlimitedKey()];
     replica = await Replica.start({ DATABASE_URL: postgres.url, TRUST_PROXY: '1' });
     gateway = await startGateway([replica.port]);
     await store.query(
       `INSERT INTO pets (name, category_id, status) SELECT 'Rex', 1, 'sold' FROM generate_series(1, 100)`,
     );
-  });
-  afterAll(async () => {
-    await gateway.remove();
-    await replica.program.kill('SIGKILL');
-    await store.close();
-    await postgres.remove();
   });
 
   const createRequest = (): Request => {

@@ -1,15 +1,16 @@
 import { once } from 'node:events';
 import { readdirSync, readlinkSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
-import { type AddressInfo, createServer } from 'node:net';
-import pg from 'pg';
+import { createServer } from 'node:net';
+import type pg from 'pg';
 import { generateSecret } from '../../src/auth/api-key-secret';
 import { REMOVAL_LOCK_KEY } from '../../src/idempotency/persistence/postgres-idempotency-records';
-import { findFreePort } from '../support/process';
+import { cleanUp } from '../support/cleanup';
+import { findFreePort, listen } from '../support/process';
 import { Client, getErrorCode, runConcurrently, filterSuccessful, type Reply } from './support/client';
-import { PrimaryCheck } from './support/primary-check';
+import { startPrimaryCheck } from './support/primary-check';
 import { Proxy } from './support/proxy';
-import { type LockableReplica, startLockableReplica } from './support/lockable-replica';
+import { startLockableReplica } from './support/lockable-replica';
 import { eventually, Replica } from './support/replica';
 import { Server } from './support/servers';
 import { Store } from './support/store';
@@ -31,13 +32,7 @@ describe('While PostgreSQL fails', () => {
     client = new Client(await store.createUnlimitedKey());
     await runConcurrently(CLIENTS, 400, () => client.call(replica.port));
   });
-  afterAll(async () => {
-    client.close();
-    await replica.program.kill('SIGKILL');
-    await store.close();
-    proxy.close();
-    await postgres.remove();
-  });
+  afterAll(cleanUp);
 
   /** Sends listings, creations (some with an Idempotency-Key) and unknown API keys concurrently. */
   const sendMixedLoad = (times: number): Promise<Reply[]> => {
@@ -53,8 +48,6 @@ describe('While PostgreSQL fails', () => {
         default:
           return client.call(replica.port);
       }
-    }).finally(() => {
-      stranger.close();
     });
   };
   const canServe = async () => (await client.add(replica.port, 'Mia')).status === 201;
@@ -126,8 +119,7 @@ describe('While PostgreSQL fails', () => {
   it('is ready when it is reachable again, although an earlier attempt to connect still hangs', async () => {
     await eventually(2_000, canServe);
     const silent = createServer();
-    await once(silent.listen(0, '127.0.0.1'), 'listening');
-    await proxy.switchTo((silent.address() as AddressInfo).port);
+    await proxy.switchTo(await listen(silent));
     await proxy.closeConnections('RST');
     const early = replica.isReady();
     await once(silent, 'connection');
@@ -137,7 +129,6 @@ describe('While PostgreSQL fails', () => {
     expect(await late).toBe(true);
     await early;
     await proxy.closeConnections('RST');
-    silent.close();
   });
 
   it('responds to 500 concurrent requests in time, and opens no additional connections', async () => {
@@ -172,13 +163,7 @@ describe('While connections to PostgreSQL are closed under 16 writers', () => {
     replica = await Replica.start({ DATABASE_URL: `postgres://postgres@127.0.0.1:${proxy.port}/postgres` });
     client = new Client(await store.createUnlimitedKey());
   });
-  afterAll(async () => {
-    client.close();
-    await replica.program.kill('SIGKILL');
-    await store.close();
-    proxy.close();
-    await postgres.remove();
-  });
+  afterAll(cleanUp);
 
   const retry = async (call: () => Promise<Reply>, replies: Reply[]): Promise<void> => {
     for (let attempt = 0; attempt < 50; attempt++) {
@@ -257,7 +242,6 @@ describe('While connections to PostgreSQL are closed under 16 writers', () => {
 });
 
 describe('While some statements wait in PostgreSQL', () => {
-  let lockable: LockableReplica;
   let postgres: Server;
   let store: Store;
   let otherSession: pg.Client;
@@ -265,10 +249,9 @@ describe('While some statements wait in PostgreSQL', () => {
   let client: Client;
 
   beforeEach(async () => {
-    lockable = await startLockableReplica();
-    ({ postgres, store, otherSession, replica, client } = lockable);
+    ({ postgres, store, otherSession, replica, client } = await startLockableReplica());
   });
-  afterEach(() => lockable.remove());
+  afterEach(cleanUp);
 
   it('a 5 s lock on the table of animals fails no key lookup and no readiness probe', async () => {
     await otherSession.query('BEGIN; LOCK TABLE pets IN ACCESS EXCLUSIVE MODE');
@@ -342,7 +325,7 @@ describe('While some statements wait in PostgreSQL', () => {
       await eventually(6_000, async () => (await client.add(second.port, 'Rex', headers)).status === 201),
     ).toBeLessThan(5_000);
     process.kill(replica.program.pid, 'SIGKILL');
-    await Promise.all([lost, second.program.kill('SIGKILL')]);
+    await lost;
     const [row] = await store.query<{ count: string }[]>('SELECT count(*) FROM pets');
     expect(row?.count).toBe('1');
   });
@@ -375,7 +358,6 @@ describe('With a PostgreSQL standby', () => {
   let standby: Server;
   let store: Store;
   let client: Client;
-  const cleanUp: (() => Promise<unknown> | void)[] = [];
 
   beforeEach(async () => {
     primary = await Server.startPostgres();
@@ -390,14 +372,7 @@ describe('With a PostgreSQL standby', () => {
       return rows.length === 1;
     });
   });
-  afterEach(async () => {
-    client.close();
-    for (const each of cleanUp.splice(0).reverse()) {
-      await each();
-    }
-    await store.close().catch(() => undefined);
-    await Promise.all([primary.remove(), standby.remove()]);
-  });
+  afterEach(cleanUp);
 
   const writeUntil = async (port: number, isOver: () => boolean, replies: Reply[] = []): Promise<Reply[]> => {
     const write = async () => {
@@ -416,11 +391,7 @@ describe('With a PostgreSQL standby', () => {
 
   it('a host name that resolves to the standby for 3 s causes 503 and failed readiness; recovery is immediate', async () => {
     const proxy = await Proxy.start(primary.port);
-    cleanUp.push(() => {
-      proxy.close();
-    });
     const replica = await Replica.start({ DATABASE_URL: `postgres://postgres@127.0.0.1:${proxy.port}/postgres` });
-    cleanUp.push(() => replica.program.kill('SIGKILL'));
     expect((await client.add(replica.port, 'Rex')).status).toBe(201);
 
     await proxy.switchTo(standby.port);
@@ -442,7 +413,6 @@ describe('With a PostgreSQL standby', () => {
 
   it('a connection that becomes read-only is replaced: writes return 503, then succeed again', async () => {
     const replica = await Replica.start({ DATABASE_URL: primary.url });
-    cleanUp.push(() => replica.program.kill('SIGKILL'));
     await store.query('ALTER SYSTEM SET default_transaction_read_only = on');
     await store.query('SELECT pg_reload_conf()');
     await eventually(2_000, async () => {
@@ -460,12 +430,7 @@ describe('With a PostgreSQL standby', () => {
   });
 
   it('a failover behind HAProxy under load takes less than 3 s, loses no acknowledged write, and returns no 500', async () => {
-    const checks = await Promise.all([primary, standby].map(({ url }) => PrimaryCheck.start(url)));
-    cleanUp.push(() => {
-      checks.forEach((check) => {
-        check.stop();
-      });
-    });
+    const checks = await Promise.all([primary, standby].map(({ url }) => startPrimaryCheck(url)));
     const port = await findFreePort();
     const haproxy = await Server.startHaproxy(
       port,
@@ -480,13 +445,11 @@ listen postgres
   bind 127.0.0.1:${port}
   option httpchk GET /
   default-server inter 100ms fall 2 rise 1 on-marked-down shutdown-sessions
-  server a 127.0.0.1:${primary.port} check port ${checks[0]?.port}
-  server b 127.0.0.1:${standby.port} check port ${checks[1]?.port}
+  server a 127.0.0.1:${primary.port} check port ${checks[0]}
+  server b 127.0.0.1:${standby.port} check port ${checks[1]}
 `,
     );
-    cleanUp.push(() => haproxy.remove());
     const replica = await Replica.start({ DATABASE_URL: `${haproxy.url}/postgres` });
-    cleanUp.push(() => replica.program.kill('SIGKILL'));
     await eventually(5_000, async () => (await client.add(replica.port, 'Rex')).status === 201);
 
     const over = new AbortController();
@@ -504,9 +467,7 @@ listen postgres
     })();
     await eventually(10_000, () => filterSuccessful(replies).length > 50);
     await primary.stop();
-    const promoter = new pg.Client(standby.url);
-    promoter.on('error', () => undefined);
-    await promoter.connect();
+    const promoter = await standby.openSession();
     await promoter.query('SELECT pg_promote()');
     const promotedAt = performance.now();
     await eventually(5_000, () => lastSuccess > promotedAt + 500);
@@ -517,7 +478,6 @@ listen postgres
     expect(outage).toBeLessThan(3_000);
     expect(await replica.isReady()).toBe(true);
     const { rows } = await promoter.query<{ id: string }>('SELECT id FROM pets');
-    await promoter.end();
     const stored = new Set(rows.map(({ id }) => Number(id)));
     const acknowledged = filterSuccessful(replies).map(({ body }) => (JSON.parse(body) as { id: number }).id);
     expect(acknowledged.filter((id) => !stored.has(id))).toEqual([]);
@@ -526,22 +486,17 @@ listen postgres
 
 describe('On a separate PostgreSQL server', () => {
   let postgres: Server;
-  const replicas: Replica[] = [];
 
   beforeEach(async () => {
     postgres = await Server.startPostgres();
   });
-  afterEach(async () => {
-    await Promise.all(replicas.splice(0).map(({ program }) => program.kill('SIGKILL')));
-    await postgres.remove();
-  });
+  afterEach(cleanUp);
 
   it('replicas that start concurrently on an empty database migrate it once, and all serve', async () => {
-    replicas.push(...(await Replica.startAll(4, { DATABASE_URL: postgres.url })));
+    const replicas = await Replica.startAll(4, { DATABASE_URL: postgres.url });
     expect(await Promise.all(replicas.map((replica) => replica.isReady()))).toEqual([true, true, true, true]);
     const store = await Store.open(postgres.url);
     const names = await store.query<{ name: string }[]>('SELECT name FROM migrations');
-    await store.close();
     expect(names.length).toBeGreaterThan(0);
     expect(new Set(names.map(({ name }) => name)).size).toBe(names.length);
   });
@@ -549,7 +504,6 @@ describe('On a separate PostgreSQL server', () => {
   it('a replica that starts while PostgreSQL is unavailable is live but not ready, and becomes ready by itself', async () => {
     await postgres.stop();
     const replica = await Replica.start({ DATABASE_URL: postgres.url });
-    replicas.push(replica);
     expect((await fetch(`${replica.url}/healthz`)).status).toBe(200);
     expect(await replica.isReady()).toBe(false);
     await postgres.start();
@@ -563,17 +517,15 @@ describe('On a separate PostgreSQL server', () => {
       `INSERT INTO idempotency_records (account_id, key, fingerprint, created_at)
        SELECT 1, n::text, sha256('x'), now() - interval '25 hours' FROM generate_series(1, 10) n`,
     );
-    const otherSession = new pg.Client(postgres.url);
-    await otherSession.connect();
+    const otherSession = await postgres.openSession();
     await otherSession.query('SELECT pg_advisory_lock($1)', [REMOVAL_LOCK_KEY]);
     expect(await store.removeExpiredRecords()).toBe(0);
     await otherSession.end();
     expect(await store.removeExpiredRecords()).toBe(10);
-    await store.close();
   });
 
   it('every acknowledged animal is stored unchanged after a replica is killed under 16 writers', async () => {
-    replicas.push(...(await Replica.startAll(2, { DATABASE_URL: postgres.url })));
+    const replicas = await Replica.startAll(2, { DATABASE_URL: postgres.url });
     const store = await Store.open(postgres.url);
     const client = new Client(await store.createUnlimitedKey());
     const acknowledged: string[] = [];
@@ -587,10 +539,8 @@ describe('On a separate PostgreSQL server', () => {
         void replicas[0]?.program.kill('SIGKILL');
       }
     });
-    client.close();
     expect(acknowledged.length).toBeGreaterThan(600);
     const rows = await store.query<object[]>('SELECT id, name, category_id AS "categoryId", status FROM pets');
-    await store.close();
     const stored = new Set(
       (rows as Record<string, string>[]).map((row) =>
         JSON.stringify({ ...row, id: Number(row.id), categoryId: Number(row.categoryId) }),

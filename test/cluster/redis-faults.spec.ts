@@ -1,4 +1,3 @@
-import { Redis } from 'ioredis';
 import { findFreePort, Program } from '../support/process';
 import { Client, runConcurrently, computeP99, filterSuccessful, type Reply } from './support/client';
 import { Proxy } from './support/proxy';
@@ -11,14 +10,14 @@ const ALLOWANCE = 50;
 
 describe('While Redis fails', () => {
   let redis: Server;
-  let postgres: Server;
   let proxy: Proxy;
   let replicas: Replica[];
   let store: Store;
   let env: Record<string, string>;
 
   beforeAll(async () => {
-    [redis, postgres] = await Promise.all([Server.startRedis(), Server.startPostgres()]);
+    redis = await Server.startRedis();
+    const postgres = await Server.startPostgres();
     proxy = await Proxy.start(redis.port);
     // Bans must not affect the counts.
     env = {
@@ -31,12 +30,6 @@ describe('While Redis fails', () => {
     replicas = await Replica.startAll(REPLICAS, env);
     // Warm up, because requests are slow right after startup.
     await send(await createKey(), 400);
-  });
-  afterAll(async () => {
-    await Promise.all(replicas.map(({ program }) => program.kill('SIGKILL')));
-    await store.close();
-    proxy.close();
-    await Promise.all([redis.remove(), postgres.remove()]);
   });
 
   const send = async (key: string, requests: number, workers = 20): Promise<Reply[]> => {
@@ -112,13 +105,11 @@ describe('While Redis fails', () => {
     replicas.push(another);
     const client = new Client(await createKey());
     expect((await client.call(another.port)).status).toBe(200);
-    client.close();
     expect(await another.isReady()).toBe(true);
     await redis.start();
     const isShared = async () => {
       const one = new Client(await createKey(1));
       const replies = await Promise.all([one.call(another.port), one.call(replicas[0]?.port ?? 0)]);
-      one.close();
       return filterSuccessful(replies).length === 1;
     };
     expect(await eventually(3_000, isShared)).toBeLessThan(3_000);
@@ -172,15 +163,12 @@ describe('While Redis fails', () => {
     beforeAll(async () => {
       other = await Server.startRedis();
     });
-    afterAll(() => other.remove());
 
     itKeepsLimitingWhile(
       'its connections stay open',
       async () => {
         await proxy.switchTo(other.port);
-        const admin = new Redis(redis.url);
-        await admin.replicaof('127.0.0.1', other.port);
-        admin.disconnect();
+        await redis.openRedis().replicaof('127.0.0.1', other.port);
       },
       () => undefined,
     );

@@ -1,6 +1,6 @@
-import { type AddressInfo, createServer } from 'node:net';
+import { createServer } from 'node:net';
 import { Logger } from '@nestjs/common';
-import { Redis } from 'ioredis';
+import type { Redis } from 'ioredis';
 import type { Principal } from '../../src/shared/domain/principal';
 import { createRedisClient } from '../../src/rate-limiting/redis/redis-client';
 import { RedisUsageStore } from '../../src/rate-limiting/redis/redis-usage-store';
@@ -8,7 +8,7 @@ import { RedisRateLimiter } from '../../src/rate-limiting/redis/redis-rate-limit
 import { RedisThrottleStorage } from '../../src/rate-limiting/redis/redis-throttle-storage';
 import { describeRateLimiter, LIMITS } from '../contracts/rate-limiter.contract';
 import { describeThrottleStorage } from '../contracts/throttle-storage.contract';
-import { findFreePort } from '../support/process';
+import { findFreePort, listen } from '../support/process';
 import { createPrincipal } from '../support/principal';
 import { TestClock } from '../support/test-clock';
 import { eventually } from './support/replica';
@@ -17,21 +17,17 @@ import { Server } from './support/servers';
 
 let server: Server;
 let admin: Redis;
-let created: RedisRateLimiter[] = [];
+const created: RedisRateLimiter[] = [];
 let count = 0;
 
 beforeAll(async () => {
   server = await Server.startRedis();
-  admin = new Redis(server.url);
+  admin = server.openRedis();
 });
 afterEach(() => {
   created.splice(0).forEach((limiter) => {
     limiter.onApplicationShutdown();
   });
-});
-afterAll(async () => {
-  admin.disconnect();
-  await server.remove();
 });
 
 // The tests cause faults, which would be logged.
@@ -56,17 +52,33 @@ const createLimiter = async (
 
 const startSingleNodeCluster = async () => {
   const cluster = await Server.startRedis('--cluster-enabled', 'yes');
-  const operator = new Redis(cluster.url);
+  const operator = cluster.openRedis();
   await operator.call('CLUSTER', 'ADDSLOTSRANGE', '0', '16383');
   await eventually(10_000, async () => (await operator.cluster('INFO')).includes('cluster_state:ok'));
-  operator.disconnect();
   return cluster;
 };
 
 describeRateLimiter('Redis', createLimiter, async (limiter) => {
-  created = created.filter((other) => other !== limiter);
   (limiter as RedisRateLimiter).onApplicationShutdown();
   await admin.flushall();
+});
+
+it('A ban in Redis never lasts longer than it should, although the clock of Redis is set back', async () => {
+  const clock = new TestClock();
+  const replicas = [await createLimiter(clock, LIMITS, 'ban:'), await createLimiter(clock, LIMITS, 'ban:')];
+  const principal = createPrincipal(1n, 1n, 1, 1_000);
+  const request = async () =>
+    Promise.all(replicas.map(async (replica) => (await replica.consume(principal)).rejection));
+  await request();
+  clock.advance(1_001);
+  await request();
+  expect(await request()).toEqual(Array(2).fill('key_temporarily_banned'));
+  clock.set(clock.now() - 18_000_000);
+  // Until the replicas ask Redis again.
+  clock.advance(1_001);
+  expect(await request()).not.toContain('key_temporarily_banned');
+  clock.advance(3_600_000);
+  expect(await request()).toContain(undefined);
 });
 
 describeThrottleStorage('Redis', async (clock) => new RedisThrottleStorage(await createLimiter(clock)));
@@ -88,16 +100,12 @@ describe('The windows of @Throttle() in Redis', () => {
 
   it('continue in the memory of the replica while Redis is unavailable', async () => {
     const own = await Server.startRedis();
-    try {
-      const limiter = await createLimiter(new TestClock(), LIMITS, 'away:', [own.url]);
-      const storage = new RedisThrottleStorage(limiter);
-      const remaining = [await request(storage)];
-      await own.stop();
-      remaining.push(await request(storage), await request(storage));
-      expect(remaining.map(({ decision }) => decision.remaining)).toEqual([9, 8, 7]);
-    } finally {
-      await own.remove();
-    }
+    const limiter = await createLimiter(new TestClock(), LIMITS, 'away:', [own.url]);
+    const storage = new RedisThrottleStorage(limiter);
+    const remaining = [await request(storage)];
+    await own.stop();
+    remaining.push(await request(storage), await request(storage));
+    expect(remaining.map(({ decision }) => decision.remaining)).toEqual([9, 8, 7]);
   });
 });
 
@@ -196,15 +204,12 @@ describe('Requests of many keys that arrive in one event-loop tick', () => {
 
   it('are counted with one call per key if the server only accepts keys of one slot per call', async () => {
     const cluster = await startSingleNodeCluster();
-    const operator = new Redis(cluster.url);
     const limiter = await createLimiter(new TestClock(), LIMITS, 'slots:', [cluster.url]);
     for (let round = 0; round < 2; round++) {
       await Promise.all(principals.slice(3).map(async (principal) => limiter.consume(principal)));
     }
     expect(limiter.monitor.isDegraded).toBe(false);
-    expect(await operator.hmget('slots:{10}:windows', 'minuteUsed', 'dayUsed')).toEqual(['2', '2']);
-    operator.disconnect();
-    await cluster.remove();
+    expect(await cluster.openRedis().hmget('slots:{10}:windows', 'minuteUsed', 'dayUsed')).toEqual(['2', '2']);
   });
 });
 
@@ -350,14 +355,9 @@ describe('A principal without valid rate limits', () => {
 describe('The connection to Redis', () => {
   const readFailure = async (url: string) => {
     const usageStore = new RedisUsageStore(createRedisClient([url]), '', LIMITS);
-    try {
-      await usageStore.connect();
-      return 'none';
-    } catch (error) {
-      return String(error);
-    } finally {
-      usageStore.close();
-    }
+    const failure = await usageStore.connect().then(() => 'none', String);
+    usageStore.close();
+    return failure;
   };
 
   it('reports why it failed: connection refused, wrong password or TLS', async () => {
@@ -365,9 +365,7 @@ describe('The connection to Redis', () => {
     await admin.call('ACL', 'SETUSER', 'limited', 'on', '>secret', '~*', '+@all', '-select');
     expect(await readFailure(`redis://limited:wrong@127.0.0.1:${server.port}`)).toContain('WRONGPASS');
     const plain = createServer((socket) => socket.on('error', () => undefined).end('-ERR not TLS\r\n'));
-    await new Promise<void>((listening) => plain.listen(0, '127.0.0.1', listening));
-    expect(await readFailure(`rediss://127.0.0.1:${(plain.address() as AddressInfo).port}`)).toContain('SSL');
-    plain.close();
+    expect(await readFailure(`rediss://127.0.0.1:${await listen(plain)}`)).toContain('SSL');
   });
 
   it('never uses a database other than the configured one', async () => {
@@ -388,7 +386,7 @@ describe('The limiter in Redis Cluster', () => {
     const busPorts = await Promise.all([findFreePort(), findFreePort(), findFreePort()]);
     const options = ['--cluster-enabled', 'yes', '--cluster-require-full-coverage', 'no'];
     nodes = await Promise.all(busPorts.map((port) => Server.startRedis(...options, '--cluster-port', port)));
-    const admins = nodes.map(({ url }) => new Redis(url));
+    const admins = nodes.map((node) => node.openRedis());
     await Promise.all(
       admins.map((node, index) =>
         node.call(
@@ -406,11 +404,7 @@ describe('The limiter in Redis Cluster', () => {
       const states = await Promise.all(admins.map((node) => node.cluster('INFO')));
       return states.every((state) => /cluster_state:ok[^]*cluster_slots_ok:16384/.test(state));
     });
-    admins.forEach((node) => {
-      node.disconnect();
-    });
   });
-  afterAll(() => Promise.all(nodes.map((node) => node.remove())));
 
   it('admits exactly the allowance of each account on every node', async () => {
     const clock = new TestClock();
@@ -428,14 +422,7 @@ describe('The limiter in Redis Cluster', () => {
     for (const { accountId } of principals) {
       expect(decisions.filter((passed) => passed === accountId)).toHaveLength(30);
     }
-    const sizes = await Promise.all(
-      nodes.map(async ({ url }) => {
-        const node = new Redis(url);
-        return node.dbsize().finally(() => {
-          node.disconnect();
-        });
-      }),
-    );
+    const sizes = await Promise.all(nodes.map((node) => node.openRedis().dbsize()));
     expect(Math.min(...sizes)).toBeGreaterThan(0);
   });
 
@@ -468,8 +455,6 @@ describe('The limiter in Redis Cluster', () => {
         );
         expect(decisions.filter((decision) => decision?.rejection === undefined)).toHaveLength(10);
       }
-      proxy.close();
-      await alone?.remove();
     },
   );
 
@@ -481,7 +466,7 @@ describe('The limiter in Redis Cluster', () => {
     // With a single node, the client would not repeat calls anyway.
     const other = await Server.startRedis(...options, otherBusPort);
     await proxy.switchTo(node.port);
-    const [operator, otherOperator] = [new Redis(node.url), new Redis(other.url)];
+    const [operator, otherOperator] = [node.openRedis(), other.openRedis()];
     await operator.call('CLUSTER', 'ADDSLOTSRANGE', '0', '16382');
     await otherOperator.call('CLUSTER', 'ADDSLOTS', '16383');
     await operator.call('CLUSTER', 'MEET', '127.0.0.1', other.port, otherBusPort);
@@ -506,10 +491,6 @@ describe('The limiter in Redis Cluster', () => {
       return ++readings >= 50 && !limiter.monitor.isDegraded;
     });
     expect(await countUsed()).toBe(2);
-    operator.disconnect();
-    otherOperator.disconnect();
-    proxy.close();
-    await Promise.all([node.remove(), other.remove()]);
   });
 
   it('opens one breaker when a node is down: limits on other nodes stay exact, and each replica admits at most the allowance of an account on it', async () => {

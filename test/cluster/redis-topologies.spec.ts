@@ -4,6 +4,7 @@ import { Logger } from '@nestjs/common';
 import { Redis } from 'ioredis';
 import { InvalidSettingsError, loadSettings } from '../../src/config/settings';
 import { RedisUsageStore } from '../../src/rate-limiting/redis/redis-usage-store';
+import { cleanUp } from '../support/cleanup';
 import { findFreePort, runPetstore, Program } from '../support/process';
 import { createPrincipal } from '../support/principal';
 import { type Certificate, CertificateAuthority } from './support/certificates';
@@ -66,7 +67,6 @@ const setUser = (admin: Redis, user: string) => admin.call('ACL', 'SETUSER', ...
 
 describe('With Redis Sentinel', () => {
   const ALLOWANCE = 50;
-  let postgres: Server;
   let servers: Server[];
   let sentinels: Server[];
   let store: Store;
@@ -83,7 +83,7 @@ describe('With Redis Sentinel', () => {
       ...MINIMAL_USER.split(' '),
     ];
     const first = await Server.startRedis(...access);
-    postgres = await Server.startPostgres();
+    const postgres = await Server.startPostgres();
     servers = [first, await Server.startRedis(...access, '--replicaof', '127.0.0.1', `${first.port}`)];
     const directives = [
       'sentinel auth-pass mymaster administrator',
@@ -109,11 +109,7 @@ describe('With Redis Sentinel', () => {
     store = await Store.open(postgres.url);
     replicas = await Replica.startAll(2, env);
   });
-  afterAll(async () => {
-    await Promise.all(replicas.map(({ program }) => program.kill('SIGKILL')));
-    await store.close();
-    await Promise.all([...sentinels, ...servers, postgres].map((server) => server.remove()));
-  });
+  afterAll(cleanUp);
 
   const readSentinelView = (url: string) =>
     withAdmin(url, (sentinel) => sentinel.info('sentinel'), { password: 'guard', enableReadyCheck: false });
@@ -140,6 +136,8 @@ describe('With Redis Sentinel', () => {
   };
   /** Checks that both replicas together admit one request of an allowance of one. */
   const areLimitsShared = async () => filterSuccessful(await send(await createKey(1), 2)).length === 1;
+  /** Other load may delay a call to Redis beyond its timeout, so that a replica decides alone. */
+  const areManyRequestsExact = async () => filterSuccessful(await send(await createKey(), 400)).length === ALLOWANCE;
   const isDegraded = async ({ url }: Replica) =>
     /^petstore_redis_breaker_open 1$/m.test(await (await fetch(`${url}/metrics`)).text());
 
@@ -176,10 +174,10 @@ describe('With Redis Sentinel', () => {
       const current = await findPrimary();
       expect(current.port).not.toBe(old.port);
       const after = await send(key, 200);
-      expect(filterSuccessful(await send(await createKey(), 400))).toHaveLength(ALLOWANCE);
+      await eventually(10_000, areManyRequestsExact);
       await end(old);
       await eventually(20_000, async () => (await readInfo(old, 'replication')).includes('master_link_status:up'));
-      expect(filterSuccessful(await send(await createKey(), 400))).toHaveLength(ALLOWANCE);
+      await eventually(10_000, areManyRequestsExact);
       expect(await findPrimary()).toBe(current);
 
       expect(before.map(({ status }) => status)).toEqual(Array(20).fill(200));
@@ -198,7 +196,6 @@ describe('With Redis Sentinel', () => {
     try {
       const another = await Replica.start(env);
       await eventually(10_000, async () => !(await isDegraded(another)));
-      await another.program.kill('SIGKILL');
     } finally {
       sentinels[1]?.thaw();
       await sentinels[0]?.start();
@@ -231,7 +228,7 @@ const createCertificates = async () => {
     REDIS_CERT_FILE: client.certFile,
     REDIS_KEY_FILE: client.keyFile,
   };
-  return { authority, serverOptions: createServerOptions(server), env };
+  return { serverOptions: createServerOptions(server), env };
 };
 
 describe('With Redis over TLS', () => {
@@ -245,9 +242,7 @@ describe('With Redis over TLS', () => {
     server = await Server.startRedis('--tls-port', port, ...certificates.serverOptions);
     env = { REDIS_URL: `rediss://localhost:${port}`, ...certificates.env };
   });
-  afterAll(async () => {
-    await Promise.all([server.remove(), certificates.authority.remove()]);
-  });
+  afterAll(cleanUp);
   const omit = (...names: string[]) =>
     Object.fromEntries(Object.entries(env).filter(([name]) => !names.includes(name)));
 
@@ -318,7 +313,7 @@ describe('With Redis over TLS', () => {
       .join(' ')
       .split(' --')
       .map((option) => option.replace(/^--/, ''));
-    const sentinel = await Server.startSentinel(
+    await Server.startSentinel(
       server,
       ...directives,
       `tls-port ${port}`,
@@ -332,7 +327,6 @@ describe('With Redis over TLS', () => {
     expect(await readFailure({ ...omit('REDIS_CERT_FILE', 'REDIS_KEY_FILE'), REDIS_URL: url })).toContain(
       'failed to connect to sentinel localhost',
     );
-    await sentinel.remove();
   });
 });
 
@@ -390,9 +384,7 @@ describe('Redis Cluster over TLS and with host names', () => {
       REDIS_KEY_PREFIX: PREFIX,
     };
   });
-  afterAll(async () => {
-    await Promise.all([...nodes.map((node) => node.remove()), certificates.authority.remove()]);
-  });
+  afterAll(cleanUp);
 
   it('shares limits on all nodes from a single endpoint, with minimal permissions and a custom prefix', async () => {
     const accounts = Array.from({ length: 20 }, (_, index) => BigInt(index + 1));
@@ -444,9 +436,6 @@ describe('A Redis user with the documented permissions', () => {
     ]);
     env = { REDIS_URL: `redis://petstore:secret@127.0.0.1:${server.port}` };
   });
-  afterAll(async () => {
-    await Promise.all([server.remove(), postgres.remove()]);
-  });
   const PERMISSIONS = MINIMAL_USER.split(' ').filter((word) => /^[+~]/.test(word));
   const grantAll = (admin: Redis) => setUser(admin, MINIMAL_USER);
 
@@ -456,7 +445,6 @@ describe('A Redis user with the documented permissions', () => {
     const store = await Store.open(postgres.url);
     const client = new Client(await store.createKey('free'));
     const [reply] = await runConcurrently(10, 70, () => client.call(replica.port));
-    client.close();
     expect(reply?.status).toBe(200);
     const { stdout } = await runPetstore(['accounts', 'show', '1'], {
       ...{ ...env, APP_ENV: 'production', DATABASE_URL: postgres.url },
@@ -465,7 +453,6 @@ describe('A Redis user with the documented permissions', () => {
     const { stdout: log, stderr } = await replica.program.kill('SIGTERM');
     expect(stderr).toBe('');
     expect(log).not.toContain('breaker_opened');
-    await store.close();
     expect(await withAdmin(server.url, (admin) => admin.call('ACL', 'LOG'))).toEqual([]);
   });
 

@@ -1,9 +1,10 @@
 import { Logger } from '@nestjs/common';
-import { Redis } from 'ioredis';
+import type { Redis } from 'ioredis';
 import { createRedisClient } from '../../src/rate-limiting/redis/redis-client';
 import { RedisRateLimiter } from '../../src/rate-limiting/redis/redis-rate-limiter';
 import { RedisUsageStore } from '../../src/rate-limiting/redis/redis-usage-store';
 import { describeRateLimiter, LIMITS } from '../contracts/rate-limiter.contract';
+import { onEnd } from '../support/cleanup';
 import { createPrincipal } from '../support/principal';
 import { TestClock } from '../support/test-clock';
 import { eventually } from './support/replica';
@@ -15,32 +16,25 @@ Logger.overrideLogger(false);
 
 let server: Server;
 let admin: Redis;
-let created: RedisRateLimiter[] = [];
 let count = 0;
 
 beforeAll(async () => {
   server = await Server.startRedis();
-  admin = new Redis(server.url);
-});
-afterAll(async () => {
-  created.forEach((limiter) => {
-    limiter.onApplicationShutdown();
-  });
-  admin.disconnect();
-  await server.remove();
+  admin = server.openRedis();
 });
 
 const createLimiter = async (clock: TestClock, settings = LIMITS, prefix = `test-${++count}:`) => {
   const store = new RedisUsageStore(createRedisClient([server.url]), prefix, settings, () => clock.now());
   const limiter = new RedisRateLimiter(store, clock, settings, 10_000);
+  onEnd(() => {
+    limiter.onApplicationShutdown();
+  });
   await limiter.onModuleInit();
   await eventually(10_000, () => !limiter.monitor.isDegraded);
-  created.push(limiter);
   return limiter;
 };
 
 describeRateLimiter('Redis, with an hour and a week', createLimiter, async (limiter) => {
-  created = created.filter((other) => other !== limiter);
   (limiter as RedisRateLimiter).onApplicationShutdown();
   await admin.flushall();
 });

@@ -7,7 +7,7 @@ import { getErrorCode } from '../../src/shared/domain/error-message';
 import { runCommand, readJson } from '../support/command-line';
 import { loadExamples } from '../support/examples';
 import { OPERATIONS, findSuccessStatus } from '../support/operations';
-import { runPetstore } from '../support/process';
+import { killPrograms, runPetstore } from '../support/process';
 import { Client } from './support/client';
 import { eventually, Replica } from './support/replica';
 import { findPostgresProgram, Server } from './support/servers';
@@ -19,20 +19,14 @@ const INSUFFICIENT_PRIVILEGE = '42501';
 describe('With the roles of docs/sql/roles.sql', () => {
   let postgres: Server;
   let operator: pg.Client;
-  const replicas: Replica[] = [];
 
   beforeAll(async () => {
     postgres = await Server.startPostgres();
-    operator = new pg.Client(postgres.url);
-    await operator.connect();
+    operator = await postgres.openSession();
     // Not a superuser, as in managed services.
     await operator.query('CREATE ROLE administrator LOGIN CREATEDB CREATEROLE');
   });
-  afterEach(() => Promise.all(replicas.splice(0).map(({ program }) => program.kill('SIGKILL'))));
-  afterAll(async () => {
-    await operator.end();
-    await postgres.remove();
-  });
+  afterEach(killPrograms);
 
   const createUrl = (role: string, database: string) => `postgres://${role}@127.0.0.1:${postgres.port}/${database}`;
   const applyRoles = (database: string, role = 'administrator') => {
@@ -41,10 +35,7 @@ describe('With the roles of docs/sql/roles.sql', () => {
   };
   const createDatabase = async (name: string, owner = 'administrator') => {
     await operator.query(`CREATE DATABASE ${name} OWNER ${owner}`);
-    const connection = new pg.Client(createUrl('postgres', name));
-    await connection.connect();
-    await connection.query(`ALTER SCHEMA public OWNER TO ${owner}`);
-    await connection.end();
+    await (await postgres.openSession(name)).query(`ALTER SCHEMA public OWNER TO ${owner}`);
   };
   const createEnv = (database: string) => ({
     APP_ENV: 'production',
@@ -52,11 +43,6 @@ describe('With the roles of docs/sql/roles.sql', () => {
     DRAIN_SECONDS: '0',
   });
   const createMigrationEnv = (database: string) => ({ DATABASE_MIGRATION_URL: createUrl('petstore_owner', database) });
-  const start = async (env: Record<string, string>) => {
-    const replica = await Replica.start(env);
-    replicas.push(replica);
-    return replica;
-  };
   /** Runs a statement as a role. @returns the SQLSTATE of its failure */
   const execute = async (role: string, database: string, sql: string) => {
     const client = new pg.Client(createUrl(role, database));
@@ -86,10 +72,6 @@ describe('With the roles of docs/sql/roles.sql', () => {
       store = await Store.open(createUrl('petstore_owner', DATABASE));
       client = new Client(await store.createUnlimitedKey());
     });
-    afterAll(async () => {
-      client.close();
-      await store.close();
-    });
 
     const expectEveryOperationToSucceed = async ({ port }: Replica) => {
       const insertExamples = await loadExamples();
@@ -105,7 +87,7 @@ describe('With the roles of docs/sql/roles.sql', () => {
     };
 
     it('petstore_app can serve every operation, including those on tables of later migrations', async () => {
-      const replica = await start({ ...env, MIGRATE_ON_START: 'false' });
+      const replica = await Replica.start({ ...env, MIGRATE_ON_START: 'false' });
       await eventually(10_000, () => replica.isReady());
       await expectEveryOperationToSucceed(replica);
       // Undo the migrations of one table, to apply them again.
@@ -134,7 +116,6 @@ describe('With the roles of docs/sql/roles.sql', () => {
       }
       const app = await Store.open(createUrl('petstore_app', DATABASE));
       expect(await app.removeExpiredRecords()).toBe(0);
-      await app.close();
     });
 
     it('petstore_owner can make backups', () => {
@@ -153,7 +134,7 @@ describe('With the roles of docs/sql/roles.sql', () => {
       'ALTER TABLE audit_entries DISABLE TRIGGER ALL',
       'DROP TABLE pets',
       'TRUNCATE pets',
-      `UPDATE audit_entries SET act = 'none'`,
+      `UPDATE audit_entries SET action = 'none'`,
       'DELETE FROM audit_entries',
       'DELETE FROM migrations',
       'SET ROLE petstore_owner',
@@ -165,10 +146,10 @@ describe('With the roles of docs/sql/roles.sql', () => {
   it('a replica with both URLs creates the tables of an empty database, and one without DATABASE_MIGRATION_URL waits for them', async () => {
     await createDatabase('empty');
     applyRoles('empty');
-    const appOnly = await start(createEnv('empty'));
+    const appOnly = await Replica.start(createEnv('empty'));
     await eventually(10_000, () => appOnly.program.stdout.includes('permission denied for schema public'));
     expect(await appOnly.isReady()).toBe(false);
-    const both = await start({ ...createEnv('empty'), ...createMigrationEnv('empty') });
+    const both = await Replica.start({ ...createEnv('empty'), ...createMigrationEnv('empty') });
     await eventually(10_000, () => both.isReady());
     await eventually(10_000, () => appOnly.isReady());
   });
@@ -177,7 +158,6 @@ describe('With the roles of docs/sql/roles.sql', () => {
     await createDatabase('existing', 'postgres');
     const before = await Store.open(createUrl('postgres', 'existing'));
     await before.createKey('free');
-    await before.close();
     applyRoles('existing', 'postgres');
     expect(await execute('petstore_owner', 'existing', 'ALTER TABLE pets ADD COLUMN mine int')).toBe('done');
     expect(await execute('petstore_app', 'existing', 'UPDATE api_keys SET unbans = 1')).toBe('done');

@@ -1,9 +1,8 @@
 import { once } from 'node:events';
-import { mkdtemp, rm } from 'node:fs/promises';
 import { connect } from 'node:net';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { createTemporaryDirectory } from '../support/process';
 import { Client, type Reply } from './support/client';
 import { startCaddy, startGateway, startHaproxy } from './support/gateway';
 import { eventually, Replica } from './support/replica';
@@ -14,7 +13,6 @@ const REPLICAS = 3;
 const DRAIN_SECONDS = 2;
 
 describe('Three replicas behind the gateway', () => {
-  let redis: Server;
   let postgres: Server;
   let gateway: Server;
   let store: Store;
@@ -22,7 +20,8 @@ describe('Three replicas behind the gateway', () => {
   let key: string;
 
   beforeAll(async () => {
-    [redis, postgres] = await Promise.all([Server.startRedis(), Server.startPostgres()]);
+    postgres = await Server.startPostgres();
+    const redis = await Server.startRedis();
     store = await Store.open(postgres.url);
     replicas = await Replica.startAll(REPLICAS, {
       DATABASE_URL: postgres.url,
@@ -32,12 +31,6 @@ describe('Three replicas behind the gateway', () => {
     });
     gateway = await startGateway(replicas.map(({ port }) => port));
     key = await store.createUnlimitedKey();
-  });
-  afterAll(async () => {
-    await gateway.remove();
-    await Promise.all(replicas.map(({ program }) => program.kill('SIGKILL')));
-    await store.close();
-    await Promise.all([redis.remove(), postgres.remove()]);
   });
 
   /** Starts workers that send one request after another until `end` is called. */
@@ -68,8 +61,7 @@ describe('Three replicas behind the gateway', () => {
   };
 
   it('lose no request, not even a creation without an Idempotency-Key, in a rolling restart, behind each gateway', async () => {
-    const directory = await mkdtemp(join(tmpdir(), 'petstore-gateway-'));
-    const socketPath = join(directory, 'haproxy.sock');
+    const socketPath = join((await createTemporaryDirectory()).path, 'haproxy.sock');
     const ports = replicas.map(({ port }) => port);
     const gateways = {
       'nginx, which retries requests and does not check readiness': await startGateway(ports),
@@ -94,9 +86,7 @@ describe('Three replicas behind the gateway', () => {
       await setState(socketPath, replica.port, 'ready');
     }
     await Promise.all(loads.map(({ load }) => load.end()));
-    client.close();
     await Promise.all(Object.values(gateways).map((each) => each.remove()));
-    await rm(directory, { recursive: true });
     expect(codes).toEqual(replicas.map(() => 0));
     const names = await readStoredNames();
     for (const { name, load } of loads) {
@@ -137,7 +127,6 @@ describe('Three replicas behind the gateway', () => {
     }
     await waitForMore(100);
     await load.end();
-    client.close();
     expect(new Set(load.results.map(({ status }) => status))).toEqual(new Set([201]));
     const stored = (await readStoredNames()).filter((name) => name.startsWith('intent-')).sort();
     const intents = load.results.map(({ body }) => (JSON.parse(body) as { name: string }).name).sort();

@@ -2,9 +2,9 @@ import { execFileSync } from 'node:child_process';
 import { readdirSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { Redis } from 'ioredis';
 import pg from 'pg';
 import { AccountsService, KeysService } from '../../src/auth';
+import { cleanUp } from '../support/cleanup';
 import { readJson } from '../support/command-line';
 import { runPetstore } from '../support/process';
 import { Client, getErrorCode, runConcurrently } from './support/client';
@@ -55,8 +55,7 @@ describe.each<PlatformName>(['compose', 'kubernetes'])('The scripts with %s', (n
   const createUrl = (user: string, server: Server = postgres) =>
     `postgres://${user}:old@127.0.0.1:${server.port}/petstore`;
   const executeAsSuperuser = async (sql: string, database = 'postgres') => {
-    const session = new pg.Client(`${postgres.url}/${database}`);
-    await session.connect();
+    const session = await postgres.openSession(database);
     await session.query(sql);
     await session.end();
   };
@@ -83,9 +82,7 @@ describe.each<PlatformName>(['compose', 'kubernetes'])('The scripts with %s', (n
     };
     await runPetstore(['migrate'], { APP_ENV: 'production', DATABASE_URL: urls['migration-database-url'] });
     applyRoles();
-    const administrator = new Redis(redis.url);
-    await administrator.call('ACL', 'SETUSER', 'petstore', 'on', '>old', ...REDIS_USER);
-    administrator.disconnect();
+    await redis.openRedis().call('ACL', 'SETUSER', 'petstore', 'on', '>old', ...REDIS_USER);
     const operatorEnv = { ADMIN_DATABASE_URL: createUrl('administrator'), ADMIN_REDIS_URL: redis.url };
     return Platform.create(name, urls, { ...env, MIGRATE_ON_START: 'false' }, operatorEnv);
   };
@@ -136,22 +133,15 @@ describe.each<PlatformName>(['compose', 'kubernetes'])('The scripts with %s', (n
     lastId = parseId((await client.add(port, 'Too late')).body);
     const late = new Client(await store.createKey('free'));
     await late.call(port);
-    late.close();
     await store.close();
-    const otherApp = new Redis(redis.url);
+    const otherApp = redis.openRedis();
     await otherApp.set('other:app', 'stays');
 
     expect(await platform.run('restore --yes backup.dump')).toEqual(OK);
     keysLeft = await otherApp.keys('*');
-    otherApp.disconnect();
     store = await Store.open(`${postgres.url}/petstore`);
   }, 180_000);
-  afterAll(async () => {
-    client.close();
-    revoked.close();
-    await platform.remove();
-    await Promise.all([postgres.remove(), redis.remove()]);
-  });
+  afterAll(cleanUp);
 
   describe('after a backup and a restore', () => {
     it('the same data is returned: pages, an animal, a retried creation, keys, plans and the audit trail', async () => {
@@ -192,7 +182,6 @@ describe.each<PlatformName>(['compose', 'kubernetes'])('The scripts with %s', (n
       const customer = new Client(await store.createKey('free'));
       const { status, headers } = await customer.call(port);
       expect([status, headers['x-ratelimit-remaining']]).toEqual([200, '59']);
-      customer.close();
       expect(await readAudit()).toContainEqual(expect.objectContaining({ action: 'key_created' }));
     });
   });
@@ -248,8 +237,7 @@ describe.each<PlatformName>(['compose', 'kubernetes'])('The scripts with %s', (n
   });
 
   it('look shows the replicas, the reasons of errors, sessions and their locks, Redis, and what fills the disk', async () => {
-    const session = new pg.Client(`${postgres.url}/petstore`);
-    await session.connect();
+    const session = await postgres.openSession('petstore');
     await session.query('BEGIN; LOCK TABLE pets IN ACCESS EXCLUSIVE MODE');
     expect((await client.call(port)).status).toBe(503);
     const locked = await platform.run('look');
@@ -275,7 +263,6 @@ describe.each<PlatformName>(['compose', 'kubernetes'])('The scripts with %s', (n
     expect(await platform.run(`unban 'Banned One'`)).toEqual(OK);
     await eventually(5_000, async () => (await call()) !== 'key_temporarily_banned');
     expect((await platform.run(`unban ${id}`)).stderr).toContain('No key of this account is banned');
-    banned.close();
   });
 
   it('drain replaces the replicas one at a time', async () => {
@@ -314,20 +301,13 @@ describe.each<PlatformName>(['compose', 'kubernetes'])('The scripts with %s', (n
   // Last, because it stops the server.
   it('switch-primary moves the replicas to a promoted standby, but not to a standby', async () => {
     const standby = await postgres.startStandby();
-    try {
-      const target = `switch-primary 127.0.0.1:${standby.port} --yes`;
-      expect((await platform.run(target)).stderr).toContain('cannot use');
-      await store.close();
-      await postgres.stop();
-      const session = new pg.Client(`${standby.url}/postgres`);
-      await session.connect();
-      await session.query('SELECT pg_promote()');
-      await session.end();
-      const moved = await platform.run(target);
-      expect([moved.code, moved.stdout]).toEqual([0, expect.stringContaining('account_created')]);
-      expect((await client.add(port, 'Rex')).status).toBe(201);
-    } finally {
-      await standby.remove();
-    }
+    const target = `switch-primary 127.0.0.1:${standby.port} --yes`;
+    expect((await platform.run(target)).stderr).toContain('cannot use');
+    await store.close();
+    await postgres.stop();
+    await (await standby.openSession()).query('SELECT pg_promote()');
+    const moved = await platform.run(target);
+    expect([moved.code, moved.stdout]).toEqual([0, expect.stringContaining('account_created')]);
+    expect((await client.add(port, 'Rex')).status).toBe(201);
   }, 180_000);
 });

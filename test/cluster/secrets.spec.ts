@@ -1,7 +1,6 @@
 import { execFileSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { connect } from 'node:net';
-import { Redis } from 'ioredis';
 import { KeysService } from '../../src/auth';
 import { generateSecret } from '../../src/auth/api-key-secret';
 import { runPetstore } from '../support/process';
@@ -17,7 +16,6 @@ const UNLIMITED = '--plan enterprise --per-minute 1000000 --per-day 1000000';
 
 describe('A key that is created, used, misused and revoked', () => {
   let postgres: Server;
-  let redis: Server;
   let store: Store;
   let replica: Replica;
   let env: Record<string, string>;
@@ -38,7 +36,9 @@ describe('A key that is created, used, misused and revoked', () => {
   ];
 
   beforeAll(async () => {
-    [postgres, redis] = await Promise.all([Server.startPostgres(), Server.startRedis(), collector.start()]);
+    postgres = await Server.startPostgres();
+    const redis = await Server.startRedis();
+    await collector.start();
     store = await Store.open(postgres.url);
     env = {
       ...{ APP_ENV: 'production', DATABASE_URL: postgres.url, REDIS_URL: redis.url, DRAIN_SECONDS: '0' },
@@ -46,8 +46,7 @@ describe('A key that is created, used, misused and revoked', () => {
       AUTH_FAILURES_PER_MINUTE: '1000000',
       ...{ OTEL_EXPORTER_OTLP_ENDPOINT: collector.url, OTEL_EXPORTER_OTLP_PROTOCOL: 'http/json' },
     };
-    const connection = new Redis(redis.url);
-    const monitor = await connection.monitor();
+    const monitor = await redis.openRedis().monitor();
     monitor.on('monitor', (_: string, words: string[]) => (recorded.redis += `${words.join(' ')}\n`));
     replica = await Replica.start(env);
     await useAndMisuseKeys();
@@ -56,12 +55,6 @@ describe('A key that is created, used, misused and revoked', () => {
     // Pending spans are sent before the process exits.
     await replica.program.kill('SIGTERM');
     monitor.disconnect();
-    connection.disconnect();
-  });
-  afterAll(async () => {
-    collector.stop();
-    await store.close();
-    await Promise.all([postgres.remove(), redis.remove()]);
   });
 
   it.each(OUTPUTS)('is not in %s, not even in part', (_, expected, read) => {

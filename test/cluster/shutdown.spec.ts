@@ -1,11 +1,9 @@
 import { execFileSync, spawn } from 'node:child_process';
 import { closeSync, openSync } from 'node:fs';
-import { mkdtemp, rm } from 'node:fs/promises';
 import { connect } from 'node:net';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import pg from 'pg';
-import { findFreePort, Program } from '../support/process';
+import { onEnd } from '../support/cleanup';
+import { createTemporaryDirectory, findFreePort, Program } from '../support/process';
 import { Client, runConcurrently, type Reply } from './support/client';
 import { eventually, Replica } from './support/replica';
 import { Server } from './support/servers';
@@ -23,11 +21,6 @@ describe('A replica', () => {
     [redis, postgres] = await Promise.all([Server.startRedis(), Server.startPostgres()]);
     store = await Store.open(postgres.url);
     client = new Client(await store.createUnlimitedKey());
-  });
-  afterAll(async () => {
-    client.close();
-    await store.close();
-    await Promise.all([redis.remove(), postgres.remove()]);
   });
 
   const start = (changes: Record<string, string> = {}) =>
@@ -49,7 +42,6 @@ describe('A replica', () => {
       const reply = await each.call(replica.port);
       expect([reply.status, reply.headers.connection]).toEqual([200, 'close']);
     }
-    newcomer.close();
     const { code, ms } = await stopped;
     expect(code).toBe(0);
     expect(ms).toBeGreaterThan(2_000);
@@ -59,8 +51,7 @@ describe('A replica', () => {
 
   it('finishes the requests in flight on SIGTERM', async () => {
     const replica = await start({ DRAIN_SECONDS: '1' });
-    const blocker = new pg.Client(postgres.url);
-    await blocker.connect();
+    const blocker = await postgres.openSession();
     await blocker.query('BEGIN; LOCK TABLE pets IN EXCLUSIVE MODE');
     const inFlight: Promise<Reply> = client.add(replica.port, 'Rex');
     await eventually(1_000, async () => {
@@ -128,8 +119,7 @@ describe('A replica', () => {
   });
 
   it('exits within 10 s on SIGTERM even when its log is no longer read', async () => {
-    const directory = await mkdtemp(join(tmpdir(), 'petstore-log-'));
-    const path = join(directory, 'log');
+    const path = join((await createTemporaryDirectory()).path, 'log');
     execFileSync('mkfifo', [path]);
     const log = openSync(path, 'r+');
     const port = Number(await findFreePort());
@@ -143,6 +133,7 @@ describe('A replica', () => {
       },
       stdio: ['ignore', log, 'ignore'],
     });
+    onEnd(() => child.kill('SIGKILL'));
     const exit = new Promise((resolve) => child.once('exit', resolve));
     await eventually(10_000, async () =>
       fetch(`http://127.0.0.1:${port}/readyz`).then(
@@ -157,7 +148,6 @@ describe('A replica', () => {
     await exit;
     const ms = performance.now() - startedAt;
     closeSync(log);
-    await rm(directory, { recursive: true });
     expect(new Set(replies.map(({ status }) => status))).toEqual(new Set([200]));
     expect(ms).toBeLessThan(10_000);
   });

@@ -15,15 +15,13 @@ const MAX_RESIDENT_MIB = 300;
 const IMAGE_OPTIONS = ['--max-semi-space-size=16', '--heap-growing-percent=20'];
 
 describe('Clients', () => {
-  let postgres: Server;
-  let store: Store;
   let replica: Replica;
   let gateway: Server;
   let key: string;
 
   beforeAll(async () => {
-    postgres = await Server.startPostgres();
-    store = await Store.open(postgres.url);
+    const postgres = await Server.startPostgres();
+    const store = await Store.open(postgres.url);
     replica = await Replica.start({ DATABASE_URL: postgres.url, TRUST_PROXY: '1' }, undefined, IMAGE_OPTIONS);
     gateway = await startGateway([replica.port]);
     key = await store.createUnlimitedKey();
@@ -42,12 +40,6 @@ describe('Clients', () => {
         });
       unread.push(socket);
     }
-  });
-  afterAll(async () => {
-    await gateway.remove();
-    await replica.program.kill('SIGKILL');
-    await store.close();
-    await postgres.remove();
   });
 
   // Opened before the first test and checked by the last, because it takes so long.
@@ -79,7 +71,6 @@ describe('Clients', () => {
     const bodies = Array.from({ length: 5 }, () => sendOnly(`${request}Content-Length: 30\r\n\r\n{"name":`));
     await eventually(5_000, () => [...idle, ...headers].every(({ socket }) => socket?.connecting === false));
     const replies = await runConcurrently(10, 500, () => client.call(replica.port));
-    client.close();
     expect(new Set(replies.map(({ status }) => status))).toEqual(new Set([200]));
     expect(computeP99(replies)).toBeLessThan(Math.max(100, 3 * baselineP99Ms));
 
@@ -149,7 +140,6 @@ describe('Clients', () => {
       replies.push(...(await runConcurrently(4, 20, () => client.call(gateway.port))));
       return [...few, ...many].every(({ isClosed }) => isClosed);
     });
-    client.close();
     expect(new Set(replies.map(({ status }) => status))).toEqual(new Set([200]));
     expect(collectStatuses(few)).toEqual(new Set(['HTTP/1.1 408 Request Timeout']));
     expect(few.every(({ received }) => received.includes('"code":"request_timeout"'))).toBe(true);
@@ -208,7 +198,6 @@ describe('Clients', () => {
         return client.call(port());
       });
       flood.splice(0).forEach((socket) => socket.destroy());
-      client.close();
       expect(new Set(replies.map(({ status }) => status))).toEqual(new Set([200]));
       expect(computeP99(replies)).toBeLessThan(Math.max(maxP99Ms, 3 * baselineP99Ms));
       expect(Math.max(...sizes)).toBeLessThan(MAX_RESIDENT_MIB);

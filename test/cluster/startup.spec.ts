@@ -2,9 +2,10 @@ import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import pg from 'pg';
+import type pg from 'pg';
 import { IDENTIFIER } from '../../src/config/brand';
 import { generateSecret } from '../../src/auth/api-key-secret';
+import { cleanUp } from '../support/cleanup';
 import { findFreePort, runPetstore, Program } from '../support/process';
 import { eventually, Replica } from './support/replica';
 import { Server } from './support/servers';
@@ -16,30 +17,14 @@ const WORST_STALL_MS = 900;
 describe('A replica that is starting', () => {
   let postgres: Server;
   let operator: pg.Client;
-  const replicas: Replica[] = [];
 
   beforeEach(async () => {
     postgres = await Server.startPostgres();
-    // The server listens before it accepts sessions.
-    await eventually(10_000, () => {
-      operator = new pg.Client(postgres.url);
-      return operator.connect().then(
-        () => true,
-        () => false,
-      );
-    });
+    operator = await postgres.openSession();
   });
-  afterEach(async () => {
-    await Promise.all(replicas.splice(0).map(({ program }) => program.kill('SIGKILL')));
-    await operator.end();
-    await postgres.remove();
-  });
+  afterEach(cleanUp);
 
-  const start = async (env: Record<string, string>) => {
-    const replica = await Replica.start({ DRAIN_SECONDS: '0', ...env });
-    replicas.push(replica);
-    return replica;
-  };
+  const start = (env: Record<string, string>) => Replica.start({ DRAIN_SECONDS: '0', ...env });
   const parseEvents = ({ stdout }: { readonly stdout: string }) =>
     stdout
       .split('\n')
@@ -58,9 +43,7 @@ describe('A replica that is starting', () => {
     const store = await Store.open(postgres.url);
     await store.query(`DELETE FROM migrations WHERE name LIKE 'AddKeyUnbans%'`);
     await store.query('ALTER TABLE api_keys DROP COLUMN unbans');
-    await store.close();
-    const backup = new pg.Client(postgres.url);
-    await backup.connect();
+    const backup = await postgres.openSession();
     await backup.query('BEGIN; LOCK TABLE api_keys IN ACCESS SHARE MODE');
     return backup;
   };
@@ -168,7 +151,7 @@ describe('A replica that is starting', () => {
   });
 
   it('stops on SIGTERM while it waits for a lock, even as process 1', async () => {
-    const backup = await blockMigration();
+    await blockMigration();
     const env = {
       PATH: process.env.PATH,
       APP_ENV: 'production',
@@ -187,7 +170,6 @@ describe('A replica that is starting', () => {
     process.kill(inner, 'SIGTERM');
     expect(await exit).toEqual([0, null]);
     expect(stdout).toContain('"event.action":"stopped"');
-    await backup.end();
   });
 
   it('leaves no lock in PgBouncer in transaction mode when several replicas migrate concurrently', async () => {
@@ -198,6 +180,5 @@ describe('A replica that is starting', () => {
     expect(results.filter(({ stdout }) => stdout.includes('CreatePets'))).toHaveLength(1);
     const { rowCount } = await operator.query(`SELECT FROM pg_locks WHERE locktype = 'advisory'`);
     expect(rowCount).toBe(0);
-    await pooler.remove();
   });
 });

@@ -1,6 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import pg from 'pg';
+import type pg from 'pg';
 import { encodeCursor } from '../../src/shared/http/pagination/cursor';
+import { cleanUp } from '../support/cleanup';
 import { Client, type Reply } from './support/client';
 import { eventually, Replica } from './support/replica';
 import { Server } from './support/servers';
@@ -36,7 +37,6 @@ describe.each(['directly', 'through PgBouncer in session mode', 'through PgBounc
   (way) => {
     const mode = /(session|transaction) mode/.exec(way)?.[1] as 'session' | 'transaction' | undefined;
     let postgres: Server;
-    let pooler: Server | undefined;
     let store: Store;
     let disturber: pg.Client;
     let replicas: Replica[];
@@ -45,8 +45,8 @@ describe.each(['directly', 'through PgBouncer in session mode', 'through PgBounc
     beforeAll(async () => {
       postgres = await Server.startPostgres();
       store = await Store.open(postgres.url);
-      disturber = new pg.Client(postgres.url);
-      await disturber.connect();
+      disturber = await postgres.openSession();
+      let pooler: Server | undefined;
       if (mode !== undefined) {
         pooler = await Server.startPgbouncer(postgres, mode, mode === 'session' ? 20 : 3);
         await store.query(
@@ -71,16 +71,7 @@ describe.each(['directly', 'through PgBouncer in session mode', 'through PgBounc
       replicas = await Replica.startAll(2, env);
       await eventually(20_000, async () => (await Promise.all(replicas.map((each) => each.isReady()))).every(Boolean));
     });
-    afterAll(async () => {
-      await Promise.all(replicas.map(({ program }) => program.kill('SIGKILL')));
-      clients.forEach((client) => {
-        client.close();
-      });
-      await disturber.end();
-      await store.close();
-      await pooler?.remove();
-      await postgres.remove();
-    });
+    afterAll(cleanUp);
 
     const createProbe = (number: number): Probe => {
       const id = 1 + pickNumber(PETS - 200);

@@ -1,8 +1,7 @@
-import { once } from 'node:events';
-import { type AddressInfo, createServer } from 'node:net';
+import { createServer } from 'node:net';
 import { join } from 'node:path';
 import { IDENTIFIER } from '../../src/config/brand';
-import { findFreePort } from '../support/process';
+import { findFreePort, listen } from '../support/process';
 import { Client } from './support/client';
 import { Collector } from './support/collector';
 import { eventually, Replica } from './support/replica';
@@ -18,19 +17,12 @@ const REPORT = join(__dirname, 'support/report-open-telemetry.cjs');
 describe('A replica', () => {
   let redis: Server;
   let postgres: Server;
-  let store: Store;
   let key: string;
   const collector = new Collector();
 
   beforeAll(async () => {
     [redis, postgres] = await Promise.all([Server.startRedis(), Server.startPostgres(), collector.start()]);
-    store = await Store.open(postgres.url);
-    key = await store.createUnlimitedKey();
-  });
-  afterAll(async () => {
-    await store.close();
-    collector.stop();
-    await Promise.all([redis.remove(), postgres.remove()]);
+    key = await (await Store.open(postgres.url)).createUnlimitedKey();
   });
 
   const start = (changes: Record<string, string>) =>
@@ -104,10 +96,7 @@ describe('A replica', () => {
   });
 
   it('sends traces to the traces endpoint, nothing with OTEL_SDK_DISABLED, and does not wait for a dead collector', async () => {
-    // It must not keep the test process alive if the test fails.
-    const deadCollector = createServer().unref().listen(0, '127.0.0.1');
-    await once(deadCollector, 'listening');
-    const { port } = deadCollector.address() as AddressInfo;
+    const deadCollectorPort = await listen(createServer());
     const runAndStop = async (env: Record<string, string>) => {
       const replica = await start({ OTEL_EXPORTER_OTLP_PROTOCOL: 'http/json', ...env });
       await fetch(`${replica.url}/v1/pets`, { headers: { authorization: `Bearer ${key}` } });
@@ -125,8 +114,7 @@ describe('A replica', () => {
       loaded: false,
       stopped: true,
     });
-    const dead = await runAndStop({ OTEL_EXPORTER_OTLP_ENDPOINT: `http://127.0.0.1:${port}` });
-    deadCollector.close();
+    const dead = await runAndStop({ OTEL_EXPORTER_OTLP_ENDPOINT: `http://127.0.0.1:${deadCollectorPort}` });
     expect(dead).toMatchObject({ code: 0, loaded: true, stopped: true });
     expect(dead.ms).toBeLessThan(5_000);
   });
@@ -149,7 +137,6 @@ describe('A replica', () => {
     });
     await redis.start();
     await eventually(5_000, () => replica.program.stdout.includes('breaker_closed'));
-    client.close();
     const { code, stderr } = await replica.program.kill('SIGTERM');
     expect([code, stderr]).toEqual([0, 'OpenTelemetry: 0 files\n']);
     const logged = parseEvents(replica).filter((line) => line['event.action'] !== 'request');

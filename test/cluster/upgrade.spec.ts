@@ -1,8 +1,7 @@
-import { appendFile, cp, mkdtemp, rm, symlink, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { appendFile, cp, symlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { findBrokenRules } from '../support/migration-rules';
-import { Program } from '../support/process';
+import { createTemporaryDirectory, Program } from '../support/process';
 import { Client, type Reply } from './support/client';
 import { startGateway } from './support/gateway';
 import { eventually, Replica } from './support/replica';
@@ -48,14 +47,13 @@ async function buildNextVersion(directory: string): Promise<void> {
  * from that to this one and back.
  */
 describe('An upgrade', () => {
-  let directory: string;
   let versions: { readonly old: string; readonly new: string };
   let servers: [postgres: Server, redis: Server];
   let replicas: Replica[];
   let gateway: Server;
 
   beforeAll(async () => {
-    directory = await mkdtemp(join(tmpdir(), 'petstore-upgrade-'));
+    const { path: directory } = await createTemporaryDirectory();
     const from = process.env.UPGRADE_FROM;
     if (from === undefined) {
       await buildNextVersion(directory);
@@ -69,12 +67,6 @@ describe('An upgrade', () => {
       replicas.push(await Replica.start(env, versions.old));
     }
     gateway = await startGateway(replicas.map(({ port }) => port));
-  });
-  afterAll(async () => {
-    await gateway.remove();
-    await Promise.all(replicas.map(({ program }) => program.kill('SIGKILL')));
-    await Promise.all(servers.map((server) => server.remove()));
-    await rm(directory, { recursive: true });
   });
 
   /** Uses the command line of the old version, because the tables are not migrated yet. */
@@ -121,7 +113,6 @@ describe('An upgrade', () => {
     } finally {
       isOver = true;
       await load;
-      client.close();
     }
     expect(failures).toEqual([]);
     const failed = replies.filter(({ status }) => status !== 200 && status !== 201);
@@ -129,7 +120,6 @@ describe('An upgrade', () => {
     expect(replies.length).toBeGreaterThan(500);
     const store = await Store.open(servers[0].url);
     const [{ count } = { count: '' }] = await store.query<{ count: string }[]>('SELECT count(*) FROM pets');
-    await store.close();
     expect(Number(count)).toBe(replies.filter(({ status }) => status === 201).length);
     process.stdout.write(`${replies.length} requests, none failed.\n`);
   }, 300_000);

@@ -3,23 +3,20 @@ import { PetsService } from '../../src/pets';
 import { ServiceUnavailableError } from '../../src/shared/domain/pet-store-error';
 import { TypeOrmUnitOfWork } from '../../src/shared/persistence/typeorm-unit-of-work';
 import { VisitStore } from '../extending/visit-store';
+import { onEnd } from '../support/cleanup';
 import { getCode } from '../support/service';
 import { Server } from './support/servers';
 
 describe('On two replicas, a custom module', () => {
-  let postgres: Server;
   let stores: [VisitStore, VisitStore];
 
   beforeAll(async () => {
-    postgres = await Server.startPostgres();
+    const postgres = await Server.startPostgres();
     const env = { DATABASE_URL: postgres.url, APP_ENV: 'production' };
     stores = [await VisitStore.start(env), await VisitStore.start(env)];
-  });
-  afterAll(async () => {
-    for (const store of stores) {
-      await store.close();
-    }
-    await postgres.remove();
+    stores.forEach((store) => {
+      onEnd(() => store.close());
+    });
   });
 
   it('that locks the animal accepts one of twenty concurrent visits and rejects the others', async () => {

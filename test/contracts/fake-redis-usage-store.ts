@@ -114,8 +114,8 @@ export class FakeRedisUsageStore implements Pick<RedisUsageStore, keyof RedisUsa
     return this.send(() => this.redis.now());
   }
 
-  consume(batch: readonly KeyRequests[]): Promise<ConsumeResult[]> {
-    return this.send(() => batch.map((each) => this.redis.consume(each)));
+  consume(batch: readonly KeyRequests[], deadline = Infinity): Promise<ConsumeResult[]> {
+    return this.send(() => (this.redis.now() > deadline ? [] : batch.map((each) => this.redis.consume(each))));
   }
 
   countAuthFailure(): Promise<CountResult> {

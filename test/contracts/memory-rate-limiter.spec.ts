@@ -1,4 +1,5 @@
 import fc from 'fast-check';
+import { createAdmittedDecision } from '../../src/rate-limiting/domain/windows';
 import { MemoryRateLimiter } from '../../src/rate-limiting/memory/memory-rate-limiter';
 import { createPrincipal } from '../support/principal';
 import { TestClock } from '../support/test-clock';
@@ -31,6 +32,15 @@ describe('The in-memory limiter', () => {
     limiter.consume(principal(1n));
     limiter.countAuthFailure('x');
     expect(limiter.size).toBe(3);
+  });
+
+  it('shows the window that ends last if a lower plan leaves none with requests', () => {
+    const limiter = new MemoryRateLimiter(new TestClock(), LIMITS);
+    for (let count = 0; count < 5; count++) {
+      limiter.consume(createPrincipal(1n, 1n, 5, 10));
+    }
+    const { windows, readAt } = limiter.readUsage(createPrincipal(1n, 1n, 1, 3));
+    expect(createAdmittedDecision(windows, readAt)).toMatchObject({ limit: 3, remaining: 0 });
   });
 
   it('admits at most the allowance, and rejects for at most a minute, when the clock is set back and forth', () => {

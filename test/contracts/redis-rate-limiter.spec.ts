@@ -290,6 +290,34 @@ describe('Replicas while Redis fails', () => {
     expect(await consume()).toBe(17);
   });
 
+  it('do not charge in Redis for what they have decided since', async () => {
+    replicas = await Replicas.start();
+    const allowance = { perMinute: UNLIMITED, perDay: 20 };
+    const request = async () => {
+      replicas.request(0, 1n, allowance);
+      await jest.advanceTimersByTimeAsync(60);
+    };
+    await request();
+    replicas.connect(0, { delayMs: 200 });
+    await request();
+    await jest.advanceTimersByTimeAsync(400);
+    expect(replicas.redis.getDayUsed(1n)).toBe(1);
+    // The clock of Redis may have changed meanwhile.
+    replicas.connect(0, { delayMs: 1 });
+    await jest.advanceTimersByTimeAsync(3_000);
+    replicas.redis.shiftClock(10_000);
+    await request();
+    expect(replicas.redis.getDayUsed(1n)).toBe(2);
+    expect(replicas.decisions.every(({ isAdmitted }) => isAdmitted)).toBe(true);
+    // Both show the same: what this replica knows.
+    const usage = await Promise.all([
+      replicas.limiters[0]?.readUsage(createPrincipal(1n, 1n, UNLIMITED, 20)),
+      jest.advanceTimersByTimeAsync(60),
+    ]);
+    expect(usage[0]?.windows.day.used).toBe(3);
+    await endFaults();
+  });
+
   it('continue from the known usage and what they admit since', async () => {
     replicas = await Replicas.start();
     const request = async (asked: number, times: number) => {

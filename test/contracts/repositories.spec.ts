@@ -1,9 +1,10 @@
-import { DataSource } from 'typeorm';
+import { DataSource, type QueryRunner } from 'typeorm';
 import { AccountsService, type ApiKey, AuditTrail, KeysService } from '../../src/auth';
 import { createAccount, withPlan } from '../../src/auth/domain/account';
 import { AccountRepository } from '../../src/auth/domain/account.repository';
 import { ApiKeyRepository } from '../../src/auth/domain/api-key.repository';
 import { getKeyState } from '../../src/auth/domain/api-key';
+import { RenameKeyStartAndAuditAction1795788000000 } from '../../src/auth/persistence/rename-key-start-and-audit-action.migration';
 import { FIND_CHANGES_SINCE } from '../../src/auth/persistence/typeorm-api-key.repository';
 import { getOperatingSystemUser } from '../../src/auth/operating-system-user';
 import { PetRepository } from '../../src/pets/domain/pet.repository';
@@ -75,6 +76,20 @@ describe('The repositories', () => {
     const outcomes = await Promise.allSettled(
       ['Rex', '', 'Ada'].map((name) => pets.add({ name, categoryId: 1n, status: 'sold' })),
     );
+    expect(outcomes.map(({ status }) => status)).toEqual(['fulfilled', 'rejected', 'fulfilled']);
+  });
+
+  it('reject one animal that a trigger of the operator rejects without failing the others in its batch', async () => {
+    await service.queryAsAdmin(`
+      CREATE FUNCTION reject_poison() RETURNS trigger LANGUAGE plpgsql AS $$
+        BEGIN IF NEW.name = 'Poison' THEN RAISE EXCEPTION 'rejected'; END IF; RETURN NEW; END
+      $$;
+      CREATE TRIGGER reject_poison BEFORE INSERT ON pets FOR EACH ROW EXECUTE FUNCTION reject_poison()`);
+    const pets = service.app.get(PetRepository);
+    const outcomes = await Promise.allSettled(
+      ['Rex', 'Poison', 'Ada'].map((name) => pets.add({ name, categoryId: 1n, status: 'sold' })),
+    );
+    await service.queryAsAdmin('DROP FUNCTION reject_poison CASCADE');
     expect(outcomes.map(({ status }) => status)).toEqual(['fulfilled', 'rejected', 'fulfilled']);
   });
 
@@ -171,7 +186,7 @@ describe('The repositories', () => {
 
     it('(infinity in the audit trail)', async () => {
       await service.queryAsAdmin(
-        `INSERT INTO audit_entries (at, operator, act, account_id, details) VALUES ('infinity', 'a', 'erased', 1, '{}')`,
+        `INSERT INTO audit_entries (at, operator, action, account_id, details) VALUES ('infinity', 'a', 'erased', 1, '{}')`,
       );
       expect(await service.app.get(AuditTrail).listLatest(1)).toMatchObject([
         { at: new Date('9999-12-31T23:59:59.999Z'), action: 'erased' },
@@ -189,8 +204,8 @@ describe('The repositories', () => {
     `INSERT INTO accounts (name, plan, created_at) VALUES ('A', 'enterprise', now())`,
     `INSERT INTO accounts (name, plan, per_minute, per_day, created_at) VALUES ('A', 'free', 1, 1, now())`,
     `INSERT INTO accounts (name, plan, per_minute, per_day, created_at) VALUES ('A', 'enterprise', 0, 1, now())`,
-    `INSERT INTO api_keys (account_id, hash, first_characters, created_at) VALUES (999, sha256('a'), 'abcd', now())`,
-    `INSERT INTO api_keys (account_id, hash, first_characters, created_at) VALUES (1, 'short', 'abcd', now())`,
+    `INSERT INTO api_keys (account_id, hash, start, created_at) VALUES (999, sha256('a'), 'abcd', now())`,
+    `INSERT INTO api_keys (account_id, hash, start, created_at) VALUES (1, 'short', 'abcd', now())`,
     'UPDATE api_keys SET replaced_by = id, expires_at = now()',
     `UPDATE api_keys SET scope = 'read,write'`,
     `UPDATE api_keys SET scope = ' read'`,
@@ -339,6 +354,37 @@ describe('The repositories', () => {
     }
   });
 
+  it('list all accounts by ascending ID, however many there are', async () => {
+    const [accounts, unitOfWork] = [service.app.get(AccountRepository), service.app.get(TypeOrmUnitOfWork)];
+    const before = await accounts.list();
+    await unitOfWork.manager.query(
+      "INSERT INTO accounts (name, plan, created_at) SELECT 'One of many', 'free', now() FROM generate_series(1, 20000)",
+    );
+    const ids = (await accounts.list()).map(({ id }) => id);
+    expect(ids).toHaveLength(before.length + 20_000);
+    expect(ids).toEqual([...new Set(ids)].sort((a, b) => (a < b ? -1 : 1)));
+    await unitOfWork.manager.query("DELETE FROM accounts WHERE name = 'One of many'");
+  });
+
+  it('return numbers also after a newer version has made their columns larger', async () => {
+    const other = await TestService.start();
+    const account = await other.app
+      .get(AccountsService)
+      .create('Acme', 'enterprise', { perMinute: 5, perDay: 1_000_000_000 });
+    const { key } = await other.app.get(KeysService).create(account.id);
+    const setTypes = (type: string) =>
+      other.queryAsAdmin(`
+        ALTER TABLE accounts ALTER COLUMN per_minute TYPE ${type}, ALTER COLUMN per_day TYPE ${type};
+        ALTER TABLE api_keys ALTER COLUMN unbans TYPE ${type}`);
+    await setTypes('bigint');
+    const stored = [await other.app.get(AccountRepository).find(account.id)];
+    const keys = await other.app.get(KeysService).list(account.id);
+    await setTypes('integer');
+    await other.close();
+    expect(stored).toEqual([account]);
+    expect(keys).toEqual([key]);
+  });
+
   it('join the current transaction when a nested one is requested', async () => {
     const [accounts, unitOfWork] = [service.app.get(AccountRepository), service.app.get(UnitOfWork)];
     const before = await accounts.list();
@@ -390,8 +436,8 @@ describe('The repositories', () => {
     `UPDATE audit_entries SET operator = 'nobody' WHERE false`,
     `DELETE FROM audit_entries WHERE id = 1`,
     'TRUNCATE audit_entries',
-    `INSERT INTO audit_entries (id, at, operator, act, account_id, details) OVERRIDING SYSTEM VALUE
-     SELECT id, at, 'nobody', act, account_id, details FROM audit_entries ORDER BY id LIMIT 1
+    `INSERT INTO audit_entries (id, at, operator, action, account_id, details) OVERRIDING SYSTEM VALUE
+     SELECT id, at, 'nobody', action, account_id, details FROM audit_entries ORDER BY id LIMIT 1
      ON CONFLICT (id) DO UPDATE SET operator = excluded.operator`,
   ])('keep the audit trail append-only: %s', async (sql) => {
     const audit = service.app.get(AuditTrail);
@@ -399,6 +445,37 @@ describe('The repositories', () => {
     const before = await audit.listLatest(10_000);
     await expect(service.queryAsAdmin(sql)).rejects.toThrow('audit_entries is append-only');
     expect(await audit.listLatest(10_000)).toEqual(before);
+  });
+
+  it('share keys and audit entries with an older version during a rollout: each reads those of both', async () => {
+    const { id } = await service.app.get(AccountsService).create('Acme', 'free');
+    const writeAsOlderVersion = (text: string) =>
+      service.queryAsAdmin(`
+        INSERT INTO api_keys (account_id, hash, first_characters, created_at)
+        VALUES (${id}, sha256('${text}'), '${text}', now());
+        INSERT INTO audit_entries (at, operator, act, account_id, details) VALUES (now(), 'a', '${text}', ${id}, '{}')`);
+    const readAsOlderVersion = async (column: string, table: string, limit: number) => {
+      const sql = `SELECT ${column} AS text FROM ${table} ORDER BY id DESC LIMIT ${limit}`;
+      const rows: { text: string }[] = await service.app.get(DataSource).query(sql);
+      return rows.map(({ text }) => text).reverse();
+    };
+
+    const runner = { query: (sql: string) => service.queryAsAdmin(sql) } as unknown as QueryRunner;
+    const migration = new RenameKeyStartAndAuditAction1795788000000();
+    await migration.down(runner);
+    await writeAsOlderVersion('old1');
+    await migration.up(runner);
+    await writeAsOlderVersion('old2');
+    const { key } = await service.app.get(KeysService).create(id);
+
+    const starts = ['old1', 'old2', key.start];
+    const actions = ['account_created', 'old1', 'old2', 'key_created'];
+    const keys = await service.app.get(ApiKeyRepository).listByAccount(id);
+    expect(keys.map(({ start }) => start)).toEqual(starts);
+    const entries = await service.app.get(AuditTrail).listLatest(actions.length);
+    expect(entries.map(({ action }) => action)).toEqual(actions);
+    expect(await readAsOlderVersion('first_characters', 'api_keys', starts.length)).toEqual(starts);
+    expect(await readAsOlderVersion('act', 'audit_entries', actions.length)).toEqual(actions);
   });
 
   it('reserve an available animal exactly once', async () => {

@@ -45,11 +45,15 @@ describe('The entity schemas', () => {
     );
   });
 
-  it('prevent startup with the names of columns that no migration creates', async () => {
+  it('prevent startup with the names of columns that no migration creates, unless the service never uses them', async () => {
     const schema = new EntitySchema({
       name: 'Account with notes',
       tableName: 'accounts',
-      columns: { id: { type: 'bigint', primary: true }, notes: { type: 'text' } },
+      columns: {
+        id: { type: 'bigint', primary: true },
+        notes: { type: 'text' },
+        dropped: { type: 'text', select: false, insert: false, update: false },
+      },
     });
     await expect(migrate({ ...config, entities: [schema] })).rejects.toThrow(
       'The database cannot be used: no migration creates accounts.notes; list the migration that does in the index.ts of its module.',

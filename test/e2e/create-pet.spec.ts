@@ -94,7 +94,7 @@ describe('POST /v1/pets', () => {
         const response = await service.post('/v1/pets', {
           key,
           body: { name: 'Rex', categoryId: 1 },
-          headers: { 'content-type': type },
+          headers: { 'content-type': type, 'content-encoding': 'Identity' },
         });
         expect(response.status).toBe(201);
       }
@@ -239,6 +239,8 @@ describe('POST /v1/pets', () => {
       'text/plain',
       'application/xml',
       'application/json; charset=latin1',
+      'application/json; charset=utf-8; charset=latin1',
+      'application/json; charset = latin1',
       'application/jsonx',
       'garbage',
       'multipart/form-data; boundary=x',

@@ -191,9 +191,19 @@ describe('Errors', () => {
         /Content-Length: \d+\r\n\r\n.*/,
         'Transfer-Encoding: chunked\r\n\r\nnonsense\r\n',
       );
-      expect(parseStatuses(await service.sendRaw(createRequest('before') + chunked + createRequest('after')))).toEqual([
-        201, 400,
-      ]);
+      const response = await service.sendRaw(createRequest('before') + chunked + createRequest('after'));
+      expect(parseStatuses(response)).toEqual([201, 400]);
+    });
+
+    it('a body that becomes malformed gets the limits of its key, and the ID of its request', async () => {
+      const head = createRequest('never').replace(/Content-Length: \d+\r\n\r\n.*/, 'X-Request-Id: mine\r\n');
+      const [, response = ''] = (
+        await service.sendRaw(`${head}Transfer-Encoding: chunked\r\nExpect: 100-continue\r\n\r\n`, {
+          afterResponse: 'ZZZ\r\n',
+        })
+      ).split('HTTP/1.1 400 ');
+      expect(response).toMatch(/x-request-id: mine\r\n/);
+      expect(response).toMatch(/ratelimit-policy: "minute"/);
     });
 
     it('a malformed request gets the response to its own method, not to that of an earlier request', async () => {
@@ -229,9 +239,13 @@ describe('Errors', () => {
 
   it.each([
     ['two Host fields', 'Host: x\r\nHost: y\r\n', 'malformed_request'],
+    ['two Host fields, after many others', `Host: x\r\n${'a:\r\n'.repeat(1_000)}Host: y\r\n`, 'malformed_request'],
     ['an empty Host', 'Host:\r\n', 'malformed_request'],
     ['a Host that is no host', 'Host: a/b\r\n', 'malformed_request'],
     ['a transfer coding other than chunked', 'Host: x\r\nTransfer-Encoding: gzip, chunked\r\n', 'not_implemented'],
+    ['a transfer coding without chunked', 'Host: x\r\nTransfer-Encoding: gzip\r\n', 'not_implemented'],
+    ['a length and a coding', 'Host: x\r\nContent-Length: 2\r\nTransfer-Encoding: chunked\r\n', 'malformed_request'],
+    ['a coding and a length', 'Host: x\r\nTransfer-Encoding: chunked\r\nContent-Length: 2\r\n', 'malformed_request'],
   ])('a request with %s gets %s', async (_, fields, code) => {
     const head = `POST /v1/pets HTTP/1.1\r\n${fields}Authorization: Bearer ${key}\r\nConnection: close\r\n\r\n`;
     const response = await service.sendRaw(`${head}0\r\n\r\n`);

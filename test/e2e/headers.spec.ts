@@ -124,11 +124,16 @@ describe('Headers', () => {
 });
 
 describe('The documentation', () => {
-  it('is at /docs, to which /docs/ redirects, and does not expose other files of its packages', async () => {
+  it('is at /docs, redirects from URLs with a slash at the end, and does not expose other files of its packages', async () => {
     const service = await TestService.start();
     try {
-      const { status, headers } = await service.get('/docs/');
-      expect([status, headers.location]).toEqual([308, '../docs']);
+      for (const [path, location] of [
+        ['/docs/', '../docs'],
+        ['/docs/errors/?from=mail', '../errors?from=mail'],
+      ] as const) {
+        const { status, headers } = await service.get(path);
+        expect([status, headers.location]).toEqual([308, location]);
+      }
       for (const path of [
         '/docs/package.json',
         '/docs/swagger-ui.js',

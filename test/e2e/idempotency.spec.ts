@@ -37,6 +37,20 @@ describe('Idempotency-Key on POST /v1/pets', () => {
     expect(await countRows('pets')).toBe(stored);
   });
 
+  it('does not let an account wait behind all requests of another', async () => {
+    const otherKey = await service.createKey();
+    let responses = 0;
+    const burst = Array.from({ length: 200 }, async () => {
+      await create(createIdempotencyKey());
+      responses++;
+    });
+    const other = await create(createIdempotencyKey(), REX, otherKey);
+    const simple = await service.post('/v1/pets', { key: otherKey, body: REX });
+    expect([other.status, simple.status]).toEqual([201, 201]);
+    expect(responses).toBeLessThan(200);
+    await Promise.all(burst);
+  });
+
   it('replays what an older replica stored, which is only the body and Location', async () => {
     const key = createIdempotencyKey();
     const first = await create(key);

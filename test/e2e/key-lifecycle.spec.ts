@@ -1,6 +1,9 @@
+import { once } from 'node:events';
+import { type IncomingMessage, request as httpRequest } from 'node:http';
 import pg from 'pg';
 import { DataSource } from 'typeorm';
 import { AccountsService, AuditTrail, KeysService } from '../../src/auth';
+import { eventually } from '../cluster/support/replica';
 import { getCode, parseRateLimit, TestService } from '../support/service';
 
 describe('A change of an account or a key', () => {
@@ -26,6 +29,32 @@ describe('A change of an account or a key', () => {
     service.clock.advance(1_000);
     expect(parseRateLimit(await service.get('/v1/pets', { key }))).toMatchObject({ limit: 60 });
     service.clock.set(service.clock.now() + 3_600_000);
+  });
+
+  it.each([
+    ['revoked', 401, (_: bigint, keyId: bigint) => service.app.get(KeysService).revoke(keyId)],
+    ['suspended', 403, (accountId: bigint) => service.app.get(AccountsService).suspend(accountId)],
+    ['limited to reading', 403, (_: bigint, keyId: bigint) => service.app.get(KeysService).setScope(keyId, 'read')],
+  ])('applies to a request whose body is still arriving when its key or account is %s', async (_, status, change) => {
+    const { id } = await service.app.get(AccountsService).create('Test', 'pro');
+    const { secret, key } = await service.app.get(KeysService).create(id);
+    await service.get('/v1/pets', { key: secret });
+    const body = '{"name":"Late","categoryId":1}';
+    const headers = { authorization: `Bearer ${secret}`, 'content-type': 'application/json' };
+    const startedAt = performance.now();
+    const request = httpRequest({
+      ...{ host: '127.0.0.1', port: service.port, method: 'POST', path: '/v1/pets' },
+      headers: { ...headers, 'content-length': body.length },
+    });
+    const responded = once(request, 'response') as Promise<[IncomingMessage]>;
+    request.write(body.slice(0, 5));
+    await eventually(1_000, () => performance.now() - startedAt > 100);
+    await change(id, key.id);
+    service.clock.advance(1_000);
+    await eventually(1_000, () => performance.now() - startedAt > 250);
+    request.end(body.slice(5));
+    const [response] = await responded;
+    expect(response.resume().statusCode).toBe(status);
   });
 
   describe('by a suspension', () => {

@@ -62,7 +62,7 @@ describe('A module added by a team', () => {
       const getIds = ({ body }: { body: unknown }) => (body as { id: number }[]).map(({ id }) => id);
       const first = await list('limit=1&from=2028-05-02T11:00:00%2B02:00&to=2029-01-01T00:00:00Z');
       expect(getIds(first)).toEqual([made[1]]);
-      const next = /<\/v1\/visits\?(limit=1&from=2028-05-02T09:00:00\.000Z&to=.+)>/.exec(first.headers.link ?? '');
+      const next = /<\/v1\/visits\?(limit=1&from=2028-05-02T09%3A00%3A00\.000Z&to=.+)>/.exec(first.headers.link ?? '');
       const second = await list(next?.[1] ?? '');
       expect([getIds(second), second.headers.link]).toEqual([[made[2]], undefined]);
       const cursor = /cursor=.+$/.exec(next?.[1] ?? '')?.[0] ?? '';

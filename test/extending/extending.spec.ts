@@ -241,6 +241,21 @@ describe('A controller of a team', () => {
     ).toBe('DELETE, PATCH, PUT');
   });
 
+  it('can set headers; an error has none that cannot be sent, and is not stored by shared caches', async () => {
+    const read = async (label: string) => {
+      const url = `/v1/notes/labels/${encodeURIComponent(label)}`;
+      const { statusCode, headers, body } = await app.inject({ url, headers: { authorization: `Bearer ${key}` } });
+      expect(headers['x-ratelimit-limit']).toBe('1000');
+      return [statusCode, headers['x-label'], headers['cache-control'], JSON.parse(body) as unknown];
+    };
+    const internal = { code: 'internal_error', message: expect.any(String) as string, status: 500 };
+    const missing = { code: 'not_found', message: 'No such label.', status: 404 };
+    expect(await read('new')).toEqual([200, 'new', 'public, max-age=600', ['new']]);
+    expect(await read('日本')).toEqual([500, undefined, 'private, no-cache', internal]);
+    expect(await read('no 日本')).toEqual([404, undefined, 'private, no-cache', missing]);
+    expect(await read('no new')).toEqual([404, 'no new', 'private, no-cache', missing]);
+  });
+
   it('can set a status and headers, which a retry with the Idempotency-Key returns again', async () => {
     const queue = (idempotencyKey: string, isPinned: boolean) =>
       app.inject({

@@ -216,6 +216,7 @@ describe("What the pages of Nest's documentation show works in a fork:", () => {
       expectError(await get('/v1/filters/custom'), 'forbidden', 'This is a custom message');
       expectError(await get('/v1/filters/described'), 'bad_request', 'Something bad happened');
       expectError(await get('/v1/filters/late'), 'forbidden', 'Too late.');
+      expectError(await get('/v1/filters/validation'), 'bad_request', 'Bad Request Exception');
     });
 
     it('of plugins of Fastify keep their status', async () => {

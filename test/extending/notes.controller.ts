@@ -5,7 +5,9 @@ import {
   Controller,
   Delete,
   Get,
+  Header,
   HttpCode,
+  NotFoundException,
   Param,
   Patch,
   Post,
@@ -94,6 +96,16 @@ export class NotesController {
         .header('x-more', note.isPinned ? 'a'.repeat(17_000) : 'a');
       return { ...note, change };
     });
+  }
+
+  @Get('labels/:label')
+  @Header('Cache-Control', 'public, max-age=600')
+  readLabel(@Param('label') label: string, @Res({ passthrough: true }) reply: FastifyReply): string[] {
+    reply.header('x-label', label);
+    if (label.startsWith('no ')) {
+      throw new NotFoundException('No such label.');
+    }
+    return [label];
   }
 
   @Post('tagged')

@@ -2,11 +2,11 @@ import { execFileSync, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { existsSync, readFileSync } from 'node:fs';
 import { createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { dirname, join, resolve } from 'node:path';
 import { parse } from 'yaml';
 import { BRAND } from '../../src/config/brand';
 import { loadSettings, SETTINGS } from '../../src/config/settings';
+import { listen } from '../support/process';
 
 const FILE = join(__dirname, '../../docker/compose.yaml');
 const LINTER = join(__dirname, '../../node_modules/dclint/bin/dclint.cjs');
@@ -144,14 +144,10 @@ describe('compose.yaml', () => {
   it('checks readiness without starting Node.js', async () => {
     const [, ...command] = services[BRAND.name]?.healthcheck?.test ?? [];
     const check = async (status: number) => {
-      const server = createServer((_, response) => response.writeHead(status).end()).listen(0, '127.0.0.1');
-      await once(server, 'listening');
-      const { port } = server.address() as AddressInfo;
+      const port = await listen(createServer((_, response) => response.writeHead(status).end()));
       const [program = '', ...args] = command.map((text) => text.replace('3000', `${port}`).replaceAll('$$', '$'));
       const child = spawn(program, args, { stdio: 'ignore' });
       const [code] = (await once(child, 'exit')) as [number];
-      server.closeAllConnections();
-      server.close();
       return [program, code];
     };
     expect(await check(200)).toEqual(['bash', 0]);

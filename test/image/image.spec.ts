@@ -1,11 +1,11 @@
 import { type ChildProcess, execFile, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { existsSync } from 'node:fs';
-import { chmod, cp, mkdir, mkdtemp, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { chmod, cp, mkdir, readdir, readFile, stat, writeFile } from 'node:fs/promises';
 import { basename, delimiter, dirname, join } from 'node:path';
 import { promisify } from 'node:util';
-import { findFreePort } from '../support/process';
+import { onEnd } from '../support/cleanup';
+import { createTemporaryDirectory, findFreePort } from '../support/process';
 import { author, dependencies, license, optionalDependencies, version } from '../../package.json';
 import { buildImage, type Image } from './dockerfile';
 import { eventually } from '../cluster/support/replica';
@@ -21,12 +21,11 @@ const run = promisify(execFile);
 describe('The image', () => {
   let directory: string;
   let image: Image;
-  let database: Server;
   let app: string;
   let env: Record<string, string>;
 
   beforeAll(async () => {
-    directory = await mkdtemp(join(tmpdir(), 'petstore-image-'));
+    ({ path: directory } = await createTemporaryDirectory());
     const context = join(directory, 'context');
     await cp(PROJECT, context, {
       recursive: true,
@@ -38,7 +37,7 @@ describe('The image', () => {
     }
     image = await buildImage(join(PROJECT, 'docker/Dockerfile'), context, directory);
     app = join(image.root, image.workdir);
-    database = await Server.startPostgres();
+    const database = await Server.startPostgres();
     env = {
       PATH: [join(image.root, 'usr/local/bin'), process.env.PATH].join(delimiter),
       ...image.env,
@@ -47,21 +46,20 @@ describe('The image', () => {
     };
     // Run the image as another user than the one that built it, or at least without write permission.
     await chmod(directory, 0o755);
+    onEnd(() => run('chmod', ['-R', 'u+w', directory]));
     await run('chmod', ['-R', 'a-w', image.root]);
   }, 300_000);
-  afterAll(async () => {
-    await run('chmod', ['-R', 'u+w', directory]);
-    await rm(directory, { recursive: true });
-    await database.remove();
-  });
 
-  const start = ([program = '', ...args]: readonly string[], changes: Record<string, string> = {}): ChildProcess =>
-    spawn(program, args, {
+  const start = ([program = '', ...args]: readonly string[], changes: Record<string, string> = {}): ChildProcess => {
+    const child = spawn(program, args, {
       cwd: app,
       env: { ...env, ...changes },
       ...(process.getuid?.() === 0 && { uid: 65_534, gid: 65_534 }),
       stdio: ['ignore', 'pipe', 'pipe'],
     });
+    onEnd(() => child.kill('SIGKILL'));
+    return child;
+  };
 
   const readOutput = async (command: readonly string[]): Promise<string> => {
     const child = start(command);

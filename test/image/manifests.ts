@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import ts from 'typescript';
 import { parseAllDocuments } from 'yaml';
+import { onEnd } from '../support/cleanup';
 
 const PROJECT = join(__dirname, '../..');
 const DIRECTORY = join(PROJECT, 'deploy/kubernetes');
@@ -23,17 +24,16 @@ export function render(overlay: string): Resource[] {
 /** Renders the production overlay with further components. @param lines further lines of its `kustomization.yaml` */
 export function renderWith(components: readonly string[], lines: string): Resource[] {
   const directory = mkdtempSync(join(tmpdir(), 'petstore-kubernetes-'));
-  try {
-    cpSync(DIRECTORY, directory, { recursive: true });
-    const overlay = join(directory, 'overlays/with');
-    mkdirSync(overlay);
-    const paths = components.map((name) => `../../components/${name}`).join(', ');
-    const text = `resources: [../production]\ncomponents: [${paths}]\n${lines}\n`;
-    writeFileSync(join(overlay, 'kustomization.yaml'), text);
-    return renderDirectory(overlay);
-  } finally {
+  onEnd(() => {
     rmSync(directory, { recursive: true });
-  }
+  });
+  cpSync(DIRECTORY, directory, { recursive: true });
+  const overlay = join(directory, 'overlays/with');
+  mkdirSync(overlay);
+  const paths = components.map((name) => `../../components/${name}`).join(', ');
+  const text = `resources: [../production]\ncomponents: [${paths}]\n${lines}\n`;
+  writeFileSync(join(overlay, 'kustomization.yaml'), text);
+  return renderDirectory(overlay);
 }
 
 function renderDirectory(directory: string): Resource[] {

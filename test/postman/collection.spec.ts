@@ -18,19 +18,15 @@ interface Execution {
 }
 
 describe('The Postman collection', () => {
-  let directory: Awaited<ReturnType<typeof createTemporaryDirectory>>;
+  let directory: string;
   let server: Program & { key: string };
   let baseUrl: string;
 
   beforeAll(async () => {
-    directory = await createTemporaryDirectory();
-    const env = { DATA_DIR: join(directory.path, 'data'), PORT: await findFreePort() };
+    ({ path: directory } = await createTemporaryDirectory());
+    const env = { DATA_DIR: join(directory, 'data'), PORT: await findFreePort() };
     baseUrl = `http://127.0.0.1:${env.PORT}/v1`;
     server = await startServer(env);
-  });
-  afterAll(async () => {
-    await server.kill('SIGTERM');
-    await directory.remove();
   });
 
   const runNewman = (apiKey: string, ...options: string[]) => {
@@ -51,7 +47,7 @@ describe('The Postman collection', () => {
 
   it('runs repeatedly with Newman: every operation returns its documented success status', async () => {
     const documented = OPERATIONS.map((operation) => `${operation.summary}: ${findSuccessStatus(operation)}`);
-    const file = join(directory.path, 'run.json');
+    const file = join(directory, 'run.json');
     for (let repeat = 0; repeat < 2; repeat += 1) {
       await runNewman(server.key, '--reporters', 'json', '--reporter-json-export', file);
       const { executions } = (JSON.parse(await readFile(file, 'utf8')) as { run: { executions: Execution[] } }).run;

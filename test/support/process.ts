@@ -1,9 +1,11 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { randomInt } from 'node:crypto';
+import { once } from 'node:events';
 import { mkdtemp, rm } from 'node:fs/promises';
-import { createServer } from 'node:net';
+import { type AddressInfo, createServer, type Server } from 'node:net';
 import { tmpdir } from 'node:os';
 import { delimiter, join } from 'node:path';
+import { onEnd } from './cleanup';
 
 const PROJECT = join(__dirname, '../..');
 
@@ -12,6 +14,8 @@ export interface Exit {
   readonly stdout: string;
   readonly stderr: string;
 }
+
+const programs: Program[] = [];
 
 /** A built program of the project in its own process. It inherits only PATH from this environment. */
 export class Program {
@@ -42,6 +46,8 @@ export class Program {
         resolve({ code, stdout: this.stdout, stderr: this.stderr });
       });
     });
+    programs.push(this);
+    onEnd(killPrograms);
   }
 
   get pid(): number {
@@ -68,6 +74,11 @@ export class Program {
     this.child.kill(signal);
     return this.exit;
   }
+}
+
+/** Kills all programs that are running. */
+export async function killPrograms(): Promise<void> {
+  await Promise.all(programs.splice(0).map((program) => program.kill('SIGKILL')));
 }
 
 export function runPetstore(args: readonly string[], env: Readonly<Record<string, string>>): Promise<Exit> {
@@ -98,6 +109,13 @@ export async function findFreePort(): Promise<string> {
   return isFree ? `${port}` : findFreePort();
 }
 
+/** Lets a server of the test itself listen until the end. @returns its port */
+export async function listen(server: Server, port = 0): Promise<number> {
+  await once(server.listen(port, '127.0.0.1'), 'listening');
+  onEnd(() => server.close());
+  return (server.address() as AddressInfo).port;
+}
+
 /** Creates an environment with the npm settings of the user, but without variables of npm or Jest and programs of the project. */
 export function createNpmEnvironment(): Record<string, string | undefined> {
   const { HOME, PATH = '' } = process.env;
@@ -105,8 +123,10 @@ export function createNpmEnvironment(): Record<string, string | undefined> {
   return { HOME, PATH: path.join(delimiter), npm_config_prefer_offline: 'true' };
 }
 
-/** Creates an empty directory. @returns its path and a function that removes it */
+/** Creates an empty directory, which is removed at the end. @returns its path and a function that removes it earlier */
 export async function createTemporaryDirectory(): Promise<{ path: string; remove: () => Promise<void> }> {
   const path = await mkdtemp(join(tmpdir(), 'petstore-test-'));
-  return { path, remove: () => rm(path, { recursive: true, force: true }) };
+  const remove = () => rm(path, { recursive: true, force: true });
+  onEnd(remove);
+  return { path, remove };
 }

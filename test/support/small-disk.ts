@@ -2,11 +2,11 @@ import { execFileSync } from 'node:child_process';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { onEnd } from './cleanup';
 
 export interface SmallDisk {
   readonly path: string;
   grow(mebibytes: number): void;
-  remove(): void;
 }
 
 /** Mounts an in-memory file system of the given size. @returns undefined if this user may not mount file systems */
@@ -18,12 +18,9 @@ export function mountSmallDisk(mebibytes: number): SmallDisk | undefined {
     rmSync(path, { recursive: true });
     return undefined;
   }
-  return {
-    path,
-    grow: (size) => execFileSync('mount', ['-o', `remount,size=${size}m`, path]),
-    remove: () => {
-      execFileSync('umount', [path]);
-      rmSync(path, { recursive: true });
-    },
-  };
+  onEnd(() => {
+    execFileSync('umount', [path]);
+    rmSync(path, { recursive: true });
+  });
+  return { path, grow: (size) => execFileSync('mount', ['-o', `remount,size=${size}m`, path]) };
 }

@@ -3,7 +3,7 @@ import { Reflector } from '@nestjs/core';
 import { AuthGuard, type AuthGuardAuthenticateOptions, AuthModuleOptions } from '@nestjs/passport';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { addLogFields } from '../../observability';
-import { applyRateLimitDecision, RateLimiter, setRateLimitUsageHeaders } from '../../rate-limiting';
+import { applyRateLimitDecision, RateLimiter } from '../../rate-limiting';
 import { getErrorMessage } from '../../shared/domain/error-message';
 import { ServiceUnavailableError } from '../../shared/domain/pet-store-error';
 import { getClientIp } from '../../shared/http/access/client-ip';
@@ -19,15 +19,14 @@ import { API_KEY_STRATEGY, parseBearerToken } from './bearer.strategy';
 
 /** Also in a second header, which the HTTP server joins to the first. */
 const BEARER_SCHEME = /(^|, )bearer /i;
-/** A client IP address with fewer failures than this in the current minute is not slowed down. */
+/** The first failures of a client IP address in a minute are not delayed. */
 const THROTTLE_THRESHOLD = 5;
 
 /**
  * Requires a valid API key, or what another strategy of the AuthModule or of `@AuthStrategies()` accepts, on every route that is not
  * `@Public()`, and rejects suspended accounts, whose requests count in no window. Each failure counts against the client IP address;
- * beyond its limit, failures return 429 instead of 401. A cached key always passes without delay. Any other request from a client IP
- * address with 5 or more failures in the current minute is delayed. While the queue is full, it is rejected if the address is over its
- * limit, and otherwise continues without delay.
+ * beyond its limit, failures return 429 instead of 401, and after the first few, they are delayed. A valid key is never affected: tokens
+ * that arrive together are looked up together.
  */
 @Injectable()
 @ApiErrors('missing_api_key', 'invalid_api_key', 'expired_api_key', 'too_many_auth_failures', 'account_suspended')
@@ -58,22 +57,17 @@ export class ApiKeyGuard implements CanActivate {
   }
 
   private async authenticate(context: ExecutionContext, strategies: readonly string[]): Promise<boolean> {
-    const http = context.switchToHttp();
-    const request = http.getRequest<FastifyRequest>();
+    const request = context.switchToHttp().getRequest<FastifyRequest>();
     if (request.principal === undefined) {
       await this.authenticateByPassport(context, strategies);
     }
-    const principal = requirePrincipal(request);
-    if (principal.isSuspended) {
-      const usage = await this.limiter.readUsage(principal);
-      setRateLimitUsageHeaders(http.getResponse<FastifyReply>(), principal, usage);
+    if (requirePrincipal(request).isSuspended) {
       throw new AccountSuspendedError();
     }
     return true;
   }
 
   private async authenticateByPassport(context: ExecutionContext, strategies: readonly string[]): Promise<void> {
-    await this.throttleAfterFailures(context);
     const names = strategies.join();
     const guard = this.passportGuards.get(names) ?? new (createPassportGuard(strategies))(this.options);
     this.passportGuards.set(names, guard);
@@ -87,26 +81,15 @@ export class ApiKeyGuard implements CanActivate {
     }
   }
 
-  /** Delays a request from a client IP address with recent failures, because it will probably fail too. */
-  private async throttleAfterFailures(context: ExecutionContext): Promise<void> {
-    const http = context.switchToHttp();
-    const decision = this.limiter.readAuthFailures(getClientIp(http.getRequest<FastifyRequest>()));
-    const { limit, remaining } = decision;
-    if (remaining > 0 && limit - remaining < THROTTLE_THRESHOLD) {
-      return;
-    }
-    if (!this.throttle.isFull) {
-      await this.throttle.wait();
-    } else if (remaining === 0) {
-      applyRateLimitDecision(http.getResponse<FastifyReply>(), { ...decision, rejection: 'too_many_auth_failures' });
-    }
-  }
-
   private async countFailure(context: ExecutionContext, error: AuthenticationError): Promise<void> {
     const http = context.switchToHttp();
     const request = http.getRequest<FastifyRequest>();
     const reply = http.getResponse<FastifyReply>();
-    applyRateLimitDecision(reply, await this.limiter.countAuthFailure(getClientIp(request)));
+    const decision = await this.limiter.countAuthFailure(getClientIp(request));
+    if (decision.rejection !== undefined || decision.limit - decision.remaining > THROTTLE_THRESHOLD) {
+      await this.throttle.wait();
+    }
+    applyRateLimitDecision(reply, decision);
     const hasToken = error.code !== 'missing_api_key';
     reply.header('www-authenticate', hasToken ? `${BEARER_CHALLENGE}, error="invalid_token"` : BEARER_CHALLENGE);
   }

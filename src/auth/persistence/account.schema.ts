@@ -1,5 +1,5 @@
 import { EntitySchema } from 'typeorm';
-import { identityColumn } from '../../shared/persistence/columns';
+import { identityColumn, integerColumn } from '../../shared/persistence/columns';
 import { Account } from '../domain/account';
 
 export const AccountSchema = new EntitySchema<Account>({
@@ -10,8 +10,8 @@ export const AccountSchema = new EntitySchema<Account>({
     id: identityColumn,
     name: { type: 'text' },
     plan: { type: 'text' },
-    perMinute: { type: 'integer', name: 'per_minute', nullable: true },
-    perDay: { type: 'integer', name: 'per_day', nullable: true },
+    perMinute: { ...integerColumn, name: 'per_minute', nullable: true },
+    perDay: { ...integerColumn, name: 'per_day', nullable: true },
     createdAt: { type: 'timestamptz', name: 'created_at' },
     suspendedAt: { type: 'timestamptz', name: 'suspended_at', nullable: true },
   },

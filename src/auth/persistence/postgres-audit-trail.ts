@@ -30,7 +30,7 @@ export class PostgresAuditTrail extends AuditTrail {
   async record({ action, accountId, keyId, details }: AuditedChange): Promise<void> {
     await convertUnavailableError(() =>
       this.unitOfWork.manager.query(
-        `INSERT INTO audit_entries (at, operator, act, account_id, key_id, details) VALUES ($1, $2, $3, $4, $5, $6)`,
+        `INSERT INTO audit_entries (at, operator, action, account_id, key_id, details) VALUES ($1, $2, $3, $4, $5, $6)`,
         [new Date(this.clock.now()), this.operator.name, action, accountId, keyId, stringifyJson(details)],
       ),
     );
@@ -39,7 +39,7 @@ export class PostgresAuditTrail extends AuditTrail {
   async listLatest(limit: number): Promise<AuditEntry[]> {
     const rows: Row[] = await convertUnavailableError(() =>
       this.unitOfWork.manager.query(
-        `SELECT id, at, operator, act AS action, account_id AS "accountId", key_id AS "keyId", details::text
+        `SELECT id, at, operator, action, account_id AS "accountId", key_id AS "keyId", details::text
          FROM audit_entries ORDER BY id DESC LIMIT $1`,
         [limit],
       ),

@@ -1,5 +1,5 @@
 import { Injectable } from '@nestjs/common';
-import type { Repository } from 'typeorm';
+import { MoreThan, type Repository } from 'typeorm';
 import { getInsertedId } from '../../shared/persistence/columns';
 import { TypeOrmUnitOfWork } from '../../shared/persistence/typeorm-unit-of-work';
 import { convertUnavailableError } from '../../shared/persistence/unavailable-error';
@@ -23,8 +23,9 @@ interface AccountTable {
   readonly column: string;
 }
 
-/** The maximum number of rows that one statement deletes, so that it stays within its timeout. */
+/** The maximum numbers of rows that one statement deletes or lists, so that it stays within its timeout. */
 const MAX_DELETED = 5_000;
+const MAX_LISTED = 10_000;
 
 @Injectable()
 export class TypeOrmAccountRepository extends AccountRepository {
@@ -84,7 +85,17 @@ export class TypeOrmAccountRepository extends AccountRepository {
   }
 
   list(): Promise<Account[]> {
-    return convertUnavailableError(() => this.accounts.find({ order: { id: 'ASC' } }));
+    return convertUnavailableError(async () => {
+      const accounts: Account[] = [];
+      for (;;) {
+        const id = MoreThan(accounts.at(-1)?.id ?? 0n);
+        const next = await this.accounts.find({ where: { id }, order: { id: 'ASC' }, take: MAX_LISTED });
+        accounts.push(...next);
+        if (next.length < MAX_LISTED) {
+          return accounts;
+        }
+      }
+    });
   }
 
   /** Calls `count` for each table whose rows belong to accounts, those of added modules included. */

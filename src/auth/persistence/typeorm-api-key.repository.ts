@@ -26,12 +26,12 @@ const FIND_BY_HASHES = {
   name: 'api_keys_by_hashes',
   isUrgent: true,
   columns: [
-    ...['id', 'account_id', 'hash', 'first_characters', 'scope', 'expires_at', 'revoked_at', 'unbans'],
+    ...['id', 'account_id', 'hash', 'start', 'scope', 'expires_at', 'revoked_at', 'unbans'],
     ...['plan', 'per_minute', 'per_day', 'suspended_at', 'source'],
   ],
   text: `
     SELECT
-      key.id, account_id, hash, first_characters, scope,
+      key.id, account_id, hash, start, scope,
       extract(epoch FROM expires_at) * 1000 AS expires_at, extract(epoch FROM revoked_at) * 1000 AS revoked_at,
       unbans::integer, plan, per_minute::integer, per_day::integer,
       extract(epoch FROM suspended_at) * 1000 AS suspended_at, ${SOURCE_SQL} AS source

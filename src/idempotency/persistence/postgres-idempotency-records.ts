@@ -70,7 +70,7 @@ export class PostgresIdempotencyRecords extends IdempotencyRecords {
         [...id, response.body, response.headers.location, response.status, JSON.stringify(response.headers)],
       );
       return { response, isReplay: false };
-    });
+    }, accountId);
   }
 
   removeExpired(batchSize: number): Promise<number> {

@@ -1,5 +1,5 @@
 import { EntitySchema } from 'typeorm';
-import { bigintColumn, type Columns, identityColumn } from '../../shared/persistence/columns';
+import { bigintColumn, type Columns, identityColumn, integerColumn } from '../../shared/persistence/columns';
 import { createInCondition } from '../../shared/persistence/table-statements';
 import { MAX_QUANTITY, Order, ORDER_STATUSES } from '../domain/order';
 
@@ -11,7 +11,7 @@ export const OrderSchema = new EntitySchema<Order>({
     id: identityColumn,
     accountId: { ...bigintColumn, name: 'account_id' },
     petId: { ...bigintColumn, name: 'pet_id' },
-    quantity: { type: 'integer' },
+    quantity: integerColumn,
     status: { type: 'text' },
     shipDate: { type: 'timestamptz', name: 'ship_date', nullable: true },
     placedAt: { type: 'timestamptz', name: 'placed_at' },

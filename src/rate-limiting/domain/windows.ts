@@ -26,11 +26,16 @@ export function isExhausted({ used, limit }: Window): boolean {
   return used >= limit;
 }
 
+/** The requests left in a window. Its usage may exceed a limit that was lowered. */
+export function getRemaining({ limit, used }: Pick<Window, 'limit' | 'used'>): number {
+  return Math.max(0, limit - used);
+}
+
 /** The decision for a counted request. It shows the window with the fewest requests left; on a tie, the one that ends later. */
 export function createAdmittedDecision(windows: AccountWindows, now: number): RateLimitDecision {
   const named = nameWindows(windows);
   const shown = named.reduce((one, other) => {
-    const difference = one.limit - one.used - (other.limit - other.used);
+    const difference = getRemaining(one) - getRemaining(other);
     return difference < 0 || (difference === 0 && one.endsAt > other.endsAt) ? one : other;
   });
   return createDecision(shown, now, named);
@@ -76,7 +81,7 @@ function createDecision(
   windows: readonly NamedWindow[],
   rejection?: Rejection,
 ): RateLimitDecision {
-  return { limit, remaining: Math.max(0, limit - used), resetAt: endsAt, decidedAt, rejection, windows };
+  return { limit, remaining: getRemaining({ limit, used }), resetAt: endsAt, decidedAt, rejection, windows };
 }
 
 function nameWindows(windows: AccountWindows): NamedWindow[] {

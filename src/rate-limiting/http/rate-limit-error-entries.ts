@@ -12,8 +12,5 @@ export const RATE_LIMIT_ERROR_ENTRIES = createErrorEntries(RATE_LIMIT_ERROR_MESS
     HttpStatus.TOO_MANY_REQUESTS,
     'Other keys of the account are not banned. The next ban is longer.',
   ],
-  too_many_auth_failures: [
-    HttpStatus.TOO_MANY_REQUESTS,
-    'A valid key need not wait. During a flood of wrong keys, one that is not yet in use may need a retry.',
-  ],
+  too_many_auth_failures: [HttpStatus.TOO_MANY_REQUESTS, 'A valid key need not wait.'],
 });

@@ -4,7 +4,7 @@ import type { Principal } from '../../shared/domain/principal';
 import { findApiVersion } from '../../shared/http/access/url-check';
 import { RateLimitError } from '../domain/rate-limit-errors';
 import type { RateLimitDecision, RateLimiter, RateLimitUsage } from '../domain/rate-limiter';
-import { createAdmittedDecision, createBannedDecision } from '../domain/windows';
+import { createAdmittedDecision, createBannedDecision, getRemaining } from '../domain/windows';
 
 /**
  * Sets the rate limit headers and records the outcome of the decision for logs and metrics.
@@ -30,15 +30,29 @@ export function setRateLimitUsageHeaders(reply: FastifyReply, principal: Princip
 }
 
 /**
- * Adds the rate limit headers to every response under `/v1` (and `/v2`, …) that has none yet, such as a CORS preflight or a 503
- * during key lookup. They describe the window of the client IP address.
+ * Adds the rate limit headers to every response under `/v1` (and `/v2`, …) that has none yet: those of the account, such as for a suspended
+ * one or an operation with `@SkipThrottle()`; for a request without a principal, such as a CORS preflight or a 503 during key lookup, those
+ * of the client IP address.
  */
 export function addDefaultRateLimitHeaders(fastify: FastifyInstance, limiter: RateLimiter): void {
   fastify.addHook('onSend', (request, reply, payload, done) => {
-    if (findApiVersion(request.url, fastify) !== undefined && !reply.hasHeader('x-ratelimit-limit')) {
-      reply.headers(readIpRateLimitHeaders(limiter, getClientIp(request)));
+    if (reply.hasHeader('x-ratelimit-limit') || findApiVersion(request.url, fastify) === undefined) {
+      done(null, payload);
+      return;
     }
-    done(null, payload);
+    const { principal } = request;
+    const addIpHeaders = () => {
+      reply.headers(readIpRateLimitHeaders(limiter, getClientIp(request)));
+      done(null, payload);
+    };
+    if (principal === undefined) {
+      addIpHeaders();
+      return;
+    }
+    Promise.resolve(limiter.readUsage(principal)).then((usage) => {
+      setRateLimitUsageHeaders(reply, principal, usage);
+      done(null, payload);
+    }, addIpHeaders);
   });
 }
 
@@ -53,11 +67,11 @@ function formatRateLimitHeaders(decision: RateLimitDecision): Record<string, str
   const resetSeconds = toUnixSeconds(resetAt);
   // These two follow the IETF's draft-ietf-httpapi-ratelimit-headers-10.
   let [policy, usage] = ['', ''];
-  for (const { name, lengthMs, limit: quota, used, endsAt } of windows) {
+  for (const window of windows) {
     const separator = policy && ', ';
-    const secondsLeft = Math.max(0, Math.ceil((endsAt - decidedAt) / 1_000));
-    policy += `${separator}"${name}";q=${quota};w=${Math.ceil(lengthMs / 1_000)}`;
-    usage += `${separator}"${name}";r=${Math.max(0, quota - used)};t=${secondsLeft}`;
+    const secondsLeft = Math.max(0, Math.ceil((window.endsAt - decidedAt) / 1_000));
+    policy += `${separator}"${window.name}";q=${window.limit};w=${Math.ceil(window.lengthMs / 1_000)}`;
+    usage += `${separator}"${window.name}";r=${getRemaining(window)};t=${secondsLeft}`;
   }
   return {
     'x-ratelimit-limit': `${limit}`,

@@ -1,7 +1,7 @@
 import { ApiProperty, ApiPropertyOptional, ApiSchema } from '@nestjs/swagger';
 import { WINDOWS } from '../../shared/domain/allowance';
 import type { RateLimitUsage, Window } from '../domain/rate-limiter';
-import { mapWindows } from '../domain/windows';
+import { getRemaining, mapWindows } from '../domain/windows';
 import { toUnixSeconds } from './rate-limit-headers';
 
 const COUNT = { type: 'integer', format: 'int32', maximum: 1_000_000_000 } as const;
@@ -28,10 +28,10 @@ export class RateLimitWindowDto {
   })
   readonly reset: number;
 
-  constructor({ limit, used, endsAt }: Window) {
-    this.limit = limit;
-    this.remaining = Math.max(0, limit - used);
-    this.reset = toUnixSeconds(endsAt);
+  constructor(window: Window) {
+    this.limit = window.limit;
+    this.remaining = getRemaining(window);
+    this.reset = toUnixSeconds(window.endsAt);
   }
 }
 

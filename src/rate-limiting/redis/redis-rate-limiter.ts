@@ -123,7 +123,8 @@ export class RedisRateLimiter extends RateLimiter implements OnModuleInit, OnApp
       return this.memory.readUsage(principal);
     }
     this.redisClock.synchronize(result.now);
-    return toRateLimitUsage(result);
+    const { windows } = this.memory.sync(principal.accountId, 0, result.windows);
+    return { ...toRateLimitUsage(result), windows };
   }
 
   async countAuthFailure(ip: string): Promise<RateLimitDecision> {
@@ -146,10 +147,6 @@ export class RedisRateLimiter extends RateLimiter implements OnModuleInit, OnApp
     return decision;
   }
 
-  /**
-   * Does not call Redis: an approximate value is enough to delay requests, and to reject them while the queue of delayed requests
-   * is full.
-   */
   readAuthFailures(ip: string): RateLimitDecision {
     return this.memory.readAuthFailures(ip);
   }
@@ -203,7 +200,7 @@ export class RedisRateLimiter extends RateLimiter implements OnModuleInit, OnApp
       // If a call can have several keys, there is only one node.
       const breaker = this.getBreaker(`${groups[0]?.principal.accountId}`);
       const batch = groups.map(({ principal, requests }) => this.createRequests(principal, requests));
-      results = await breaker.execute(() => this.store.consume(batch));
+      results = await breaker.execute(() => this.consumeInTime(batch));
     } catch (error) {
       const stack = error instanceof Error ? error.stack : undefined;
       logEvent(this.logger, 'rate_limit_failed', 'Requests are counted locally because of an error.', { stack });
@@ -211,6 +208,15 @@ export class RedisRateLimiter extends RateLimiter implements OnModuleInit, OnApp
     groups.forEach((group, index) => {
       group.resolve(results?.[index]);
     });
+  }
+
+  /** Makes a call that counts nothing once this replica has decided the requests itself. */
+  private async consumeInTime(batch: readonly KeyRequests[]): Promise<readonly ConsumeResult[]> {
+    const startedAt = this.redisClock.monotonic();
+    const results = await this.store.consume(batch, Math.ceil(this.redisClock.now() + this.replyTimeoutMs));
+    const isLate = this.redisClock.monotonic() - startedAt > this.replyTimeoutMs;
+    // Without a result in time, the clock of Redis has changed. The next reply synchronizes this replica with it.
+    return results.length === 0 && !isLate ? this.store.consume(batch) : results;
   }
 
   private createRequests(principal: Principal, requests: number): KeyRequests {

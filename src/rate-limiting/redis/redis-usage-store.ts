@@ -167,9 +167,10 @@ export class RedisUsageStore {
 
   /**
    * Counts or rejects requests with at most `maxBatchSize` keys.
-   * @returns a result for each key
+   * @param deadline by Redis's clock; later, Redis does nothing
+   * @returns a result for each key; none after the deadline
    */
-  consume(batch: readonly KeyRequests[]): Promise<ConsumeResult[]> {
+  consume(batch: readonly KeyRequests[], deadline?: number): Promise<ConsumeResult[]> {
     const keys: string[] = [];
     const values: number[] = [];
     for (const { subject, requests, known } of batch) {
@@ -181,22 +182,31 @@ export class RedisUsageStore {
         values.push(allowance[limit], known?.[name].endsAt ?? 0, known?.[name].admitted ?? 0);
       }
     }
-    return this.sendBatch(batch, keys, [this.banRules, JSON.stringify(values)]);
+    return this.sendBatch(batch, keys, [this.banRules, JSON.stringify(values)], deadline);
   }
 
-  private async sendBatch(batch: readonly KeyRequests[], keys: string[], values: string[]): Promise<ConsumeResult[]> {
+  private async sendBatch(
+    batch: readonly KeyRequests[],
+    keys: string[],
+    values: string[],
+    deadline: number | undefined,
+  ): Promise<ConsumeResult[]> {
     let reply: unknown;
     try {
-      reply = await this.runScript(CONSUME, keys, values);
+      reply = await this.runScript(CONSUME, keys, [...values, deadline ?? '']);
     } catch (error) {
       if (batch.length === 1 || !getErrorMessage(error).startsWith('CROSSSLOT')) {
         throw error;
       }
       // The server is a cluster behind a single endpoint. Nothing was counted.
       this.maxBatchSize = 1;
+      // Without a deadline, so that each key has a result.
       return (await Promise.all(batch.map((each) => this.consume([each])))).flat();
     }
     const [now, ...results] = reply as [number, ...number[]];
+    if (results.length === 0) {
+      return [];
+    }
     return batch.map(({ subject: { allowance }, requests }, index) => {
       let next = index * RESULT_LENGTH;
       const readNumber = () => results[next++] ?? NaN;

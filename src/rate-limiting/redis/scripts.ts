@@ -57,13 +57,20 @@ const WINDOW_ENDS = WINDOWS.map(({ lengthMs, opens }) =>
  * ARGV: now; the rules for bans (a JSON object); for each API key, its requests, its allowance per minute, its unban count, and for each
  * window, its limit, its end as the replica knows it, and how many requests the replica has admitted in it (one JSON array of numbers,
  * which Redis and its client process faster than as many arguments). A known window that ends before the stored one, or that Redis has
- * lost, is continued.
+ * lost, is continued. Last, the time after which nothing is counted, because the replica has decided the requests itself (or nothing).
  * Returns now; then for each API key: the number of admitted requests, the number of following requests that are rejected,
  * the end of the ban that rejects the rest (or 0), and the end and usage of each window.
  */
 export const CONSUME = createScript(`${NOW}${HASHES}
+if now > (tonumber(ARGV[4]) or now) then
+  return {now}
+end
 local fields, newEnds = {${WINDOW_FIELDS}}, {${WINDOW_ENDS}}
-local values, reply, changes = cjson.decode(ARGV[3]), {now}, {}
+local rules, values, reply, changes = cjson.decode(ARGV[2]), cjson.decode(ARGV[3]), {now}, {}
+
+local function getBanMs(bans)
+  return rules.durationsMs[math.max(1, math.min(bans, #rules.durationsMs))]
+end
 
 local function finish(admitted, rejected, bannedUntil, windows)
   local at = #reply
@@ -75,10 +82,11 @@ end
 
 local function consume(windowsKey, banKey, first)
   local requests, perMinute, unbans = values[first], values[first + 1], values[first + 2]
-  local ban = read(banKey, 'bannedUntil', 'unbans')
-  local bannedUntil, unbansBefore = parse(ban[1]), parse(ban[2])
-  if unbans > unbansBefore then
-    bannedUntil = 0
+  local ban = read(banKey, 'bannedUntil', 'unbans', 'bans')
+  local bannedUntil, unbansBefore, bans = parse(ban[1]), parse(ban[2]), parse(ban[3])
+  -- A ban that ends later than a new one would was imposed before the clock was set back.
+  if unbans > unbansBefore or bannedUntil > now + getBanMs(bans) then
+    bannedUntil, bans = 0, 0
   end
   local isBanned = bannedUntil > now
   if isBanned and requests > 0 then
@@ -124,14 +132,13 @@ local function consume(windowsKey, banKey, first)
     return finish(admitted, 0, isBanned and bannedUntil or 0, windows)
   end
 
-  local rules = cjson.decode(ARGV[2])
   if unbans > unbansBefore then
     ban = {}
   else
-    ban = redis.call('HMGET', banKey, 'rejections', 'rejectionsUntil', 'bans', 'exhaustedUntil', 'firstRejectedAt')
+    ban = redis.call('HMGET', banKey, 'rejections', 'rejectionsUntil', 'exhaustedUntil', 'firstRejectedAt')
   end
-  local rejections, rejectionsUntil, bans = parse(ban[1]), parse(ban[2]), parse(ban[3])
-  local exhaustedUntil, firstRejectedAt = parse(ban[4]), parse(ban[5])
+  local rejections, rejectionsUntil = parse(ban[1]), parse(ban[2])
+  local exhaustedUntil, firstRejectedAt = parse(ban[3]), parse(ban[4])
   local endsAt = 0
   for i = 1, #newEnds do
     if left[i] <= admitted then
@@ -152,7 +159,7 @@ local function consume(windowsKey, banKey, first)
   end
   if isBan then
     bans = now < bannedUntil + rules.memoryMs and bans + 1 or 1
-    bannedUntil = now + rules.durationsMs[math.min(bans, #rules.durationsMs)]
+    bannedUntil = now + getBanMs(bans)
     rejectionsUntil = 0
   end
   redis.call('HSET', banKey, 'rejections', rejections, 'rejectionsUntil', rejectionsUntil, 'bans', bans, 'bannedUntil', bannedUntil,

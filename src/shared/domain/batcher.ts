@@ -78,7 +78,7 @@ export class Batcher<Item, Result> {
     try {
       const { semaphore } = this.options;
       // Items that arrive during this wait join the batch.
-      await (semaphore === undefined ? start() : semaphore.run(start));
+      await (semaphore === undefined ? start() : semaphore.run(start, this));
     } catch {
       // Each item has its own timeout, which rejects its promise.
       this.isScheduled = false;

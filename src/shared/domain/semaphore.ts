@@ -1,8 +1,9 @@
 import { ServiceUnavailableError } from './pet-store-error';
 
-/** Limits the number of concurrent tasks; other tasks wait for a limited time. */
+/** Limits the number of concurrent tasks; other tasks wait for a limited time. Their owners take turns, so that none waits behind a burst. */
 export class Semaphore {
-  private readonly waiting = new Set<() => void>();
+  /** Waiting tasks by owner, in the order of the owners' next turns. */
+  private readonly waiting = new Map<unknown, Set<() => void>>();
 
   constructor(
     private permits: number,
@@ -10,8 +11,8 @@ export class Semaphore {
   ) {}
 
   /** @throws ServiceUnavailableError when no permit is free in time */
-  async run<T>(task: () => Promise<T>): Promise<T> {
-    await this.acquire();
+  async run<T>(task: () => Promise<T>, owner?: unknown): Promise<T> {
+    await this.acquire(owner);
     try {
       return await task();
     } finally {
@@ -19,7 +20,7 @@ export class Semaphore {
     }
   }
 
-  private acquire(): Promise<void> {
+  private acquire(owner: unknown): Promise<void> {
     if (this.permits > 0) {
       this.permits--;
       return Promise.resolve();
@@ -29,22 +30,34 @@ export class Semaphore {
         clearTimeout(timer);
         resolve();
       };
+      const tasks = this.waiting.get(owner) ?? new Set();
       const timer = setTimeout(() => {
-        this.waiting.delete(proceed);
+        tasks.delete(proceed);
+        if (tasks.size === 0) {
+          this.waiting.delete(owner);
+        }
         reject(
           new ServiceUnavailableError(new Error(`All connections for writing were busy for ${this.maxWaitMs} ms`)),
         );
       }, this.maxWaitMs);
-      this.waiting.add(proceed);
+      this.waiting.set(owner, tasks.add(proceed));
     });
   }
 
   private release(): void {
-    const [next] = this.waiting;
-    if (next === undefined) {
+    const [turn] = this.waiting;
+    if (turn === undefined) {
       this.permits++;
-    } else {
-      this.waiting.delete(next);
+      return;
+    }
+    const [owner, tasks] = turn;
+    const [next] = tasks;
+    this.waiting.delete(owner);
+    if (next !== undefined) {
+      tasks.delete(next);
+      if (tasks.size > 0) {
+        this.waiting.set(owner, tasks);
+      }
       next();
     }
   }

@@ -8,6 +8,15 @@ const bigintTransformer: ValueTransformer = {
 
 export const bigintColumn: EntitySchemaColumnOptions = { type: 'bigint', transformer: bigintTransformer };
 
+/** A number also after a newer version has made the column a bigint, which `pg` returns as text. */
+export const integerColumn: EntitySchemaColumnOptions = {
+  type: 'integer',
+  transformer: {
+    from: (value: number | string | null) => (value === null ? null : Number(value)),
+    to: (value: unknown) => value,
+  },
+};
+
 /** One column for each property of the class: TypeORM's own type allows that some are missing. */
 export type Columns<Entity> = Readonly<Record<keyof Entity, EntitySchemaColumnOptions>>;
 

@@ -87,7 +87,7 @@ export async function withMigrations<T>(options: DataSourceOptions, work: Work<T
   }
 }
 
-/** @throws DatabaseSetupError for columns that schemas map but no migration creates */
+/** @throws DatabaseSetupError for columns that schemas select or insert but no migration creates */
 async function checkColumns(runner: QueryRunner): Promise<void> {
   const { entityMetadatas } = runner.dataSource;
   const { records } = await runner.query(
@@ -98,7 +98,8 @@ async function checkColumns(runner: QueryRunner): Promise<void> {
   );
   const existing = new Set((records as { name: string }[]).map(({ name }) => name));
   const missing = entityMetadatas
-    .flatMap(({ tableName, columns }) => columns.map(({ databaseName }) => `${tableName}.${databaseName}`))
+    .flatMap(({ columns }) => columns.filter(({ isSelect, isInsert }) => isSelect || isInsert))
+    .map(({ entityMetadata, databaseName }) => `${entityMetadata.tableName}.${databaseName}`)
     .filter((name) => !existing.has(name));
   if (missing.length > 0) {
     throw new DatabaseSetupError(

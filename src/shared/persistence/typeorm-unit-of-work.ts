@@ -31,8 +31,10 @@ export class TypeOrmUnitOfWork extends UnitOfWork {
     this.startSql = poolerMode === 'transaction' ? createTransactionSql(statementTimeoutMs) : undefined;
   }
 
-  run<T>(work: () => Promise<T>): Promise<T> {
-    return this.transaction === undefined ? this.runAlone((manager) => this.transactions.run(manager, work)) : work();
+  run<T>(work: () => Promise<T>, accountId?: bigint): Promise<T> {
+    return this.transaction === undefined
+      ? this.runAlone((manager) => this.transactions.run(manager, work), accountId)
+      : work();
   }
 
   /**
@@ -40,8 +42,8 @@ export class TypeOrmUnitOfWork extends UnitOfWork {
    * promises of a process slower on Node.js 20 and 22 once it is used.
    * @throws ServiceUnavailableError
    */
-  runAlone<T>(work: (manager: EntityManager) => Promise<T>): Promise<T> {
-    return convertUnavailableError(() => this.writeSemaphore.run(() => this.runTransaction(work)));
+  runAlone<T>(work: (manager: EntityManager) => Promise<T>, accountId?: bigint): Promise<T> {
+    return convertUnavailableError(() => this.writeSemaphore.run(() => this.runTransaction(work), accountId));
   }
 
   /** Runs a transaction that repositories do not join, without limiting the concurrency. */

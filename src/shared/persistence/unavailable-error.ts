@@ -25,8 +25,8 @@ const CONNECTION_LOST_MESSAGE = /^(Connection terminated|Client (was closed|has 
 const TLS_FAILURE = /^(ERR_TLS|ERR_SSL|CERT_|DEPTH_ZERO_|SELF_SIGNED_|UNABLE_TO_)/;
 const TLS_FAILURE_MESSAGE =
   /^(The server does not support SSL connections|There was an error establishing an SSL connection)/;
-/** An invalid value, or a violated constraint. */
-const REJECTED_ROW = /^2[23]\w{3}$/;
+/** An invalid value, a violated constraint or policy, or what a trigger raises. */
+const REJECTED_ROW = /^(2[23]\w{3}|P0\w{3}|42501|44000)$/;
 
 /** Whether the error means that the database is unavailable. Other errors mean that a query is wrong. */
 export function isDatabaseUnavailable(error: unknown): boolean {

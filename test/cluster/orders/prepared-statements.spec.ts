@@ -1,15 +1,8 @@
-import { type LockableReplica, startLockableReplica } from '../support/lockable-replica';
+import { startLockableReplica } from '../support/lockable-replica';
 
 describe('While the table of animals is locked', () => {
-  let lockable: LockableReplica;
-
-  beforeEach(async () => {
-    lockable = await startLockableReplica();
-  });
-  afterEach(() => lockable.remove());
-
   it('orders can still be read, because queries for animals occupy only some of the connections', async () => {
-    const { otherSession, client, replica } = lockable;
+    const { otherSession, client, replica } = await startLockableReplica();
     // No statement that reads animals has been prepared yet, so preparing it waits for the lock too.
     await otherSession.query('BEGIN; LOCK TABLE pets IN ACCESS EXCLUSIVE MODE');
     const until = performance.now() + 3_000;

@@ -1,8 +1,7 @@
 import { execFileSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
-import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { createTemporaryDirectory } from '../../support/process';
 
 /** A certificate and its private key, in PEM files. */
 export interface Certificate {
@@ -20,8 +19,8 @@ export class CertificateAuthority {
   ) {}
 
   static async create(): Promise<CertificateAuthority> {
-    const directory = await mkdtemp(join(tmpdir(), 'petstore-ca-'));
-    return new CertificateAuthority(directory, makeCertificate(directory, 'root', []));
+    const { path } = await createTemporaryDirectory();
+    return new CertificateAuthority(path, makeCertificate(path, 'root', []));
   }
 
   /** The path of the root certificate. */
@@ -43,10 +42,6 @@ export class CertificateAuthority {
       '-addext',
       'basicConstraints=critical,CA:FALSE',
     ]);
-  }
-
-  remove(): Promise<void> {
-    return rm(this.directory, { recursive: true, force: true });
   }
 }
 

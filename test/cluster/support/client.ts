@@ -1,4 +1,5 @@
 import { Agent, request } from 'node:http';
+import { onEnd } from '../../support/cleanup';
 
 /** A response, with the port it came from and the time it took. */
 export interface Reply {
@@ -20,7 +21,11 @@ export interface Call {
 export class Client {
   private readonly agent = new Agent({ keepAlive: true });
 
-  constructor(private readonly key: string) {}
+  constructor(private readonly key: string) {
+    onEnd(() => {
+      this.close();
+    });
+  }
 
   /** @throws if the connection breaks */
   call(port: number, { method = 'GET', path = '/v1/pets', headers = {}, body }: Call = {}): Promise<Reply> {

@@ -2,6 +2,7 @@ import { type ChildProcess, execFileSync, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { cp, mkdir, rm, symlink } from 'node:fs/promises';
 import { basename, dirname, join, relative } from 'node:path';
+import { onEnd } from '../../support/cleanup';
 import { createNpmEnvironment, createTemporaryDirectory, findFreePort } from '../../support/process';
 import { eventually } from './replica';
 
@@ -57,23 +58,17 @@ class NpmProcess {
 
 /** A built copy of the project, which a test may change. */
 export class Clone {
-  private readonly processes: NpmProcess[] = [];
-
-  private constructor(
-    private readonly temporary: { readonly path: string; readonly remove: () => Promise<void> },
-    readonly directory: string,
-  ) {}
+  private constructor(readonly directory: string) {}
 
   static async create(): Promise<Clone> {
-    const temporary = await createTemporaryDirectory();
-    const directory = join(temporary.path, 'petstore');
+    const directory = join((await createTemporaryDirectory()).path, 'petstore');
     await cp(PROJECT, directory, {
       recursive: true,
       filter: (path) =>
         basename(path) !== 'node_modules' && (dirname(path) !== PROJECT || !NOT_COPIED.test(basename(path))),
     });
     await symlink(join(PROJECT, 'node_modules'), join(directory, 'node_modules'));
-    return new Clone(temporary, directory);
+    return new Clone(directory);
   }
 
   /** Leaves what `npm ci --omit=dev` installs. */
@@ -93,12 +88,12 @@ export class Clone {
     const port = await findFreePort();
     const child = spawn('npm', args, {
       cwd: this.directory,
-      env: { ...createNpmEnvironment(), PORT: port, DATA_DIR: join(this.temporary.path, `data-${port}`) },
+      env: { ...createNpmEnvironment(), PORT: port, DATA_DIR: `${this.directory}-data-${port}` },
       detached: true,
       stdio: ['ignore', 'pipe', 'pipe'],
     });
     const started = new NpmProcess(child, `http://127.0.0.1:${port}`);
-    this.processes.push(started);
+    onEnd(() => started.kill());
     return started;
   }
 
@@ -107,10 +102,5 @@ export class Clone {
     const server = await this.npm('start');
     await server.waitUntilReady();
     return server;
-  }
-
-  async remove(): Promise<void> {
-    await Promise.all(this.processes.map((each) => each.kill()));
-    await this.temporary.remove();
   }
 }

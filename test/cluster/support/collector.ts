@@ -1,6 +1,6 @@
-import { createServer, type Server as HttpServer } from 'node:http';
+import { createServer } from 'node:http';
 import { json } from 'node:stream/consumers';
-import { findFreePort } from '../../support/process';
+import { listen } from '../../support/process';
 
 interface Span {
   readonly traceId: string;
@@ -18,12 +18,9 @@ interface Export {
 export class Collector {
   readonly spans: Span[] = [];
   received = '';
-  private server: HttpServer | undefined;
   url = '';
 
   async start(): Promise<void> {
-    const port = await findFreePort();
-    this.url = `http://127.0.0.1:${port}`;
     const server = createServer((request, response) => {
       void json(request).then((body) => {
         this.received += JSON.stringify([request.url, request.headers, body]);
@@ -32,12 +29,6 @@ export class Collector {
         response.setHeader('content-type', 'application/json').end('{}');
       });
     });
-    this.server = server;
-    await new Promise<void>((listening) => server.listen(Number(port), '127.0.0.1', listening));
-  }
-
-  stop(): void {
-    this.server?.close();
-    this.server?.closeAllConnections();
+    this.url = `http://127.0.0.1:${await listen(server)}`;
   }
 }

@@ -1,15 +1,14 @@
-import { chmod, mkdtemp, readFile, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { chmod, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { findFreePort } from '../../support/process';
+import { createTemporaryDirectory, findFreePort } from '../../support/process';
 import { Server } from './servers';
 
 const CONFIGURATION = join(__dirname, '../../../docker/gateway/nginx.conf');
 
-/** Starts nginx with the gateway's own configuration in front of the given ports. Its logs are in the directory. */
-export async function startGateway(ports: readonly number[], directory?: string): Promise<Server> {
-  const [home, port, configuration] = await Promise.all([
-    directory ?? mkdtemp(join(tmpdir(), 'petstore-gateway-')),
+/** Starts nginx with the gateway's own configuration in front of the given ports. Its logs are in its directory. */
+export async function startGateway(ports: readonly number[]): Promise<Server> {
+  const [{ path: home }, port, configuration] = await Promise.all([
+    createTemporaryDirectory(),
     findFreePort(),
     readFile(CONFIGURATION, 'utf8'),
   ]);

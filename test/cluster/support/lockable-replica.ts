@@ -1,4 +1,3 @@
-import pg from 'pg';
 import { Client } from './client';
 import { Replica } from './replica';
 import { Server } from './servers';
@@ -8,18 +7,8 @@ import { Store } from './store';
 export async function startLockableReplica() {
   const postgres = await Server.startPostgres();
   const store = await Store.open(postgres.url);
-  const otherSession = new pg.Client(postgres.url);
-  await otherSession.connect();
+  const otherSession = await postgres.openSession();
   const replica = await Replica.start({ DATABASE_URL: postgres.url });
   const client = new Client(await store.createUnlimitedKey());
-  const remove = async () => {
-    client.close();
-    await replica.program.kill('SIGKILL');
-    await otherSession.end();
-    await store.close();
-    await postgres.remove();
-  };
-  return { postgres, store, otherSession, replica, client, remove };
+  return { postgres, store, otherSession, replica, client };
 }
-
-export type LockableReplica = Awaited<ReturnType<typeof startLockableReplica>>;

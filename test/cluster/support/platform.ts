@@ -1,9 +1,9 @@
 import { execFile } from 'node:child_process';
-import { chmod, cp, mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { chmod, cp, mkdir, readFile, writeFile } from 'node:fs/promises';
 import { delimiter, dirname, join } from 'node:path';
 import { promisify } from 'node:util';
-import { findFreePort } from '../../support/process';
+import { onEnd } from '../../support/cleanup';
+import { createTemporaryDirectory, findFreePort } from '../../support/process';
 import { findPostgresProgram } from './servers';
 
 const PROJECT = join(__dirname, '../../..');
@@ -38,7 +38,7 @@ export class Platform {
     env: Readonly<Record<string, string>>,
     operatorEnv: Readonly<Record<string, string>> = {},
   ): Promise<Platform> {
-    const directory = await mkdtemp(join(tmpdir(), 'petstore-platform-'));
+    const { path: directory } = await createTemporaryDirectory();
     const [bin, envFile] = [join(directory, 'bin'), join(directory, 'docker/.env')];
     await cp(join(PROJECT, 'deploy/scripts'), join(directory, 'deploy/scripts'), { recursive: true });
     await cp(join(PROJECT, 'docs/sql'), join(directory, 'docs/sql'), { recursive: true });
@@ -53,7 +53,9 @@ export class Platform {
     const state = { env, envFile, replicas, ...(name === 'kubernetes' && { secret: urls }) };
     await writeFile(join(directory, 'state.json'), JSON.stringify(state));
     const path = [bin, dirname(findPostgresProgram('pg_restore')), process.env.PATH].join(delimiter);
-    return new Platform(name, directory, { PATH: path, PLATFORM_STATE: directory, ...operatorEnv });
+    const platform = new Platform(name, directory, { PATH: path, PLATFORM_STATE: directory, ...operatorEnv });
+    onEnd(() => platform.killReplicas());
+    return platform;
   }
 
   /** Runs a script. @param line its name and arguments; the last argument, if it contains spaces, in quotes */
@@ -88,8 +90,7 @@ export class Platform {
     return Number((await this.readState()).replicas[replica]?.port);
   }
 
-  /** Kills the replicas, and removes all files. */
-  async remove(): Promise<void> {
+  private async killReplicas(): Promise<void> {
     Object.values((await this.readState()).replicas).forEach(({ pid = 0 }) => {
       try {
         process.kill(pid, 'SIGKILL');
@@ -97,6 +98,5 @@ export class Platform {
         // It has exited.
       }
     });
-    await rm(this.directory, { recursive: true, force: true });
   }
 }

@@ -1,27 +1,13 @@
-import { createServer, type Server as HttpServer } from 'node:http';
+import { createServer } from 'node:http';
 import pg from 'pg';
-import { findFreePort } from '../../support/process';
+import { listen } from '../../support/process';
 
-/** A health check for a proxy: 200 while the PostgreSQL server is the primary, 503 while it is a standby or down. */
-export class PrimaryCheck {
-  private constructor(
-    private readonly server: HttpServer,
-    readonly port: string,
-  ) {}
-
-  static async start(url: string): Promise<PrimaryCheck> {
-    const port = await findFreePort();
-    const server = createServer((_, response) => {
-      void isPrimary(url).then((is) => response.writeHead(is ? 200 : 503).end());
-    });
-    await new Promise<void>((listening) => server.listen(Number(port), '127.0.0.1', listening));
-    return new PrimaryCheck(server, port);
-  }
-
-  stop(): void {
-    this.server.close();
-    this.server.closeAllConnections();
-  }
+/** Starts a health check for a proxy: 200 while the PostgreSQL server is the primary, otherwise 503. @returns its port */
+export function startPrimaryCheck(url: string): Promise<number> {
+  const server = createServer((_, response) => {
+    void isPrimary(url).then((is) => response.writeHead(is ? 200 : 503).end());
+  });
+  return listen(server);
 }
 
 async function isPrimary(url: string): Promise<boolean> {

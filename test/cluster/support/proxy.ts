@@ -1,6 +1,7 @@
 import { type ChildProcess, fork, type Serializable } from 'node:child_process';
 import { once } from 'node:events';
 import { join } from 'node:path';
+import { onEnd } from '../../support/cleanup';
 
 /** A TCP proxy that can delay data, drop it, close connections, or switch to another server. */
 export class Proxy {
@@ -11,6 +12,7 @@ export class Proxy {
 
   static async start(target: number): Promise<Proxy> {
     const child = fork(join(__dirname, 'proxy-process.cjs'), [`${target}`], { execArgv: [] });
+    onEnd(() => child.kill('SIGKILL'));
     const [port] = (await once(child, 'message')) as [number];
     return new Proxy(child, port);
   }
@@ -33,10 +35,6 @@ export class Proxy {
   /** Connects new connections to another server, as after a DNS change. */
   switchTo(target: number): Promise<void> {
     return this.send({ target });
-  }
-
-  close(): void {
-    this.child.kill('SIGKILL');
   }
 
   private async send(message: Serializable): Promise<void> {

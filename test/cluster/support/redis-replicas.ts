@@ -1,4 +1,3 @@
-import { Redis } from 'ioredis';
 import { Replica } from './replica';
 import { Server } from './servers';
 import { Store } from './store';
@@ -9,16 +8,10 @@ export async function startRedisReplicas(envs: readonly Readonly<Record<string, 
   const shared = { DATABASE_URL: postgres.url, REDIS_URL: redis.url };
   const replicas = await Promise.all(envs.map((env) => Replica.start({ ...shared, ...env })));
   const store = await Store.open(postgres.url);
-  const admin = new Redis(redis.url);
-  const remove = async () => {
-    admin.disconnect();
-    await store.close();
-    await Promise.all(replicas.map(({ program }) => program.kill('SIGKILL')));
-    await Promise.all([redis.remove(), postgres.remove()]);
-  };
+  const admin = redis.openRedis();
   /** Spreads requests over the replicas. */
   const getPort = (index: number) => replicas[index % replicas.length]?.port ?? 0;
-  return { replicas, store, admin, getPort, remove };
+  return { replicas, store, admin, getPort };
 }
 
 export type RedisReplicas = Awaited<ReturnType<typeof startRedisReplicas>>;

@@ -5,7 +5,9 @@ import { connect } from 'node:net';
 import { tmpdir } from 'node:os';
 import { delimiter, join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { Redis } from 'ioredis';
 import pg from 'pg';
+import { onEnd } from '../../support/cleanup';
 import { findFreePort } from '../../support/process';
 
 const START_TIMEOUT_MS = 10_000;
@@ -30,11 +32,12 @@ export class Server {
     private readonly launch: () => ChildProcess,
     port: string,
     scheme: string,
-    private readonly directory: string,
+    readonly directory: string,
     private readonly stopSignal: NodeJS.Signals,
   ) {
     this.port = Number(port);
     this.url = `${scheme}127.0.0.1:${port}`;
+    onEnd(() => this.remove());
   }
 
   static async startRedis(...options: string[]): Promise<Server> {
@@ -213,6 +216,24 @@ default_pool_size = ${poolSize}
       }
       await sleep(20);
     }
+  }
+
+  /** Opens a session on PostgreSQL. */
+  async openSession(database = 'postgres'): Promise<pg.Client> {
+    const session = new pg.Client(`${this.url}/${database}`);
+    session.on('error', () => undefined);
+    onEnd(() => session.end());
+    await session.connect();
+    return session;
+  }
+
+  /** Opens a connection to Redis. */
+  openRedis(): Redis {
+    const connection = new Redis(this.url).on('error', () => undefined);
+    onEnd(() => {
+      connection.disconnect();
+    });
+    return connection;
   }
 
   /** Suspends all its processes, like a machine that hangs: connections stay open, but nothing responds. */

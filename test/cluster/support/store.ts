@@ -7,6 +7,7 @@ import { loadSettings } from '../../../src/config/settings';
 import { IdempotencyRecords } from '../../../src/idempotency/domain/idempotency-records';
 import type { AccountLimits } from '../../../src/auth/domain/account';
 import { migrate } from '../../../src/shared/persistence/migrate';
+import { onEnd } from '../../support/cleanup';
 
 /** The database that the replicas share, and the services that an operator uses on it. */
 export class Store {
@@ -21,7 +22,9 @@ export class Store {
     const dataSource = app.get(DataSource);
     await migrate(dataSource.options);
     await dataSource.initialize();
-    return new Store(app, dataSource);
+    const store = new Store(app, dataSource);
+    onEnd(() => store.close());
+    return store;
   }
 
   /** Returns a service of the application that uses this database. */
@@ -58,6 +61,8 @@ export class Store {
   }
 
   async close(): Promise<void> {
-    await this.dataSource.destroy();
+    if (this.dataSource.isInitialized) {
+      await this.dataSource.destroy();
+    }
   }
 }

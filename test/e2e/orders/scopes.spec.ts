@@ -30,6 +30,7 @@ describe('The scopes of orders', () => {
     const done = [];
     for (const [method, path] of OPERATIONS) {
       const response = await service.call(method, path, { key, body: method === 'POST' ? {} : undefined });
+      expect(response.headers['ratelimit-policy']).toMatch(/^"minute"/);
       if (getCode(response) === 'insufficient_scope') {
         expect(response.status).toBe(403);
       } else {

@@ -57,7 +57,7 @@ import {
   ValidationPipe,
 } from '@nestjs/common';
 import { Reflector } from '@nestjs/core';
-import { IsInt, IsOptional, IsString, Validate, ValidatorConstraint } from 'class-validator';
+import { IsInt, IsOptional, IsString, Validate, ValidationError, ValidatorConstraint } from 'class-validator';
 import { Expose } from 'class-transformer';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { IncomingMessage, ServerResponse } from 'node:http';
@@ -305,6 +305,13 @@ class FiltersController {
   @Get('described')
   described(): never {
     throw new BadRequestException('Something bad happened', { description: 'Some error description' });
+  }
+
+  @Get('validation')
+  validation(): never {
+    throw new BadRequestException([
+      Object.assign(new ValidationError(), { target: new CreateCatDto(), property: 'age' }),
+    ]);
   }
 
   @Get('plugin')

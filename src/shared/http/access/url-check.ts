@@ -4,6 +4,7 @@ import { PetStoreError } from '../../domain/pet-store-error';
 
 /** RFC 9110 section 4.1 recommends supporting at least 8000 octets. */
 export const MAX_URL_LENGTH = 8_000;
+export const UNSUPPORTED_CODING = 'The only supported transfer coding is chunked.';
 /** A path that no route has, also below `/v1`. */
 const REJECTED_PATH = '/-';
 
@@ -48,9 +49,7 @@ function findHeaderError({ httpVersion, headers }: IncomingMessage): PetStoreErr
       `The Host header ${host === undefined ? 'is missing' : 'is not one host'}.`,
     );
   }
-  return coding.toLowerCase() === 'chunked'
-    ? undefined
-    : new PetStoreError('not_implemented', 'The only supported transfer coding is chunked.');
+  return coding.toLowerCase() === 'chunked' ? undefined : new PetStoreError('not_implemented', UNSUPPORTED_CODING);
 }
 
 function findPathError(url: string, root: string): PetStoreError | undefined {

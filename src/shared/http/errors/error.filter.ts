@@ -1,4 +1,4 @@
-import { ServerResponse } from 'node:http';
+import { ServerResponse, validateHeaderName, validateHeaderValue } from 'node:http';
 import { type ArgumentsHost, Catch, type ExceptionFilter, HttpException, HttpStatus, Logger } from '@nestjs/common';
 import type { FastifyReply } from 'fastify';
 import { BRAND } from '../../../config/brand';
@@ -8,6 +8,7 @@ import { ErrorCatalog } from './error-catalog';
 import { ErrorDto } from './error.dto';
 import { ErrorHelp } from './error-help';
 import { ServiceUnavailableLogger } from './service-unavailable-logger';
+import { getDefaultHeaders } from '../access/security-headers';
 import { getUrlError } from '../access/url-check';
 import { logEvent } from '../../log-events';
 
@@ -80,14 +81,28 @@ export class ErrorFilter implements ExceptionFilter {
     if (body.status === 401 && !reply.hasHeader('www-authenticate')) {
       reply.header('www-authenticate', BEARER_CHALLENGE);
     }
-    for (const name of DISCARDED_HEADERS) {
-      void reply.removeHeader(name);
+    for (const [name, value] of Object.entries(reply.getHeaders())) {
+      if (DISCARDED_HEADERS.includes(name) || !canSend(name, value)) {
+        void reply.removeHeader(name);
+      }
     }
     void reply
       .status(body.status)
+      .header('cache-control', getDefaultHeaders(reply.request)['cache-control'])
       .headers(this.help.createHeaders(body.code, reply.getHeader('link') as string | undefined))
       .header('content-type', 'application/json; charset=utf-8')
       .send(JSON.stringify(body));
+  }
+}
+
+/** Whether Node accepts a header. Otherwise, this response would fail too. */
+function canSend(name: string, value: unknown): boolean {
+  try {
+    validateHeaderName(name);
+    validateHeaderValue(name, String(value));
+    return true;
+  } catch {
+    return false;
   }
 }
 
@@ -128,12 +143,16 @@ function convertHttpException(exception: HttpException, catalog: ErrorCatalog): 
   return new ErrorDto(code, status < 500 ? getMessage(exception) : catalog.get(code).message, status);
 }
 
-/** Nest's ValidationPipe throws a list of messages; an exception with a body of its own may have its text in `error`. */
+/**
+ * Nest's ValidationPipe throws a list of messages; an exception with a body of its own may have its text in `error`. Objects, such as the
+ * errors of class-validator, would show the names of classes.
+ */
 function getMessage(exception: HttpException): string {
   const response = exception.getResponse();
   const { message, error } = (typeof response === 'object' ? response : {}) as Readonly<Record<string, unknown>>;
-  if (Array.isArray(message)) {
-    return `${message.join('; ')}.`;
+  const texts = Array.isArray(message) ? message.filter((each) => typeof each === 'string') : [];
+  if (texts.length > 0) {
+    return `${texts.join('; ')}.`;
   }
   return message === undefined && typeof error === 'string' ? error : exception.message;
 }

@@ -2,11 +2,13 @@ import type { FastifyReply } from 'fastify';
 import { decodeCursor, encodeCursor } from './cursor';
 import type { PageQueryDto } from './page-query.dto';
 
-/** Serializes the filters that are set, as in the URL of the list. Text values must not need encoding. */
+/** Serializes the filters that are set, as in the URL of the list. */
 export function serializeFilters(filters: Readonly<Record<string, string | bigint | Date | undefined>>): string {
   return Object.entries(filters)
     .filter(([, value]) => value !== undefined)
-    .map(([name, value]) => `&${name}=${value instanceof Date ? value.toISOString() : value}`)
+    .map(
+      ([name, value]) => `&${name}=${encodeURIComponent(value instanceof Date ? value.toISOString() : String(value))}`,
+    )
     .join('');
 }
 

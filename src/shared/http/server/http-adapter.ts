@@ -48,17 +48,9 @@ export function createHttpAdapter({ trustProxy }: Pick<Settings, 'trustProxy'>):
   return adapter;
 }
 
-/** The JSON of items that requests share. */
-const sharedJson = new WeakMap<object, string>();
-
 function serialize(payload: unknown): string {
   const shared = getSharedItems(payload);
-  if (shared === undefined) {
-    return stringifyJson(payload);
-  }
-  const json = sharedJson.get(shared) ?? stringifyJson(shared.create());
-  sharedJson.set(shared, json);
-  return json;
+  return shared?.share(serialize, () => stringifyJson(shared.create())) ?? stringifyJson(payload);
 }
 
 /** With n gateways in front of the service, the n nearest IP addresses are theirs; hop 0 is the direct peer. */
@@ -91,6 +83,8 @@ function createHttpServer(listener: RequestListener): Server {
     },
     queueRequests(listener),
   );
+  // Otherwise, Node would drop the header fields after the first 1,000, such as a second Host. Their size is limited.
+  server.maxHeadersCount = 0;
   giveUpUnreadResponses(server);
   // RFC 9110 section 10.1.1 allows ignoring an unknown expectation; Node would respond with 417 without a body.
   server.on('checkExpectation', (request, response) => {

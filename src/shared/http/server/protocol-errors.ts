@@ -5,10 +5,11 @@ import { Logger } from '@nestjs/common';
 import type { FastifyInstance } from 'fastify';
 import { PetStoreError } from '../../domain/pet-store-error';
 import type { ErrorDto } from '../errors/error.dto';
+import { getClientIp } from '../access/client-ip';
 import { UNCACHED_HEADERS } from '../access/security-headers';
-import { completeRequests, endConnection } from './request-queue';
+import { completeRequests, endConnection, setReply } from './request-queue';
 import { createMethodNotAllowedError, type RouteTable } from '../routing/route-table';
-import { findApiVersion, MAX_URL_LENGTH, toOriginForm } from '../access/url-check';
+import { findApiVersion, MAX_URL_LENGTH, toOriginForm, UNSUPPORTED_CODING } from '../access/url-check';
 
 /** The error that Node's HTTP parser reports when it gives up on a request. */
 type ParserError = Error & {
@@ -37,7 +38,10 @@ interface ProtocolErrorOptions {
   readonly onResponse: (requestId: string, status: number, socket?: Socket) => void;
 }
 
-/** Responds to input that never becomes a request (not HTTP, too slow, or CONNECT), and ends the connection. */
+/**
+ * Responds to input that never becomes a request (not HTTP, too slow, or CONNECT), and ends the connection. If it is the rest of a request in
+ * progress, the response has the header fields that this request has got so far, such as those of its rate limit.
+ */
 export function respondToProtocolErrors(
   fastify: FastifyInstance,
   routes: RouteTable,
@@ -53,6 +57,10 @@ export function respondToProtocolErrors(
       socket.destroy();
     });
   };
+  fastify.addHook('onRequest', (_request, reply, done) => {
+    setReply(reply);
+    done();
+  });
   fastify.server.on('clientError', (parserError: ParserError, socket: Socket) => {
     end(socket, parserError, createProtocolError(parserError));
   });
@@ -82,7 +90,9 @@ async function endWithError(
   if (incomplete?.response.headersSent !== true) {
     // A request that had to wait behind others is not late by its client's fault.
     const hadToWait = parserError?.code === REQUEST_TIMEOUT && incomplete !== undefined && !incomplete.isStarted;
-    const [id, body] = [randomUUID(), toDto(hadToWait ? new PetStoreError('service_unavailable') : error)];
+    const reply = incomplete?.reply;
+    const id = reply?.request.id ?? randomUUID();
+    const body = toDto(hadToWait ? new PetStoreError('service_unavailable') : error);
     if (!CLIENT_DISCONNECTED.has(parserError?.code)) {
       onResponse(id, body.status, incomplete?.isStarted ? socket : undefined);
     }
@@ -94,12 +104,13 @@ async function endWithError(
       socket,
       body,
       {
+        ...(parserError !== undefined &&
+          mayHaveApiVersion(fastify, parserError) &&
+          getRateLimitHeaders(reply === undefined ? (socket.remoteAddress ?? '') : getClientIp(reply.request))),
+        ...reply?.getHeaders(),
         'x-request-id': id,
         ...getErrorHeaders(body),
         ...additionalHeaders,
-        ...(parserError !== undefined &&
-          mayHaveApiVersion(fastify, parserError) &&
-          getRateLimitHeaders(socket.remoteAddress ?? '')),
       },
       hasBody,
     );
@@ -119,6 +130,11 @@ export function createProtocolError(parserError: ParserError): PetStoreError {
         : new PetStoreError('headers_too_large');
     case REQUEST_TIMEOUT:
       return new PetStoreError('request_timeout');
+    case 'HPE_INVALID_TRANSFER_ENCODING':
+      // The parser has the same code for a request with both fields (RFC 9112 section 6.3).
+      return parserError.message.includes('Content-Length')
+        ? new PetStoreError('malformed_request')
+        : new PetStoreError('not_implemented', UNSUPPORTED_CODING);
     default:
       return new PetStoreError('malformed_request');
   }
@@ -152,7 +168,7 @@ function getRequestLine({ rawPacket, bytesParsed = 0 }: ParserError): string {
 function writeError(
   socket: Socket,
   error: ErrorDto,
-  headers: Readonly<Record<string, string>>,
+  headers: Readonly<Record<string, unknown>>,
   hasBody: boolean,
 ): void {
   const body = JSON.stringify(error);
@@ -164,7 +180,7 @@ function writeError(
     date: new Date().toUTCString(),
     connection: 'close',
   };
-  const lines = Object.entries(fields).map(([name, value]) => `${name}: ${value}`);
+  const lines = Object.entries(fields).map(([name, value]) => `${name}: ${String(value)}`);
   const head = `HTTP/1.1 ${error.status} ${STATUS_CODES[error.status] ?? ''}\r\n${lines.join('\r\n')}\r\n\r\n`;
   socket.write(hasBody ? head + body : head);
 }

@@ -23,7 +23,7 @@ export class UnreadBody {
     if (!isOneOf(mediaTypes, contentType ?? '')) {
       throw new PetStoreError('unsupported_media_type', `The body must be ${mediaTypes.join(' or ')} in UTF-8.`);
     }
-    if ((this.headers['content-encoding'] ?? 'identity') !== 'identity') {
+    if ((this.headers['content-encoding'] ?? 'identity').toLowerCase() !== 'identity') {
       throw new PetStoreError('unsupported_media_type', 'The body must not be compressed.');
     }
     if (Number(length) > MAX_BODY_BYTES) {
@@ -54,8 +54,8 @@ export function deferBodyParsing(fastify: FastifyInstance): void {
 
 function isOneOf(mediaTypes: readonly string[], contentType: string): boolean {
   const [mediaType = '', ...parameters] = contentType.split(';').map((part) => part.trim().toLowerCase());
-  const charset = parameters.find((parameter) => parameter.startsWith('charset='))?.slice('charset='.length);
-  return mediaTypes.includes(mediaType) && (charset === undefined || /^("?)utf-8\1$/.test(charset));
+  const charsets = parameters.filter((parameter) => /^charset\s*(=|$)/.test(parameter));
+  return mediaTypes.includes(mediaType) && charsets.every((charset) => /^charset=("?)utf-8\1$/.test(charset));
 }
 
 function createTooLargeError(): PetStoreError {

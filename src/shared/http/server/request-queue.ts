@@ -1,6 +1,7 @@
 import { AsyncResource } from 'node:async_hooks';
 import type { IncomingMessage, RequestListener, Server, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
+import type { FastifyReply } from 'fastify';
 
 /** How many requests of a connection may wait for the responses to earlier ones. */
 const MAX_WAITING_PER_CONNECTION = 16;
@@ -19,6 +20,7 @@ interface Exchange {
   isGivenUp?: true;
   /** Whether its response is complete. */
   isClosed?: true;
+  reply?: FastifyReply;
 }
 
 interface Connection {
@@ -118,6 +120,14 @@ export async function completeRequests(
   incomplete.isGivenUp = true;
   await waitForTurn(connection, pending - 1);
   return { incomplete };
+}
+
+/** Makes a reply known to `completeRequests`. */
+export function setReply(reply: FastifyReply): void {
+  const last = connections.get(reply.request.socket)?.last;
+  if (last?.response === reply.raw) {
+    last.reply = reply;
+  }
 }
 
 /** Waits for the first responses of a connection. */

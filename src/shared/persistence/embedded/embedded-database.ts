@@ -22,7 +22,8 @@ const NOT_WRITABLE: Readonly<Record<string, string>> = {
   ENOTDIR: 'a parent of the path is a file',
   ENOSPC: 'the disk is full',
 };
-const PAGE_BYTES = 8_192;
+/** Two segments of the write-ahead log. */
+const RECOVERY_BYTES = 33_554_432;
 /** How long a process waits for the owner of the directory to listen. */
 const OWNER_TIMEOUT_MS = 10_000;
 
@@ -184,11 +185,11 @@ async function readVersion(files: string): Promise<string | undefined> {
   return version.trim() || undefined;
 }
 
-/** PGlite does not report why it cannot open its files, so this checks whether one page can be written to the disk. */
+/** PGlite does not report why it cannot open its files, so this checks whether the disk has space for a recovery. */
 async function explainOpenFailure(dataDir: string, files: string, cause: unknown): Promise<EmbeddedDatabaseError> {
   const probe = join(dataDir, '.probe');
   try {
-    await writeFile(probe, Buffer.alloc(PAGE_BYTES), { flush: true });
+    await writeFile(probe, Buffer.alloc(RECOVERY_BYTES), { flush: true });
   } catch (error) {
     return createNotWritableError(dataDir, error);
   } finally {
@@ -199,7 +200,7 @@ async function explainOpenFailure(dataDir: string, files: string, cause: unknown
 
 function createDamagedError(files: string, reason: string): EmbeddedDatabaseError {
   return new EmbeddedDatabaseError(
-    `The database files in ${files} are damaged (${reason}). Restore them from a backup, or delete ${files} to start with an empty database.`,
+    `The database files in ${files} are damaged (${reason}). Restore them from a backup, or move ${files} away to start with an empty database.`,
   );
 }
 
