@@ -1,4 +1,4 @@
-import type { DataSourceOptions } from 'typeorm';
+import type { PostgresDataSourceOptions } from 'typeorm/driver/postgres/PostgresDataSourceOptions';
 import { BRAND } from './config/brand';
 import type { Settings } from './config/settings';
 import { FEATURE_MODULES } from './feature-modules';
@@ -15,7 +15,9 @@ import {
 } from './shared/persistence/session';
 
 /** The database connection of TypeORM, the entity schemas, and the migrations in the order in which they run. */
-export function createTypeOrmConfig(settings: Pick<Settings, 'databaseUrl' | 'dataDir' | 'get'>): DataSourceOptions {
+export function createTypeOrmConfig(
+  settings: Pick<Settings, 'databaseUrl' | 'dataDir' | 'get'>,
+): PostgresDataSourceOptions {
   const { databaseUrl, dataDir } = settings;
   const { poolMax } = settings.get(DATABASE_SETTINGS);
   const modules: readonly FeatureModule[] = FEATURE_MODULES;

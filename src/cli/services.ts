@@ -12,6 +12,8 @@ import { createTypeOrmConfig } from '../typeorm.config';
 import { CommandDatabase, openUnlessInUse } from './command-database';
 
 const MIGRATION_RETRY_MS = 1_000;
+/** No request waits for a command. */
+const CONNECT_TIMEOUT_MS = 5_000;
 
 /** The services that a command can use. */
 export interface Services {
@@ -28,7 +30,7 @@ export interface Services {
  */
 export async function withServices(env: NodeJS.ProcessEnv, run: (services: Services) => Promise<void>): Promise<void> {
   const settings = loadSettings(env);
-  const shared = SharedModule.forRoot(settings, new SystemClock(), createTypeOrmConfig(settings), CommandDatabase);
+  const shared = SharedModule.forRoot(settings, new SystemClock(), createConfig(settings), CommandDatabase);
   const context = await NestFactory.createApplicationContext(
     { imports: [shared, AccountsModule] },
     // Nest prints warnings to standard output, which must remain parseable.
@@ -80,8 +82,12 @@ export async function withDatabase<T>(
   const settings = loadSettings(env);
   const embedded = settings.databaseUrl === undefined ? await openUnlessInUse(settings.dataDir) : undefined;
   try {
-    return await work(createMigrationOptions(createTypeOrmConfig(settings), settings));
+    return await work(createMigrationOptions(createConfig(settings), settings));
   } finally {
     await embedded?.close();
   }
+}
+
+function createConfig(settings: Settings): DataSourceOptions {
+  return { ...createTypeOrmConfig(settings), connectTimeoutMS: CONNECT_TIMEOUT_MS };
 }

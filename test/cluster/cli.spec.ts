@@ -2,6 +2,7 @@ import { execFile } from 'node:child_process';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { eventually } from '../cluster/support/replica';
+import { Proxy } from '../cluster/support/proxy';
 import { Server } from '../cluster/support/servers';
 import { findFreePort, runPetstore, startServer, createTemporaryDirectory } from '../support/process';
 
@@ -84,6 +85,17 @@ describe('The petstore program', () => {
           /^error: The database is busy or unreachable: canceling statement due to lock timeout\. .+\n$/,
         ),
       ]);
+    });
+
+    it('reaches a database that takes a second to accept a connection', async () => {
+      const proxy = await Proxy.start(postgres.port);
+      await proxy.delay(450);
+      const url = new URL(postgres.url);
+      url.port = `${proxy.port}`;
+      expect(await runPetstore(['accounts', 'list'], { ...settings, DATABASE_URL: url.href })).toMatchObject({
+        code: 0,
+        stderr: '',
+      });
     });
 
     it('has migrations that the command line of TypeORM shows', async () => {

@@ -7,7 +7,7 @@ import type { PostgresQueryRunner } from 'typeorm/driver/postgres/PostgresQueryR
 import { Settings } from '../../config/settings';
 import { getErrorCode } from '../domain/error-message';
 import { DATABASE_SETTINGS } from './database-settings';
-import { CONNECT_TIMEOUT_MS, getPool, isReadTimeout, URGENT_CONNECTIONS } from './session';
+import { getPool, isReadTimeout, URGENT_CONNECTIONS } from './session';
 import { TypeOrmUnitOfWork } from './typeorm-unit-of-work';
 import { createNotConnectedError, convertUnavailableError, isConnectionLost } from './unavailable-error';
 import { logEvent } from '../log-events';
@@ -198,14 +198,14 @@ export function createPool(config: PoolConfig): Pool {
 }
 
 function createPoolConfig(options: PostgresDataSourceOptions): PoolConfig {
-  const { url, host, port, username, database, applicationName } = options;
+  const { url, host, port, username, database, applicationName, connectTimeoutMS } = options;
   // TypeORM does not type these two as `pg` does.
   const { ssl, extra } = options as { readonly ssl?: PoolConfig['ssl']; readonly extra?: PoolConfig };
   return {
     ...(url === undefined ? { host, port, user: username, database } : { connectionString: url }),
     ...(ssl !== undefined && { ssl }),
     application_name: applicationName,
-    connectionTimeoutMillis: CONNECT_TIMEOUT_MS,
+    connectionTimeoutMillis: connectTimeoutMS,
     ...extra,
   };
 }
