@@ -26,7 +26,7 @@ describe('The entity schemas', () => {
 
   it('define exactly the same columns, constraints and indexes as the migrations', async () => {
     await migrated.query(`CREATE SCHEMA ${SCRATCH}`);
-    const made = new DataSource({ ...config, schema: SCRATCH, synchronize: true } as typeof config);
+    const made = new DataSource({ ...config, schema: SCRATCH, synchronize: true });
     try {
       await made.initialize();
       const described = await describeTables(made, SCRATCH);
