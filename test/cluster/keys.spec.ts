@@ -30,7 +30,7 @@ describe('While a key is in use on two replicas', () => {
     return store.get(KeysService).create(account.id, expiresAt);
   };
 
-  /** Uses a key on each replica until the response changes. @returns when the last request before the change was sent */
+  /** Uses a key on each replica until the response changes. @returns when the last request before the change was sent, if any */
   const useUntil = async (
     { secret }: IssuedKey,
     isChanged: (reply: Reply) => boolean,
@@ -40,7 +40,7 @@ describe('While a key is in use on two replicas', () => {
     const client = new Client(secret);
     const lastTimes = await Promise.all(
       replicas.map(async ({ port }) => {
-        let lastSentAt = NaN;
+        let lastSentAt = -Infinity;
         await eventually(10_000, async () => {
           const sentAt = Date.now();
           const reply = await client.call(port, call);
