@@ -60,6 +60,11 @@ const EXCEPTIONS: Readonly<Record<string, HttpException>> = {
   internal_error: new InternalServerErrorException('postgres://10.0.0.1 lacks a column'),
 };
 
+const MISTAKES: Readonly<Record<string, HttpException>> = {
+  conflict: new HttpException('', 409),
+  internal_error: new HttpException('This is no error.', 200),
+};
+
 class ClosedGuard implements CanActivate {
   canActivate(): boolean {
     return false;
@@ -72,6 +77,12 @@ class ExceptionsController {
   @SkipThrottle()
   get(@Param('code') code: string): never {
     throw EXCEPTIONS[code] ?? new Error('unknown');
+  }
+
+  @Get('mistakes/:code')
+  @SkipThrottle()
+  getMistake(@Param('code') code: string): never {
+    throw MISTAKES[code] ?? new Error('unknown');
   }
 
   @Get()
@@ -156,6 +167,19 @@ describe('A team that extends the service', () => {
       expect(message === exception.message).toBe(status < 500);
       expect(message).not.toContain('postgres');
       expect(headers['www-authenticate']).toBe(status === 401 ? 'Bearer realm="petstore"' : undefined);
+    },
+  );
+
+  it.each([
+    ['conflict', 409],
+    ['internal_error', 500],
+  ])(
+    'gets a whole error for an exception without a message or with the status of a success: %s',
+    async (code, status) => {
+      const url = `/v1/exceptions/mistakes/${code}`;
+      const { statusCode, body } = await app.inject({ url, headers: { authorization: `Bearer ${key}` } });
+      expect(statusCode).toBe(status);
+      expect(JSON.parse(body)).toEqual({ code, message: expect.stringMatching(/^[A-Z].+\.$/) as string, status });
     },
   );
 

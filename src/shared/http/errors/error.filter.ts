@@ -1,5 +1,5 @@
 import { ServerResponse, validateHeaderName, validateHeaderValue } from 'node:http';
-import { type ArgumentsHost, Catch, type ExceptionFilter, HttpException, HttpStatus, Logger } from '@nestjs/common';
+import { type ArgumentsHost, Catch, type ExceptionFilter, HttpException, Logger } from '@nestjs/common';
 import type { FastifyReply } from 'fastify';
 import { BRAND } from '../../../config/brand';
 import type { ErrorCodes } from '../../domain/error-codes';
@@ -120,7 +120,7 @@ export function toErrorDto(thrown: unknown, requestId: string, catalog: ErrorCat
     return catalog.toDto(thrown);
   }
   const exception = isClientError(thrown) ? new HttpException(thrown.message, thrown.statusCode) : thrown;
-  if (exception instanceof HttpException && exception.getStatus() !== HttpStatus.INTERNAL_SERVER_ERROR.valueOf()) {
+  if (exception instanceof HttpException && isStatusToKeep(exception.getStatus())) {
     return convertHttpException(exception, catalog);
   }
   // The stack only: an error object may hold a query with its parameters.
@@ -136,11 +136,17 @@ function isClientError(thrown: unknown): thrown is { readonly statusCode: number
   return isClientStatus && typeof message === 'string' && expose !== false;
 }
 
+/** Whether it is the status of an error whose cause need not be logged. */
+function isStatusToKeep(status: number): boolean {
+  return Number.isInteger(status) && status >= 400 && status < 600 && status !== 500;
+}
+
 /** Keeps the status, and the message unless it is a 5xx. */
 function convertHttpException(exception: HttpException, catalog: ErrorCatalog): ErrorDto {
   const status = exception.getStatus();
   const code = GENERIC_CODES[status] ?? (status < 500 ? 'bad_request' : 'internal_error');
-  return new ErrorDto(code, status < 500 ? getMessage(exception) : catalog.get(code).message, status);
+  const message = status < 500 ? getMessage(exception) : '';
+  return new ErrorDto(code, message || catalog.get(code).message, status);
 }
 
 /**
