@@ -1,6 +1,6 @@
 import { type Command, InvalidArgumentError, Option } from 'commander';
 import { MAX_REQUEST_LIMIT } from '../shared/domain/allowance';
-import { parseDateTime } from '../shared/domain/date-time';
+import { parseDateTime, validateDateTime } from '../shared/domain/date-time';
 import { parsePositiveInt64 } from '../shared/domain/int64';
 
 export const MAX_AUDIT_ENTRIES = 10_000;
@@ -47,9 +47,9 @@ function parseCount(text: string, max: number): number {
 /** Parses a time. A date without a time is 00:00 UTC. */
 export function parseTime(text: string): Date {
   const time = parseDateTime(/^[\d-]{10}$/.test(text) ? `${text}T00:00:00Z` : text);
-  if (time === undefined) {
+  if (time === undefined || validateDateTime(time) !== undefined) {
     throw new InvalidArgumentError(
-      'It must be a date, such as 2027-01-31 (00:00 UTC), or a time with a time zone, such as 2027-01-31T18:00:00Z.',
+      'It must be a date from 1970 to 9999, such as 2027-01-31 (00:00 UTC), or a time with a time zone, such as 2027-01-31T18:00:00Z.',
     );
   }
   return time;

@@ -443,6 +443,7 @@ describe('The petstore command', () => {
     'keys create --account abc',
     'keys create 1 --expires tomorrow',
     'keys create 1 --expires 2999-02-30',
+    'keys create 1 --expires 9999-12-31T23:59:59-12:00',
     'keys create 1 --expires 2999-01-31T18:00:00',
     'keys list',
     'keys rotate',
