@@ -12,7 +12,7 @@ const REQUEST_TIMEOUT_MS = 12_000;
 const UNREAD_RESPONSE_TIMEOUT_MS = 52_000;
 const MAX_RESIDENT_MIB = 300;
 /** As in docker/Dockerfile. */
-const IMAGE_OPTIONS = ['--max-semi-space-size=16', '--heap-growing-percent=20'];
+const IMAGE_OPTIONS = ['--max-semi-space-size=16', '--heap-growing-percent=20', '--no-allocation-site-pretenuring'];
 
 describe('Clients', () => {
   let replica: Replica;
