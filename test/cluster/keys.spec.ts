@@ -298,6 +298,7 @@ listen postgres
     });
     expect([[...statuses.served], [...statuses.unserved]]).toEqual([[200], [503]]);
     for (const { program } of replicas) {
+      await eventually(5_000, () => program.stdout.includes('"unknown_value"'));
       expect(program.stdout.match(/"unknown_value"|Cannot destructure|TypeError/g)).toEqual(['"unknown_value"']);
     }
     await store.query(`UPDATE accounts SET plan = 'business' WHERE id = $1`, [`${other.key.accountId}`]);

@@ -240,6 +240,8 @@ describe.each<PlatformName>(['compose', 'kubernetes'])('The scripts with %s', (n
     const session = await postgres.openSession('petstore');
     await session.query('BEGIN; LOCK TABLE pets IN ACCESS EXCLUSIVE MODE');
     expect((await client.call(port)).status).toBe(503);
+    // Replicas write their log in the background.
+    await eventually(5_000, async () => (await platform.run('look errors')).stdout.includes('service_unavailable: '));
     const locked = await platform.run('look');
     await session.end();
     const disk = await platform.run('look disk');
