@@ -280,8 +280,8 @@ export interface components {
              * @example bad_request
              * @example unauthorized
              * @example forbidden
-             * @example not_found
              * @example route_not_found
+             * @example not_found
              * @example method_not_allowed
              * @example not_acceptable
              * @example request_timeout
@@ -315,7 +315,7 @@ export interface components {
              * @example key_temporarily_banned
              * @example too_many_auth_failures
              */
-            code: "invalid_parameter" | "invalid_cursor" | "malformed_url" | "malformed_request" | "invalid_json" | "invalid_body" | "bad_request" | "unauthorized" | "forbidden" | "not_found" | "route_not_found" | "method_not_allowed" | "not_acceptable" | "request_timeout" | "conflict" | "gone" | "precondition_failed" | "body_too_large" | "uri_too_long" | "unsupported_media_type" | "unprocessable_content" | "too_many_requests" | "headers_too_large" | "internal_error" | "not_implemented" | "bad_gateway" | "service_unavailable" | "gateway_timeout" | "missing_api_key" | "invalid_api_key" | "expired_api_key" | "insufficient_scope" | "account_suspended" | "invalid_idempotency_key" | "idempotency_key_reused" | "pet_not_found" | "order_not_found" | "unknown_pet" | "pet_not_available" | "rate_limit_exceeded" | "daily_quota_exceeded" | "key_temporarily_banned" | "too_many_auth_failures";
+            code: "invalid_parameter" | "invalid_cursor" | "malformed_url" | "malformed_request" | "invalid_json" | "invalid_body" | "bad_request" | "unauthorized" | "forbidden" | "route_not_found" | "not_found" | "method_not_allowed" | "not_acceptable" | "request_timeout" | "conflict" | "gone" | "precondition_failed" | "body_too_large" | "uri_too_long" | "unsupported_media_type" | "unprocessable_content" | "too_many_requests" | "headers_too_large" | "internal_error" | "not_implemented" | "bad_gateway" | "service_unavailable" | "gateway_timeout" | "missing_api_key" | "invalid_api_key" | "expired_api_key" | "insufficient_scope" | "account_suspended" | "invalid_idempotency_key" | "idempotency_key_reused" | "pet_not_found" | "order_not_found" | "unknown_pet" | "pet_not_available" | "rate_limit_exceeded" | "daily_quota_exceeded" | "key_temporarily_banned" | "too_many_auth_failures";
             /**
              * @description Human-readable description; may be reworded.
              * @example No animal has this petId.
@@ -334,7 +334,7 @@ export interface components {
         Orders: components["schemas"]["Order"][];
     };
     responses: {
-        /** @description A part of the request is missing or invalid. */
+        /** @description The request is not valid. */
         BadRequest: {
             headers: {
                 "Access-Control-Allow-Origin": components["headers"]["Access-Control-Allow-Origin"];
@@ -351,7 +351,7 @@ export interface components {
                 "application/json": components["schemas"]["Error"];
             };
         };
-        /** @description The credential is missing or invalid. */
+        /** @description The request lacks valid credentials. */
         Unauthorized: {
             headers: {
                 "Access-Control-Allow-Origin": components["headers"]["Access-Control-Allow-Origin"];
@@ -369,7 +369,7 @@ export interface components {
                 "application/json": components["schemas"]["Error"];
             };
         };
-        /** @description The API key is valid but does not permit this operation. */
+        /** @description The API key does not allow this. */
         Forbidden: {
             headers: {
                 "Access-Control-Allow-Origin": components["headers"]["Access-Control-Allow-Origin"];
@@ -387,7 +387,7 @@ export interface components {
                 "application/json": components["schemas"]["Error"];
             };
         };
-        /** @description The request did not arrive in time; the connection is closed. */
+        /** @description The request did not arrive in time. */
         RequestTimeout: {
             headers: {
                 "Access-Control-Allow-Origin": components["headers"]["Access-Control-Allow-Origin"];
@@ -404,7 +404,7 @@ export interface components {
                 "application/json": components["schemas"]["Error"];
             };
         };
-        /** @description The URL is too long. */
+        /** @description The URL must be at most 8000 characters long. */
         URITooLong: {
             headers: {
                 "Access-Control-Allow-Origin": components["headers"]["Access-Control-Allow-Origin"];
@@ -421,7 +421,7 @@ export interface components {
                 "application/json": components["schemas"]["Error"];
             };
         };
-        /** @description A rate limit is exceeded. Wait for the number of seconds in `Retry-After`. */
+        /** @description Too many requests. Try again later. */
         TooManyRequests: {
             headers: {
                 "Access-Control-Allow-Origin": components["headers"]["Access-Control-Allow-Origin"];
@@ -439,7 +439,7 @@ export interface components {
                 "application/json": components["schemas"]["Error"];
             };
         };
-        /** @description The header fields are too large; the connection is closed. */
+        /** @description The request header fields are too large. */
         RequestHeaderFieldsTooLarge: {
             headers: {
                 "Access-Control-Allow-Origin": components["headers"]["Access-Control-Allow-Origin"];
@@ -456,7 +456,7 @@ export interface components {
                 "application/json": components["schemas"]["Error"];
             };
         };
-        /** @description An internal error occurred. */
+        /** @description An internal error occurred. Report it with the X-Request-Id of this response. */
         InternalServerError: {
             headers: {
                 "Access-Control-Allow-Origin": components["headers"]["Access-Control-Allow-Origin"];
@@ -473,7 +473,7 @@ export interface components {
                 "application/json": components["schemas"]["Error"];
             };
         };
-        /** @description The service is temporarily unavailable. Wait for the number of seconds in `Retry-After`. */
+        /** @description The service is temporarily unavailable. Retry after the number of seconds in Retry-After. */
         ServiceUnavailable: {
             headers: {
                 "Access-Control-Allow-Origin": components["headers"]["Access-Control-Allow-Origin"];
@@ -491,7 +491,7 @@ export interface components {
                 "application/json": components["schemas"]["Error"];
             };
         };
-        /** @description The body is too large. */
+        /** @description The body must be at most 65536 bytes. */
         PayloadTooLarge: {
             headers: {
                 "Access-Control-Allow-Origin": components["headers"]["Access-Control-Allow-Origin"];
@@ -508,7 +508,7 @@ export interface components {
                 "application/json": components["schemas"]["Error"];
             };
         };
-        /** @description The media type of the body is not application/json. */
+        /** @description The body must be application/json in UTF-8. */
         UnsupportedMediaType: {
             headers: {
                 "Access-Control-Allow-Origin": components["headers"]["Access-Control-Allow-Origin"];
@@ -773,7 +773,7 @@ export interface operations {
                     "application/json": components["schemas"]["Pet"];
                 };
             };
-            /** @description A part of the request is missing or invalid. */
+            /** @description The request is not valid. */
             400: {
                 headers: {
                     "Access-Control-Allow-Origin": components["headers"]["Access-Control-Allow-Origin"];
@@ -854,7 +854,7 @@ export interface operations {
                     "application/json": components["schemas"]["Pet"];
                 };
             };
-            /** @description A part of the request is missing or invalid. */
+            /** @description The request is not valid. */
             400: {
                 headers: {
                     "Access-Control-Allow-Origin": components["headers"]["Access-Control-Allow-Origin"];
@@ -874,7 +874,7 @@ export interface operations {
                 };
             };
             401: components["responses"]["Unauthorized"];
-            /** @description The API key is valid but does not permit this operation. */
+            /** @description The API key does not allow this. */
             403: {
                 headers: {
                     "Access-Control-Allow-Origin": components["headers"]["Access-Control-Allow-Origin"];
@@ -894,7 +894,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description The resource does not exist. */
+            /** @description The requested resource does not exist. */
             404: {
                 headers: {
                     "Access-Control-Allow-Origin": components["headers"]["Access-Control-Allow-Origin"];
@@ -914,7 +914,7 @@ export interface operations {
                 };
             };
             408: components["responses"]["RequestTimeout"];
-            /** @description The URL is too long. */
+            /** @description The URL must be at most 8000 characters long. */
             414: {
                 headers: {
                     "Access-Control-Allow-Origin": components["headers"]["Access-Control-Allow-Origin"];
@@ -935,7 +935,7 @@ export interface operations {
             };
             429: components["responses"]["TooManyRequests"];
             431: components["responses"]["RequestHeaderFieldsTooLarge"];
-            /** @description An internal error occurred. */
+            /** @description An internal error occurred. Report it with the X-Request-Id of this response. */
             500: {
                 headers: {
                     "Access-Control-Allow-Origin": components["headers"]["Access-Control-Allow-Origin"];
@@ -954,7 +954,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description The service is temporarily unavailable. Wait for the number of seconds in `Retry-After`. */
+            /** @description The service is temporarily unavailable. Retry after the number of seconds in Retry-After. */
             503: {
                 headers: {
                     "Access-Control-Allow-Origin": components["headers"]["Access-Control-Allow-Origin"];
@@ -1113,7 +1113,7 @@ export interface operations {
                     "application/json": components["schemas"]["Order"];
                 };
             };
-            /** @description A part of the request is missing or invalid. */
+            /** @description The request is not valid. */
             400: {
                 headers: {
                     "Access-Control-Allow-Origin": components["headers"]["Access-Control-Allow-Origin"];
@@ -1133,7 +1133,7 @@ export interface operations {
             401: components["responses"]["Unauthorized"];
             403: components["responses"]["Forbidden"];
             408: components["responses"]["RequestTimeout"];
-            /** @description The request conflicts with the current state of the resource. */
+            /** @description The request conflicts with the current state. */
             409: {
                 headers: {
                     "Access-Control-Allow-Origin": components["headers"]["Access-Control-Allow-Origin"];
@@ -1210,7 +1210,7 @@ export interface operations {
                     "application/json": components["schemas"]["Order"];
                 };
             };
-            /** @description A part of the request is missing or invalid. */
+            /** @description The request is not valid. */
             400: {
                 headers: {
                     "Access-Control-Allow-Origin": components["headers"]["Access-Control-Allow-Origin"];
@@ -1229,7 +1229,7 @@ export interface operations {
             };
             401: components["responses"]["Unauthorized"];
             403: components["responses"]["Forbidden"];
-            /** @description The resource does not exist. */
+            /** @description The requested resource does not exist. */
             404: {
                 headers: {
                     "Access-Control-Allow-Origin": components["headers"]["Access-Control-Allow-Origin"];
@@ -1289,7 +1289,7 @@ export interface operations {
                     "application/json": components["schemas"]["RateLimit"];
                 };
             };
-            /** @description A part of the request is missing or invalid. */
+            /** @description The request is not valid. */
             400: {
                 headers: {
                     "Access-Control-Allow-Origin": components["headers"]["Access-Control-Allow-Origin"];
@@ -1310,7 +1310,7 @@ export interface operations {
             403: components["responses"]["Forbidden"];
             408: components["responses"]["RequestTimeout"];
             414: components["responses"]["URITooLong"];
-            /** @description A rate limit is exceeded. Wait for the number of seconds in `Retry-After`. */
+            /** @description Too many requests. Try again later. */
             429: {
                 headers: {
                     "Access-Control-Allow-Origin": components["headers"]["Access-Control-Allow-Origin"];

@@ -1,4 +1,7 @@
-/** The errors that belong to no single module, with their messages. A message that depends on the request is an example. */
+/**
+ * The errors that belong to no single module, with their messages. A message that depends on the request is an example. Of those with one
+ * status, the last is that of Nest's exceptions.
+ */
 export const SHARED_ERROR_MESSAGES = {
   invalid_parameter: 'limit must be an integer from 1 to 100 in decimal digits, given once.',
   invalid_cursor:
@@ -10,8 +13,8 @@ export const SHARED_ERROR_MESSAGES = {
   bad_request: 'The request is not valid.',
   unauthorized: 'The request lacks valid credentials.',
   forbidden: 'The API key does not allow this.',
-  not_found: 'The requested resource does not exist.',
   route_not_found: 'No operation has this path. Paths have no trailing slash, and case matters.',
+  not_found: 'The requested resource does not exist.',
   method_not_allowed: 'DELETE is not allowed here. Use GET, HEAD, or POST.',
   not_acceptable: 'No available representation matches the Accept header.',
   request_timeout: 'The request did not arrive in time.',

@@ -1,32 +1,8 @@
 import { SetMetadata } from '@nestjs/common';
 import { type ExampleObject, getSchemaPath } from '@nestjs/swagger';
 import type { ErrorCode } from '../domain/error-codes';
-import type { ErrorCatalog } from '../http/errors/error-catalog';
+import { type ErrorCatalog, getGenericCode } from '../http/errors/error-catalog';
 import { ErrorDto } from '../http/errors/error.dto';
-
-const DESCRIPTIONS: Readonly<Record<number, string>> = {
-  400: 'A part of the request is missing or invalid.',
-  401: 'The credential is missing or invalid.',
-  403: 'The API key is valid but does not permit this operation.',
-  404: 'The resource does not exist.',
-  405: 'The method is not allowed for this URL.',
-  406: 'No media type in the `Accept` header is supported.',
-  408: 'The request did not arrive in time; the connection is closed.',
-  409: 'The request conflicts with the current state of the resource.',
-  410: 'The resource no longer exists.',
-  412: 'The resource has changed in the meantime.',
-  413: 'The body is too large.',
-  414: 'The URL is too long.',
-  415: 'The media type of the body is not application/json.',
-  422: 'The request is well-formed but cannot be processed.',
-  429: 'A rate limit is exceeded. Wait for the number of seconds in `Retry-After`.',
-  431: 'The header fields are too large; the connection is closed.',
-  500: 'An internal error occurred.',
-  501: 'The service does not support this yet.',
-  502: 'An upstream service returned an invalid response.',
-  503: 'The service is temporarily unavailable. Wait for the number of seconds in `Retry-After`.',
-  504: 'An upstream service did not respond in time.',
-};
 
 export const ERROR_CODES_METADATA = 'api:error-codes';
 
@@ -47,17 +23,6 @@ export const OMITTED_ERROR_CODES_METADATA = 'api:omitted-error-codes';
 /** Omits errors of a guard from the documentation of an operation that the guard skips. */
 export function OmitApiErrors(...codes: ErrorCode[]): MethodDecorator {
   return SetMetadata(OMITTED_ERROR_CODES_METADATA, codes);
-}
-
-/** @throws Error for a status that has no description yet */
-function describeStatus(status: number): string {
-  const description = DESCRIPTIONS[status];
-  if (description === undefined) {
-    throw new Error(
-      `No description of status ${status} for the OpenAPI document: add one to src/shared/openapi/api-errors.ts.`,
-    );
-  }
-  return description;
 }
 
 /** Returns an example response for each code, for `components.examples`. */
@@ -81,7 +46,7 @@ export function createErrorResponses(catalog: ErrorCatalog, codes: readonly Erro
       return [
         status,
         {
-          description: describeStatus(status),
+          description: catalog.get(getGenericCode(status)).message,
           content: {
             'application/json': {
               schema: { $ref: getSchemaPath(ErrorDto) },

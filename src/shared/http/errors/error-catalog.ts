@@ -1,5 +1,5 @@
 import { HttpStatus } from '@nestjs/common';
-import { type ErrorCode, SHARED_ERROR_MESSAGES } from '../../domain/error-codes';
+import { type ErrorCode, type ErrorCodes, SHARED_ERROR_MESSAGES } from '../../domain/error-codes';
 import type { PetStoreError } from '../../domain/pet-store-error';
 import { ErrorDto } from './error.dto';
 
@@ -45,8 +45,8 @@ export const SHARED_ERROR_ENTRIES = createErrorEntries(SHARED_ERROR_MESSAGES, {
   bad_request: HttpStatus.BAD_REQUEST,
   unauthorized: [HttpStatus.UNAUTHORIZED, 'Send the credential that the message asks for.'],
   forbidden: HttpStatus.FORBIDDEN,
-  not_found: HttpStatus.NOT_FOUND,
   route_not_found: [HttpStatus.NOT_FOUND, 'All operations are under `/v1`.'],
+  not_found: HttpStatus.NOT_FOUND,
   method_not_allowed: HttpStatus.METHOD_NOT_ALLOWED,
   not_acceptable: HttpStatus.NOT_ACCEPTABLE,
   request_timeout: [HttpStatus.REQUEST_TIMEOUT, 'The connection is closed. Retry on a new one.'],
@@ -78,6 +78,19 @@ export const SHARED_ERROR_ENTRIES = createErrorEntries(SHARED_ERROR_MESSAGES, {
     'Retry a create request only with the `Idempotency-Key` of the first attempt.',
   ],
 });
+
+/** The last shared code of each status. */
+const GENERIC_CODES = new Map(
+  (Object.keys(SHARED_ERROR_ENTRIES) as ErrorCodes['shared'][]).map((code) => [
+    SHARED_ERROR_ENTRIES[code].status,
+    code,
+  ]),
+);
+
+/** The code of an error of which only the status is known. */
+export function getGenericCode(status: number): ErrorCode {
+  return GENERIC_CODES.get(status) ?? (status < 500 ? 'bad_request' : 'internal_error');
+}
 
 /** All error codes that a response can have, assembled from the modules. */
 export class ErrorCatalog {

@@ -2,9 +2,8 @@ import { ServerResponse, validateHeaderName, validateHeaderValue } from 'node:ht
 import { type ArgumentsHost, Catch, type ExceptionFilter, HttpException, Logger } from '@nestjs/common';
 import type { FastifyReply } from 'fastify';
 import { BRAND } from '../../../config/brand';
-import type { ErrorCodes } from '../../domain/error-codes';
 import { PetStoreError, ServiceUnavailableError } from '../../domain/pet-store-error';
-import { ErrorCatalog } from './error-catalog';
+import { ErrorCatalog, getGenericCode } from './error-catalog';
 import { ErrorDto } from './error.dto';
 import { ErrorHelp } from './error-help';
 import { ServiceUnavailableLogger } from './service-unavailable-logger';
@@ -17,30 +16,6 @@ export const BEARER_CHALLENGE = `Bearer realm="${BRAND.name}"`;
 
 /** The `Retry-After` of a 503, in seconds. */
 const UNAVAILABLE_RETRY_SECONDS = 1;
-
-/** The codes of Nest's exceptions by status. Any other status is kept, with the code `bad_request` or `internal_error`. */
-const GENERIC_CODES: Readonly<Record<number, ErrorCodes['shared']>> = {
-  400: 'bad_request',
-  401: 'unauthorized',
-  403: 'forbidden',
-  404: 'not_found',
-  405: 'method_not_allowed',
-  406: 'not_acceptable',
-  408: 'request_timeout',
-  409: 'conflict',
-  410: 'gone',
-  412: 'precondition_failed',
-  413: 'body_too_large',
-  414: 'uri_too_long',
-  415: 'unsupported_media_type',
-  422: 'unprocessable_content',
-  429: 'too_many_requests',
-  431: 'headers_too_large',
-  501: 'not_implemented',
-  502: 'bad_gateway',
-  503: 'service_unavailable',
-  504: 'gateway_timeout',
-};
 
 /** The headers of a response that is not sent because a later step failed. */
 const DISCARDED_HEADERS = ['location', 'content-disposition', 'content-encoding', 'content-length', 'etag'];
@@ -144,7 +119,7 @@ function isStatusToKeep(status: number): boolean {
 /** Keeps the status, and the message unless it is a 5xx. */
 function convertHttpException(exception: HttpException, catalog: ErrorCatalog): ErrorDto {
   const status = exception.getStatus();
-  const code = GENERIC_CODES[status] ?? (status < 500 ? 'bad_request' : 'internal_error');
+  const code = getGenericCode(status);
   const message = status < 500 ? getMessage(exception) : '';
   return new ErrorDto(code, message || catalog.get(code).message, status);
 }
