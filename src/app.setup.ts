@@ -26,7 +26,7 @@ import { createHttpAdapter } from './shared/http/server/http-adapter';
 import { getDefaultHeaders } from './shared/http/access/security-headers';
 import { respondToProtocolErrors } from './shared/http/server/protocol-errors';
 import { openApiVersions } from './shared/http/routing/api-versions';
-import { rejectUnsupportedMethods, RouteTable } from './shared/http/routing/route-table';
+import { RouteTable } from './shared/http/routing/route-table';
 
 interface AppOptions {
   readonly clock?: Clock;
@@ -77,7 +77,6 @@ export function configureApp<App extends INestApplication>(app: App, settings: S
   respondToFastifyErrors(fastify, app.get(ErrorFilter));
   app.get(Drain).registerHooks(fastify);
   warnOfIgnoredForwardedFor(fastify, settings);
-  rejectUnsupportedMethods(fastify, routes, catalog, help);
   addDefaultRateLimitHeaders(fastify, limiter);
   respondToProtocolErrors(fastify, routes, {
     toDto: (error) => catalog.toDto(error),

@@ -88,19 +88,7 @@ export class TypeOrmApiKeyRepository extends ApiKeyRepository {
   add(key: NewApiKey): Promise<ApiKey> {
     return convertUnavailableError(async () => {
       const id = getInsertedId(await this.keys.insert(key));
-      return new ApiKey(
-        id,
-        key.accountId,
-        key.hash,
-        key.start,
-        key.scope,
-        key.createdAt,
-        key.expiresAt,
-        null,
-        null,
-        null,
-        0,
-      );
+      return { ...key, id, revokedAt: null, replacedBy: null, lastUsedAt: null, unbanCount: 0 };
     });
   }
 

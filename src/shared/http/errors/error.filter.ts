@@ -9,6 +9,7 @@ import { ErrorHelp } from './error-help';
 import { ServiceUnavailableLogger } from './service-unavailable-logger';
 import { getDefaultHeaders } from '../access/security-headers';
 import { getUrlError } from '../access/url-check';
+import { RouteTable } from '../routing/route-table';
 import { logEvent } from '../../log-events';
 
 /** The challenge of every 401 (RFC 6750 section 3). */
@@ -32,6 +33,7 @@ export class ErrorFilter implements ExceptionFilter {
   constructor(
     private readonly catalog: ErrorCatalog,
     private readonly help: ErrorHelp,
+    private readonly routes: RouteTable,
   ) {}
 
   catch(thrown: unknown, host: ArgumentsHost): void {
@@ -48,7 +50,9 @@ export class ErrorFilter implements ExceptionFilter {
   respond(thrown: unknown, reply: FastifyReply): void {
     const { id, is404, raw, server } = reply.request;
     // If no route matches, Nest's router throws an exception with its own message.
-    const error = is404 ? (getUrlError(raw) ?? createUnknownUrlError(server.apiVersions)) : thrown;
+    const error = is404
+      ? (getUrlError(raw) ?? this.routes.rejectMethod(reply) ?? createUnknownUrlError(server.apiVersions))
+      : thrown;
     const body = toErrorDto(error, id, this.catalog);
     if (body.code === 'service_unavailable') {
       reply.header('retry-after', UNAVAILABLE_RETRY_SECONDS);

@@ -1,7 +1,5 @@
-import type { FastifyInstance, FastifyRequest, RouteOptions } from 'fastify';
+import type { FastifyInstance, FastifyReply, RouteOptions } from 'fastify';
 import { PetStoreError } from '../../domain/pet-store-error';
-import type { ErrorCatalog } from '../errors/error-catalog';
-import type { ErrorHelp } from '../errors/error-help';
 
 /** The methods of each path; Fastify's router only knows whether one given method of a path exists. */
 export class RouteTable {
@@ -21,14 +19,17 @@ export class RouteTable {
     });
   }
 
-  /**
-   * The methods of the routes that match the path of a request, for the `Allow` header; none if its own method is one of them, because then
-   * another part of the request does not match.
-   */
-  findAllowedMethods({ url, method }: FastifyRequest): string[] {
+  /** Returns the error of a request whose path has routes, but none for its method, and sets `Allow`; undefined for any other. */
+  rejectMethod(reply: FastifyReply): PetStoreError | undefined {
+    const { url, method } = reply.request;
     const [path = ''] = url.split('?', 1);
-    const methods = getDistinctMethods(this.routes.filter((route) => route.path.test(path)));
-    return methods.includes(method) ? [] : methods;
+    const allowed = getDistinctMethods(this.routes.filter((route) => route.path.test(path)));
+    // If its method is one of them, another part of the request does not match.
+    if (allowed.length === 0 || allowed.includes(method)) {
+      return undefined;
+    }
+    reply.header('allow', allowed.join(', '));
+    return createMethodNotAllowedError(method, allowed);
   }
 
   /** The methods of all routes. */
@@ -44,27 +45,6 @@ export class RouteTable {
 
 function getDistinctMethods(routes: readonly { readonly method: string }[]): string[] {
   return [...new Set(routes.map(({ method }) => method))].sort();
-}
-
-/** Responds with 405 to a request outside `/v1` whose path has routes, but none for its method. */
-export function rejectUnsupportedMethods(
-  fastify: FastifyInstance,
-  routes: RouteTable,
-  catalog: ErrorCatalog,
-  help: ErrorHelp,
-): void {
-  fastify.addHook('onRequest', (request, reply, done) => {
-    const allowed = request.is404 ? routes.findAllowedMethods(request) : [];
-    if (allowed.length === 0) {
-      done();
-      return;
-    }
-    const error = catalog.toDto(createMethodNotAllowedError(request.method, allowed));
-    void reply
-      .status(error.status)
-      .headers({ allow: allowed.join(', '), ...help.createHeaders(error.code) })
-      .send(error);
-  });
 }
 
 /** The error of a request whose path has routes, but none for its method. */

@@ -1,9 +1,9 @@
 import { All, type CanActivate, Controller, type ExecutionContext, Injectable } from '@nestjs/common';
 import { RouteConfig } from '@nestjs/platform-fastify';
 import { ApiExcludeController } from '@nestjs/swagger';
-import type { FastifyReply, FastifyRequest } from 'fastify';
+import type { FastifyReply } from 'fastify';
 import { PetStoreError } from '../../domain/pet-store-error';
-import { createMethodNotAllowedError, RouteTable } from './route-table';
+import { RouteTable } from './route-table';
 import { getUrlError } from '../access/url-check';
 
 /**
@@ -29,17 +29,7 @@ export class UnmatchedGuard implements CanActivate {
     if (context.getClass() !== UnmatchedController) {
       return true;
     }
-    const http = context.switchToHttp();
-    const request = http.getRequest<FastifyRequest>();
-    const error = getUrlError(request.raw);
-    if (error !== undefined) {
-      throw error;
-    }
-    const allowed = this.routes.findAllowedMethods(request);
-    if (allowed.length > 0) {
-      http.getResponse<FastifyReply>().header('allow', allowed.join(', '));
-      throw createMethodNotAllowedError(request.method, allowed);
-    }
-    throw new PetStoreError('route_not_found');
+    const reply = context.switchToHttp().getResponse<FastifyReply>();
+    throw getUrlError(reply.request.raw) ?? this.routes.rejectMethod(reply) ?? new PetStoreError('route_not_found');
   }
 }
