@@ -94,7 +94,7 @@ function listCommands(command, prefix = '') {
   if (command.commands.length > 0) {
     return command.commands.flatMap((each) => listCommands(each, prefix === '' && !command.parent ? '' : `${name} `));
   }
-  const options = command.options.filter(({ hidden, long }) => !hidden && long !== '--json');
+  const options = command.options.filter(({ hidden }) => !hidden);
   const usage = command.usage().replace('[options] ', '').replace('[options]', '');
   const lines = options.map(({ flags, description, defaultValueDescription: standard }) => {
     const suffix = standard === undefined ? '' : ` (default: ${standard})`;

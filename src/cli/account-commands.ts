@@ -1,11 +1,11 @@
 import type { Command } from 'commander';
 import { type Plan, PLANS } from '../auth';
-import { type JsonOption, parseRequestLimit, parseId, RequiredOption } from './arguments';
+import { parseRequestLimit, parseId, RequiredOption } from './arguments';
 import { readSharedUsage } from './rate-limit-usage';
 import type { Printer, View } from './printer';
 import { createAccountView, createAccountWithKeysView, createWindowsView } from './views';
 
-interface PlanOptions extends JsonOption {
+interface PlanOptions {
   readonly plan: Plan;
   readonly perMinute?: number;
   readonly perDay?: number;
@@ -16,18 +16,14 @@ export function addAccountCommands(program: Command, printer: Printer): void {
   const accounts = program.command('accounts').description('manage accounts: customers with one plan each');
   withPlanOptions(accounts.command('create').addOption(new RequiredOption('--name <name>', 'name of the customer')))
     .description('create an account')
-    .action(({ name, plan, json, ...allowance }: PlanOptions & { readonly name: string }) =>
-      printer.printOne(json, async (services) =>
-        createAccountView(await services.accounts.create(name, plan, allowance)),
-      ),
+    .action(({ name, plan, ...allowance }: PlanOptions & { readonly name: string }) =>
+      printer.printOne(async (services) => createAccountView(await services.accounts.create(name, plan, allowance))),
     );
   withPlanOptions(accounts.command('set-plan'))
     .description('change the plan of an account; takes effect on every replica within a second')
     .argument('<account-id>', 'ID of the account', parseId)
-    .action((id: bigint, { plan, json, ...allowance }: PlanOptions) =>
-      printer.printOne(json, async (services) =>
-        createAccountView(await services.accounts.setPlan(id, plan, allowance)),
-      ),
+    .action((id: bigint, { plan, ...allowance }: PlanOptions) =>
+      printer.printOne(async (services) => createAccountView(await services.accounts.setPlan(id, plan, allowance))),
     );
   for (const [name, description] of [
     ['suspend', 'reject all keys of an account until it is resumed'],
@@ -37,9 +33,8 @@ export function addAccountCommands(program: Command, printer: Printer): void {
       .command(name)
       .description(`${description}; takes effect on every replica within a second`)
       .argument('<account-id>', 'ID of the account', parseId)
-      .option('--json', 'print one JSON value')
-      .action((id: bigint, { json }: JsonOption) =>
-        printer.printOne(json, async (services) => createAccountView(await services.accounts[name](id))),
+      .action((id: bigint) =>
+        printer.printOne(async (services) => createAccountView(await services.accounts[name](id))),
       );
   }
   accounts
@@ -47,9 +42,8 @@ export function addAccountCommands(program: Command, printer: Printer): void {
     .description('delete a suspended account and the rows that belong to it, such as its keys; the audit trail stays')
     .argument('<account-id>', 'ID of the account', parseId)
     .option('--yes', 'delete; otherwise, only the number of rows is printed')
-    .option('--json', 'print one JSON value')
-    .action((id: bigint, { yes, json }: JsonOption & { readonly yes?: true }) =>
-      printer.printOne(json, async ({ accounts: service }): Promise<View> => {
+    .action((id: bigint, { yes }: { readonly yes?: true }) =>
+      printer.printOne(async ({ accounts: service }): Promise<View> => {
         if (yes) {
           return { id, deletedRows: await service.delete(id) };
         }
@@ -62,30 +56,25 @@ export function addAccountCommands(program: Command, printer: Printer): void {
     .command('show')
     .description('show an account, its limits, its number of keys, and its rate limit usage')
     .argument('<account-id>', 'ID of the account', parseId)
-    .option('--json', 'print one JSON value')
-    .action((id: bigint, { json }: JsonOption) =>
-      printer.printOne(json, async (services) => {
+    .action((id: bigint) =>
+      printer.printOne(async (services) => {
         const account = await services.accounts.get(id);
         const keys = await services.keys.list(id);
         // No key has ID 0, so no ban applies: this reads the windows of the account only.
         const noKey = { id: 0n, unbanCount: 0 };
-        const usages = await readSharedUsage(services, printer, { json }, 'The rate limit usage', account, [noKey]);
+        const usages = await readSharedUsage(services, printer, 'The rate limit usage', account, [noKey]);
         return { ...createAccountWithKeysView(account, keys, services.clock.now()), ...createWindowsView(usages?.[0]) };
       }),
     );
   accounts
     .command('list')
     .description('list all accounts')
-    .option('--json', 'print one JSON value')
-    .action(({ json }: JsonOption) =>
-      printer.printMany(json, async (services) => (await services.accounts.list()).map(createAccountView)),
-    );
+    .action(() => printer.printMany(async (services) => (await services.accounts.list()).map(createAccountView)));
 }
 
 function withPlanOptions(command: Command): Command {
   return command
     .addOption(new RequiredOption('--plan <plan>', 'plan of the account').choices(PLANS))
     .option('--per-minute <requests>', 'requests per minute, for the enterprise plan', parseRequestLimit)
-    .option('--per-day <requests>', 'requests per day, for the enterprise plan', parseRequestLimit)
-    .option('--json', 'print one JSON value');
+    .option('--per-day <requests>', 'requests per day, for the enterprise plan', parseRequestLimit);
 }

@@ -5,10 +5,6 @@ import { parsePositiveInt64 } from '../shared/domain/int64';
 
 export const MAX_AUDIT_ENTRIES = 10_000;
 
-export interface JsonOption {
-  readonly json?: true;
-}
-
 /** An option that a command requires. Commander would report only the first missing one of its own mandatory options. */
 export class RequiredOption extends Option {}
 

@@ -1,12 +1,12 @@
 import { Argument, type Command, InvalidArgumentError, Option } from 'commander';
 import { DEFAULT_GRACE_MS } from '../auth';
 import { SCOPES } from '../feature-modules';
-import { type JsonOption, parseDuration, parseId, parseTime } from './arguments';
+import { parseDuration, parseId, parseTime } from './arguments';
 import { readSharedUsage } from './rate-limit-usage';
 import type { Printer } from './printer';
 import { createKeyView } from './views';
 
-interface AccountOption extends JsonOption {
+interface AccountOption {
   readonly account?: bigint;
 }
 
@@ -26,22 +26,22 @@ export function addKeyCommands(program: Command, printer: Printer): void {
     .addOption(createScopeOption())
     .addOption(createExpiresOption())
     .action((argument: bigint | undefined, options: AccountOption & ExpiresOption & ScopeOption, command: Command) => {
-      const { expires, scope = ['write'], json } = options;
+      const { expires, scope = ['write'] } = options;
       const id = requireAccountId(argument, options, command);
-      return printer.printOne(json, async (services) => {
+      return printer.printOne(async (services) => {
         const { key, secret } = await services.keys.create(id, expires, joinScopes(scope));
-        return { ...createKeyView(services, json, key), key: secret };
+        return { ...createKeyView(services, printer.isJson, key), key: secret };
       });
     });
   addAccountArgument(keys.command('list'))
     .description('list the keys of an account, and their states')
     .action((argument: bigint | undefined, options: AccountOption, command: Command) => {
       const id = requireAccountId(argument, options, command);
-      return printer.printMany(options.json, async (services) => {
+      return printer.printMany(async (services) => {
         const keys = await services.keys.list(id);
         const account = await services.accounts.get(id);
-        const usages = await readSharedUsage(services, printer, options, 'The ban state of the keys', account, keys);
-        return keys.map((key, index) => createKeyView(services, options.json, key, usages?.[index]));
+        const usages = await readSharedUsage(services, printer, 'The ban state of the keys', account, keys);
+        return keys.map((key, index) => createKeyView(services, printer.isJson, key, usages?.[index]));
       });
     });
   keys
@@ -57,12 +57,11 @@ export function addKeyCommands(program: Command, printer: Printer): void {
         .default(DEFAULT_GRACE_MS, '24h'),
     )
     .addOption(createExpiresOption())
-    .option('--json', 'print one JSON value')
-    .action((id: bigint, { grace, expires, json }: JsonOption & ExpiresOption & { readonly grace: number }) =>
-      printer.printOne(json, async (services) => {
+    .action((id: bigint, { grace, expires }: ExpiresOption & { readonly grace: number }) =>
+      printer.printOne(async (services) => {
         const { key, secret, oldExpiresAt } = await services.keys.rotate(id, grace, expires);
         const old = { oldKeyId: id, oldKeyExpiresAt: oldExpiresAt.toISOString() };
-        return { ...createKeyView(services, json, key), ...old, key: secret };
+        return { ...createKeyView(services, printer.isJson, key), ...old, key: secret };
       }),
     );
   keys
@@ -70,27 +69,24 @@ export function addKeyCommands(program: Command, printer: Printer): void {
     .description('change the scope of a key; takes effect on every replica within a second')
     .argument('<key-id>', 'ID of the key', parseId)
     .addArgument(new Argument('<scope...>', 'what the key can do').choices(SCOPES))
-    .option('--json', 'print one JSON value')
-    .action((id: bigint, scopes: readonly string[], { json }: JsonOption) =>
-      printer.printOne(json, async (services) =>
-        createKeyView(services, json, await services.keys.setScope(id, joinScopes(scopes))),
+    .action((id: bigint, scopes: readonly string[]) =>
+      printer.printOne(async (services) =>
+        createKeyView(services, printer.isJson, await services.keys.setScope(id, joinScopes(scopes))),
       ),
     );
   keys
     .command('unban')
     .description('lift the ban of a key; takes effect on every replica within a second')
     .argument('<key-id>', 'ID of the key', parseId)
-    .option('--json', 'print one JSON value')
-    .action((id: bigint, { json }: JsonOption) =>
-      printer.printOne(json, async (services) => createKeyView(services, json, await services.keys.unban(id))),
+    .action((id: bigint) =>
+      printer.printOne(async (services) => createKeyView(services, printer.isJson, await services.keys.unban(id))),
     );
   keys
     .command('revoke')
     .description('revoke a key; every replica rejects it within a second')
     .argument('<key-id>', 'ID of the key', parseId)
-    .option('--json', 'print one JSON value')
-    .action((id: bigint, { json }: JsonOption) =>
-      printer.printOne(json, async (services) => createKeyView(services, json, await services.keys.revoke(id))),
+    .action((id: bigint) =>
+      printer.printOne(async (services) => createKeyView(services, printer.isJson, await services.keys.revoke(id))),
     );
 }
 
@@ -99,8 +95,7 @@ function addAccountArgument(command: Command): Command {
   return command
     .usage('[options] <account-id>')
     .argument('[account-id]', 'ID of the account', parseId)
-    .addOption(new Option('--account <id>').argParser(parseId).hideHelp())
-    .option('--json', 'print one JSON value');
+    .addOption(new Option('--account <id>').argParser(parseId).hideHelp());
 }
 
 function requireAccountId(argument: bigint | undefined, { account }: AccountOption, command: Command): bigint {

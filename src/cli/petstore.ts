@@ -16,7 +16,7 @@ import { EmbeddedDatabaseError } from '../shared/persistence/embedded/embedded-d
 import { readMigrationStatus, planMigrations } from '../shared/persistence/migration-plan';
 import { isDatabaseUnavailable, isTlsFailure } from '../shared/persistence/unavailable-error';
 import { addAccountCommands } from './account-commands';
-import { type JsonOption, MAX_AUDIT_ENTRIES, parseEntryCount, requireOptions } from './arguments';
+import { MAX_AUDIT_ENTRIES, parseEntryCount, requireOptions } from './arguments';
 import { addKeyCommands } from './key-commands';
 import { Printer } from './printer';
 import { runMigrations, withDatabase } from './services';
@@ -48,10 +48,10 @@ export async function runCli(args: readonly string[], env: NodeJS.ProcessEnv, ou
 
 /** Creates the program with all commands. */
 export function createProgram(env: NodeJS.ProcessEnv, terminal: Terminal): Command {
-  const printer = new Printer(env, terminal);
   const program = new Command(BRAND.name)
     .description('Manage the accounts, API keys and database of the pet store. Settings come from the environment.')
     .version(VERSION)
+    .option('--json', 'print one JSON value')
     .configureHelp({ showGlobalOptions: true })
     .showHelpAfterError('(run with --help for usage)')
     .hook('preAction', (_, command) => {
@@ -66,28 +66,24 @@ export function createProgram(env: NodeJS.ProcessEnv, terminal: Terminal): Comma
         terminal.writeError(redactSecrets(text));
       },
     });
+  const printer = new Printer(env, terminal, () => program.opts());
   addAccountCommands(program, printer);
   addKeyCommands(program, printer);
   program
     .command('audit')
     .description('list the changes to accounts and keys, with time and author; newest last')
     .option('--limit <entries>', `number of latest entries, 1 to ${MAX_AUDIT_ENTRIES}`, parseEntryCount, 100)
-    .option('--json', 'print one JSON value')
-    .action(({ limit, json }: JsonOption & { readonly limit: number }) =>
-      printer.printMany(json, async ({ audit }) => (await audit.listLatest(limit)).map(createAuditView)),
+    .action(({ limit }: { readonly limit: number }) =>
+      printer.printMany(async ({ audit }) => (await audit.listLatest(limit)).map(createAuditView)),
     );
   program
     .command('migrate')
     .description('update the database schema')
     .addOption(new Option('--status', 'list the applied and the pending migrations instead').conflicts('dryRun'))
     .option('--dry-run', 'print the SQL of the pending migrations instead')
-    .option('--json', 'print one JSON value')
-    .action(({ status, dryRun, json }: JsonOption & MigrateOptions) => {
-      return status
-        ? printMigrationStatus(env, printer, json)
-        : dryRun
-          ? printMigrationPlan(env, printer, json)
-          : migrate(env, printer, json);
+    .action(({ status, dryRun }: MigrateOptions) => {
+      const run = status ? printMigrationStatus : dryRun ? printMigrationPlan : migrate;
+      return run(env, printer);
     });
   program
     .command('openapi')
@@ -106,32 +102,30 @@ interface MigrateOptions {
   readonly dryRun?: true;
 }
 
-async function migrate(env: NodeJS.ProcessEnv, printer: Printer, json: JsonOption['json']): Promise<void> {
+async function migrate(env: NodeJS.ProcessEnv, printer: Printer): Promise<void> {
   const migrations = await runMigrations(env, (reason) => {
     printer.printNote(`The migration is waiting: ${reason}.`);
   });
   printer.printList(
-    json,
     migrations.map((migration) => ({ migration })),
     UP_TO_DATE,
   );
 }
 
-async function printMigrationStatus(env: NodeJS.ProcessEnv, printer: Printer, json: JsonOption['json']): Promise<void> {
+async function printMigrationStatus(env: NodeJS.ProcessEnv, printer: Printer): Promise<void> {
   const migrations = await withDatabase(env, readMigrationStatus);
   printer.printList(
-    json,
     migrations.map(({ migration, state }) => ({ migration, state })),
     UP_TO_DATE,
   );
 }
 
-async function printMigrationPlan(env: NodeJS.ProcessEnv, printer: Printer, json: JsonOption['json']): Promise<void> {
+async function printMigrationPlan(env: NodeJS.ProcessEnv, printer: Printer): Promise<void> {
   const plan = await withDatabase(env, planMigrations);
   const sql = plan.map(({ migration, statements }) => {
     return [`-- ${migration}`, ...statements.map((statement) => statement.replace(/;?\s*$/, ';'))].join('\n');
   });
-  printer.printText(json, plan, sql.length === 0 ? UP_TO_DATE : sql.join('\n\n'));
+  printer.printText(plan, sql.length === 0 ? UP_TO_DATE : sql.join('\n\n'));
 }
 
 /** Makes every command throw instead of exiting, so that exit codes are decided in one place. */

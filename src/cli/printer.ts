@@ -13,30 +13,36 @@ export class Printer {
   constructor(
     private readonly env: NodeJS.ProcessEnv,
     private readonly terminal: Terminal,
+    private readonly getOptions: () => { readonly json?: true },
   ) {}
 
+  /** Whether the operator has asked for JSON. */
+  get isJson(): boolean {
+    return this.getOptions().json === true;
+  }
+
   /** Prints one record; as JSON, an object. */
-  printOne(json: true | undefined, load: (services: Services) => Promise<View>): Promise<void> {
+  printOne(load: (services: Services) => Promise<View>): Promise<void> {
     return withServices(this.env, async (services) => {
       const view = await load(services);
-      this.print(json ? stringifyJson(view) : formatTable([view]));
+      this.print(this.isJson ? stringifyJson(view) : formatTable([view]));
     });
   }
 
   /** Prints any number of records; as JSON, an array. */
-  printMany(json: true | undefined, load: (services: Services) => Promise<View[]>): Promise<void> {
+  printMany(load: (services: Services) => Promise<View[]>): Promise<void> {
     return withServices(this.env, async (services) => {
-      this.printList(json, await load(services), 'None.');
+      this.printList(await load(services), 'None.');
     });
   }
 
-  printList(json: true | undefined, views: readonly View[], whenEmpty: string): void {
-    this.print(json ? stringifyJson(views) : views.length === 0 ? whenEmpty : formatTable(views));
+  printList(views: readonly View[], whenEmpty: string): void {
+    this.print(this.isJson ? stringifyJson(views) : views.length === 0 ? whenEmpty : formatTable(views));
   }
 
   /** Prints text; as JSON, the value that the text describes. */
-  printText(json: true | undefined, value: unknown, text: string): void {
-    this.print(json ? stringifyJson(value) : text);
+  printText(value: unknown, text: string): void {
+    this.print(this.isJson ? stringifyJson(value) : text);
   }
 
   /** Prints additional information to standard error, so that standard output remains parseable. */

@@ -1,7 +1,6 @@
 import { type Account, type ApiKey, getAllowance } from '../auth';
 import { type RateLimitUsage, readRateLimitUsage } from '../rate-limiting';
 import { getErrorMessage } from '../shared/domain/error-message';
-import type { JsonOption } from './arguments';
 import type { Printer } from './printer';
 import type { Services } from './services';
 
@@ -13,14 +12,13 @@ import type { Services } from './services';
 export async function readSharedUsage(
   { settings }: Services,
   printer: Printer,
-  { json }: JsonOption,
   what: string,
   account: Account,
   keys: readonly Pick<ApiKey, 'id' | 'unbanCount'>[],
 ): Promise<readonly RateLimitUsage[] | undefined> {
   if (settings.redisUrls.length === 0) {
     // With --json, the missing fields are enough: with these settings, that is expected.
-    if (!json) {
+    if (!printer.isJson) {
       printer.printNote(`${what} is unknown: without REDIS_URL, each replica counts in its own memory.`);
     }
     return undefined;

@@ -45,12 +45,7 @@ export function createWindowsView(usage: RateLimitUsage | undefined): View {
  * Returns a key without its secret. In a table, the state includes when it ends; in JSON, the times are separate fields.
  * @param usage the rate limit usage of the key, if known
  */
-export function createKeyView(
-  { settings, clock }: Services,
-  json: true | undefined,
-  key: ApiKey,
-  usage?: RateLimitUsage,
-): View {
+export function createKeyView({ settings, clock }: Services, json: boolean, key: ApiKey, usage?: RateLimitUsage): View {
   const { id, accountId, start, scope, createdAt, lastUsedAt, expiresAt, revokedAt, replacedBy } = key;
   const now = clock.now();
   const bannedUntil = usage?.bannedUntil === undefined ? null : new Date(usage.bannedUntil);

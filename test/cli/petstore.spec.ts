@@ -19,8 +19,7 @@ describe('The petstore command', () => {
   it('prints a table of any number of rows', () => {
     let output = '';
     const terminal = { write: (text: string) => (output += text), writeError: () => undefined };
-    new Printer({}, terminal).printList(
-      undefined,
+    new Printer({}, terminal, () => ({})).printList(
       Array.from({ length: 200_000 }, (_, id) => ({ id, name: 'Acme' })),
       '',
     );
