@@ -1,4 +1,4 @@
-import { execFile } from 'node:child_process';
+import { execFile, spawnSync } from 'node:child_process';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { eventually } from '../cluster/support/replica';
@@ -47,6 +47,16 @@ describe('The petstore program', () => {
     const { code, stdout } = await run('openapi');
     expect(code).toBe(0);
     expect(JSON.parse(stdout)).toMatchObject({ openapi: '3.1.0', paths: { '/pets': {} } });
+  });
+
+  it.each([
+    ['ends quietly when the reader of its output needs no more', '| head -c 1', '{', ''],
+    ['says that its output cannot be written', '> /dev/full', '', 'error: The output cannot be written: ENOSPC'],
+  ])('%s', (_, redirection, stdout, message) => {
+    const script = `"$0" dist/src/cli/main.js openapi ${redirection}`;
+    const result = spawnSync('sh', ['-c', script, process.execPath], { encoding: 'utf8', env: {} });
+    expect([result.stdout, result.stderr.split(/[,:] no space/)[0]]).toEqual([stdout, message]);
+    expect(result.status).toBe(message === '' ? 0 : 1);
   });
 
   it('rejects an invalid command on standard error, with exit code 2', async () => {
