@@ -1,22 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import {
-  type CanActivate,
-  ConflictException,
-  Controller,
-  ForbiddenException,
-  Get,
-  HttpException,
-  ImATeapotException,
-  InternalServerErrorException,
-  NotFoundException,
-  NotImplementedException,
-  Param,
-  UnauthorizedException,
-  UnprocessableEntityException,
-  UseGuards,
-} from '@nestjs/common';
+import { Controller, Get, HttpException, Param } from '@nestjs/common';
 import { APP_GUARD } from '@nestjs/core';
 import type { NestFastifyApplication } from '@nestjs/platform-fastify';
 import type { OperationObject, ResponseObject } from '@nestjs/swagger';
@@ -40,56 +25,17 @@ import { NotesController } from './notes.controller';
 import { ReadOnlyGuard } from './read-only.guard';
 import { ADMIN_DATABASE_URL } from '../support/worker-database';
 
-@Controller({ path: 'opening-hours', version: '1' })
-class OpeningHoursController {
-  @Get()
-  @SkipThrottle()
-  get(): { from: string } {
-    return { from: '09:00' };
-  }
-}
-
-const EXCEPTIONS: Readonly<Record<string, HttpException>> = {
-  unauthorized: new UnauthorizedException('Sign in first.'),
-  forbidden: new ForbiddenException('Only the owner may do this.'),
-  not_found: new NotFoundException('No such animal.'),
-  conflict: new ConflictException('It is taken.'),
-  unprocessable_content: new UnprocessableEntityException('It is too late.'),
-  bad_request: new ImATeapotException('It is short and stout.'),
-  not_implemented: new NotImplementedException('postgres://10.0.0.1 lacks a column'),
-  internal_error: new InternalServerErrorException('postgres://10.0.0.1 lacks a column'),
-};
-
 const MISTAKES: Readonly<Record<string, HttpException>> = {
   conflict: new HttpException('', 409),
   internal_error: new HttpException('This is no error.', 200),
 };
 
-class ClosedGuard implements CanActivate {
-  canActivate(): boolean {
-    return false;
-  }
-}
-
-@Controller({ path: 'exceptions', version: '1' })
-class ExceptionsController {
+@Controller({ path: 'mistakes', version: '1' })
+class MistakesController {
   @Get(':code')
   @SkipThrottle()
   get(@Param('code') code: string): never {
-    throw EXCEPTIONS[code] ?? new Error('unknown');
-  }
-
-  @Get('mistakes/:code')
-  @SkipThrottle()
-  getMistake(@Param('code') code: string): never {
     throw MISTAKES[code] ?? new Error('unknown');
-  }
-
-  @Get()
-  @SkipThrottle()
-  @UseGuards(ClosedGuard)
-  list(): string {
-    return 'never';
   }
 }
 
@@ -110,7 +56,7 @@ describe('A team that extends the service', () => {
     });
     const module = await Test.createTestingModule({
       imports: [AppModule.forRoot(settings, new TestClock())],
-      controllers: [OpeningHoursController, ExceptionsController],
+      controllers: [MistakesController],
       providers: [{ provide: APP_GUARD, useClass: ReadOnlyGuard }],
     })
       .overrideProvider(RateLimiter)
@@ -124,8 +70,8 @@ describe('A team that extends the service', () => {
   });
   afterAll(() => app.close());
 
-  const call = async (method: 'GET' | 'POST', authorization = `Bearer ${key}`, url = '/v1/pets') => {
-    const { statusCode, headers, body } = await app.inject({ method, url, headers: { authorization } });
+  const call = async (method: 'GET' | 'POST', authorization = `Bearer ${key}`) => {
+    const { statusCode, headers, body } = await app.inject({ method, url: '/v1/pets', headers: { authorization } });
     return {
       status: statusCode,
       limit: headers['x-ratelimit-limit'],
@@ -145,47 +91,18 @@ describe('A team that extends the service', () => {
     expect(await call('GET')).toMatchObject({ status: 429, code: 'daily_quota_exceeded' });
   });
 
-  it('can exempt an operation from the limits with @SkipThrottle(); it still needs a key', async () => {
-    const url = '/v1/opening-hours';
-    expect(await call('GET', 'Bearer wrong', url)).toMatchObject({ status: 401 });
-    for (let request = 0; request < 5; request++) {
-      expect(await call('GET', `Bearer ${key}`, url)).toMatchObject({ status: 200 });
-    }
-  });
-
-  it.each(Object.entries(EXCEPTIONS))(
-    'can throw an exception of Nest: the response has its status and the code %s',
-    async (code, exception) => {
-      const status = exception.getStatus();
-      const { statusCode, headers, body } = await app.inject({
-        url: `/v1/exceptions/${code}`,
-        headers: { authorization: `Bearer ${key}` },
-      });
-      const { message, ...error } = JSON.parse(body) as { message: string };
-      expect([statusCode, error]).toEqual([status, { code, status }]);
-      // Internal details are not revealed.
-      expect(message === exception.message).toBe(status < 500);
-      expect(message).not.toContain('postgres');
-      expect(headers['www-authenticate']).toBe(status === 401 ? 'Bearer realm="petstore"' : undefined);
-    },
-  );
-
   it.each([
     ['conflict', 409],
     ['internal_error', 500],
   ])(
     'gets a whole error for an exception without a message or with the status of a success: %s',
     async (code, status) => {
-      const url = `/v1/exceptions/mistakes/${code}`;
+      const url = `/v1/mistakes/${code}`;
       const { statusCode, body } = await app.inject({ url, headers: { authorization: `Bearer ${key}` } });
       expect(statusCode).toBe(status);
       expect(JSON.parse(body)).toEqual({ code, message: expect.stringMatching(/^[A-Z].+\.$/) as string, status });
     },
   );
-
-  it('can reject a request in a guard by returning false', async () => {
-    expect(await call('GET', `Bearer ${key}`, '/v1/exceptions')).toMatchObject({ status: 403, code: 'forbidden' });
-  });
 });
 
 describe('A controller of a team', () => {

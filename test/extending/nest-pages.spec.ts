@@ -226,6 +226,8 @@ describe("What the pages of Nest's documentation show works in a fork:", () => {
     it.each(EXCEPTIONS)('%s keeps its status and has an Error body', async (name, Exception) => {
       const status = new Exception('').getStatus();
       const response = await get(`/v1/exceptions/${name}`);
+      expect(response.status).toBe(status);
+      expect(response.headers.get('www-authenticate')).toBe(status === 401 ? 'Bearer realm="petstore"' : null);
       expect(response.body).toEqual({
         code: expect.stringMatching(/^[a-z_]+$/) as string,
         message: status < 500 ? 'As thrown.' : (expect.not.stringContaining('As thrown.') as string),
@@ -233,8 +235,10 @@ describe("What the pages of Nest's documentation show works in a fork:", () => {
       });
     });
 
-    it.each([402, 423, 451, 508])('an exception with the status %i keeps it', async (status) => {
-      expect((await get(`/v1/exceptions/status/${status}`)).body).toMatchObject({ status });
+    it.each([402, 418, 423, 451, 500, 508])('an exception with the status %i keeps it', async (status) => {
+      const response = await get(`/v1/exceptions/status/${status}`);
+      expect(response.status).toBe(status);
+      expectError(response, status < 500 ? 'bad_request' : 'internal_error', status < 500 ? 'As thrown.' : undefined);
     });
   });
 
@@ -618,7 +622,8 @@ describe("What the pages of Nest's documentation show works in a fork:", () => {
       });
     });
 
-    it('@SkipThrottle() does not count', async () => {
+    it('@SkipThrottle() does not count, and still needs a key', async () => {
+      expect((await get('/v1/throttled/skipped', { authorization: '' })).status).toBe(401);
       const before = await get('/v1/throttled/skipped');
       expect((await get('/v1/throttled/skipped')).headers.get('x-ratelimit-remaining')).toBe(
         before.headers.get('x-ratelimit-remaining'),
