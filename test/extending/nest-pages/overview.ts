@@ -42,7 +42,6 @@ import {
   ParseUUIDPipe,
   type PipeTransform,
   Post,
-  Put,
   Query,
   Redirect,
   Req,
@@ -182,11 +181,6 @@ class CatsController {
   @All('any')
   any(@Req() { method }: FastifyRequest): { method: string } {
     return { method };
-  }
-
-  @Put(':id')
-  update(@Param('id', ParseIntPipe) id: number, @Body() cat: CreateCatDto): Cat {
-    return { id, name: cat.name, age: cat.age };
   }
 
   @Delete(':id')

@@ -13,7 +13,6 @@ import {
   Header,
   Inject,
   Injectable,
-  Logger,
   MaxFileSizeValidator,
   type MessageEvent,
   Module,
@@ -234,19 +233,6 @@ class NeutralController {
   }
 }
 
-// Logging
-
-@Controller({ path: 'logging', version: '1' })
-class LoggingController {
-  private readonly logger = new Logger(LoggingController.name);
-
-  @Get()
-  log(): [] {
-    this.logger.log('Listing nothing.');
-    return [];
-  }
-}
-
 // Cookies, session, compression, file upload
 
 /** Plugins that a module registers. */
@@ -290,11 +276,6 @@ class CompressionController {
   @Get()
   get(): object {
     return { text: 'a'.repeat(1_000) };
-  }
-
-  @Post()
-  post(@Body() body: unknown): unknown {
-    return body;
   }
 }
 
@@ -465,7 +446,6 @@ class GatewayController {
     ListsController,
     VersionsController,
     NeutralController,
-    LoggingController,
     CookiesController,
     SessionController,
     CompressionController,
