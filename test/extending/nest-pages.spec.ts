@@ -22,7 +22,7 @@ import { createHttpAdapter } from '../../src/shared/http/server/http-adapter';
 import { dereference } from '../openapi/dereference.cjs';
 import { TestClock } from '../support/test-clock';
 import { ADMIN_DATABASE_URL } from '../support/worker-database';
-import { EXCEPTIONS, FundamentalsModule, ReplaceableService, TenantContextIdStrategy } from './nest-pages/fundamentals';
+import { EXCEPTIONS, FundamentalsModule, TenantContextIdStrategy } from './nest-pages/fundamentals';
 import { OthersModule } from './nest-pages/others';
 import { OverviewModule } from './nest-pages/overview';
 import { TechniquesModule } from './nest-pages/techniques';
@@ -690,23 +690,6 @@ describe("What the pages of Nest's documentation show works in a fork:", () => {
       });
     });
   });
-});
-
-it("Nest's testing module can override providers", async () => {
-  const settings = loadSettings({ DATABASE_URL: ADMIN_DATABASE_URL, LOG_LEVEL: 'silent' });
-  const module = await Test.createTestingModule({
-    imports: [AppModule.forRoot(settings, new TestClock()), FundamentalsModule],
-  })
-    .overrideProvider(ReplaceableService)
-    .useValue({ getName: () => 'replaced' })
-    .compile();
-  const app = module.createNestApplication<NestFastifyApplication>(createHttpAdapter(settings), { logger: false });
-  await configureApp(app, settings, createLog(settings)).init();
-  const { id } = await app.get(AccountsService).create('Acme', 'business');
-  const { secret } = await app.get(KeysService).create(id);
-  const { body } = await app.inject({ url: '/v1/replaceable', headers: { authorization: `Bearer ${secret}` } });
-  expect(body).toBe('{"name":"replaced"}');
-  await app.close();
 });
 
 describe('A second passport strategy', () => {

@@ -238,44 +238,10 @@ class ExceptionsController {
   }
 }
 
-// Testing
-
-@Injectable()
-export class ReplaceableService {
-  getName(): string {
-    return 'original';
-  }
-}
-
-@Controller({ path: 'replaceable', version: '1' })
-class ReplaceableController {
-  constructor(private readonly service: ReplaceableService) {}
-
-  @Get()
-  get(): object {
-    return { name: this.service.getName() };
-  }
-}
-
 /** What the chapter Fundamentals of Nest's documentation shows. */
 @Module({
   imports: [DiscoveryModule, ShelfModule.register({ name: 'toys' })],
-  controllers: [
-    ScopesController,
-    DurableController,
-    FundamentalsController,
-    ExceptionsController,
-    ReplaceableController,
-  ],
-  providers: [
-    RequestScopedService,
-    TransientService,
-    DurableService,
-    HenService,
-    EggService,
-    FirstPlugin,
-    Lifecycle,
-    ReplaceableService,
-  ],
+  controllers: [ScopesController, DurableController, FundamentalsController, ExceptionsController],
+  providers: [RequestScopedService, TransientService, DurableService, HenService, EggService, FirstPlugin, Lifecycle],
 })
 export class FundamentalsModule {}
