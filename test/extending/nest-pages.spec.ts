@@ -427,13 +427,6 @@ describe("What the pages of Nest's documentation show works in a fork:", () => {
       expect([(await get('/v1/lists/cached')).body, (await get('/v1/lists/cached')).body]).toEqual([pets, pets]);
     });
 
-    it('versioning by decorators', async () => {
-      expect([(await get('/v1/versions')).text, (await get('/v2/versions')).text]).toEqual(['both', 'both']);
-      expect((await get('/v2/versions/second')).text).toBe('second');
-      expect((await get('/v1/versions/second')).status).toBe(404);
-      expect((await get('/neutral')).text).toBe('neutral');
-    });
-
     it('cookies', async () => {
       const { body, headers } = await get('/v1/cookies', { cookie: 'name=Rex' });
       expect(body).toEqual({ name: 'Rex' });
@@ -576,13 +569,13 @@ describe("What the pages of Nest's documentation show works in a fork:", () => {
         expect((await getThrottled(second)).status).toBe(200);
       });
 
-      it('limits handlers of the same name in controllers of the same name separately', async () => {
+      it('limits handlers of the same name in controllers of the same name separately, also in another version', async () => {
         const authorization = `Bearer ${(await createKey(100)).key}`;
         const left = [];
-        for (const path of ['/v1/made-1', '/v1/made-1', '/v1/made-2']) {
+        for (const path of ['/v1/made-1', '/v1/made-1', '/v2/made-1', '/v1/made-2']) {
           left.push((await get(path, { authorization })).headers.get('x-ratelimit-remaining'));
         }
-        expect(left).toEqual(['2', '1', '2']);
+        expect(left).toEqual(['2', '1', '2', '2']);
       });
 
       it('with several limits, counts a request in all of them and in the plan, or in none', async () => {

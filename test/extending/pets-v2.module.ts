@@ -12,7 +12,6 @@ import {
   VERSION_NEUTRAL,
 } from '@nestjs/common';
 import { ApiCreatedResponse, ApiOkResponse, ApiProperty, ApiSchema } from '@nestjs/swagger';
-import { Throttle } from '@nestjs/throttler';
 import type { FastifyReply } from 'fastify';
 import { Settings } from '../../src/config/settings';
 import { Idempotent, type Once } from '../../src/idempotency';
@@ -151,18 +150,6 @@ class RacksV2Controller extends RacksController {
   }
 }
 
-function createLimitedController(version: string) {
-  @Controller({ path: 'limited', version })
-  class LimitedController {
-    @Get()
-    @Throttle({ default: { limit: 1, ttl: 60_000 } })
-    listLimited(): [] {
-      return [];
-    }
-  }
-  return LimitedController;
-}
-
 @Controller({ path: 'weather', version: VERSION_NEUTRAL })
 class WeatherController {
   @Get()
@@ -180,8 +167,6 @@ class WeatherController {
     ShelvesController,
     RacksV2Controller,
     RacksController,
-    createLimitedController('1'),
-    createLimitedController('2'),
     WeatherController,
   ],
 })

@@ -98,8 +98,8 @@ class ThrottledController {
   }
 }
 
-function createController(path: string): Type<object> {
-  @Controller({ path, version: '1' })
+function createController(path: string, version = '1'): Type<object> {
+  @Controller({ path, version })
   class MadeController {
     @Get()
     @Throttle({ default: { limit: 3, ttl: 60_000 } })
@@ -275,6 +275,7 @@ class RecipesController {
     ProfileController,
     ThrottledController,
     createController('made-1'),
+    createController('made-1', '2'),
     createController('made-2'),
     ToysController,
     BallsController,

@@ -30,8 +30,6 @@ import {
   StreamableFile,
   UploadedFile,
   UseInterceptors,
-  Version,
-  VERSION_NEUTRAL,
 } from '@nestjs/common';
 import { HttpAdapterHost } from '@nestjs/core';
 import { EventEmitter2, EventEmitterModule, OnEvent } from '@nestjs/event-emitter';
@@ -206,30 +204,6 @@ class ListsController {
   @CacheTTL(60_000)
   listCached(): Promise<PetEntity[]> {
     return this.list();
-  }
-}
-
-// Versioning
-
-@Controller({ path: 'versions', version: ['1', '2'] })
-class VersionsController {
-  @Get()
-  findAll(): string {
-    return 'both';
-  }
-
-  @Get('second')
-  @Version('2')
-  findSecond(): string {
-    return 'second';
-  }
-}
-
-@Controller({ path: 'neutral', version: VERSION_NEUTRAL })
-class NeutralController {
-  @Get()
-  findAll(): string {
-    return 'neutral';
   }
 }
 
@@ -444,8 +418,6 @@ class GatewayController {
     CacheController,
     SerializationController,
     ListsController,
-    VersionsController,
-    NeutralController,
     CookiesController,
     SessionController,
     CompressionController,
