@@ -5,24 +5,19 @@ import { Controller, Get, HttpException, Param } from '@nestjs/common';
 import { APP_GUARD } from '@nestjs/core';
 import type { NestFastifyApplication } from '@nestjs/platform-fastify';
 import type { OperationObject, ResponseObject } from '@nestjs/swagger';
-import { Test, type TestingModule } from '@nestjs/testing';
 import { SkipThrottle } from '@nestjs/throttler';
 import { DataSource } from 'typeorm';
-import { AppModule } from '../../src/app.module';
-import { configureApp } from '../../src/app.setup';
 import { AccountsService, KeysService } from '../../src/auth';
 import { ApiKeyRepository } from '../../src/auth/domain/api-key.repository';
-import { loadSettings, type Settings } from '../../src/config/settings';
-import { createLog } from '../../src/observability';
+import type { Settings } from '../../src/config/settings';
 import { createOpenApiDocument } from '../../src/documentation';
 import { RateLimiter } from '../../src/rate-limiting';
-import { createHttpAdapter } from '../../src/shared/http/server/http-adapter';
 import { dereference } from '../openapi/dereference.cjs';
-import { TestClock } from '../support/test-clock';
 import { UniformRateLimiter } from './uniform-rate-limiter';
 import { MemoryApiKeyRepository } from './memory-api-key.repository';
 import { NotesController } from './notes.controller';
 import { ReadOnlyGuard } from './read-only.guard';
+import { startFork } from './start-fork';
 import { ADMIN_DATABASE_URL } from '../support/worker-database';
 
 const MISTAKES: Readonly<Record<string, HttpException>> = {
@@ -39,34 +34,25 @@ class MistakesController {
   }
 }
 
-/** Starts the application with the team's own parts, and otherwise like `createApp`. */
-async function start(module: TestingModule, settings: Settings): Promise<NestFastifyApplication> {
-  const app = module.createNestApplication<NestFastifyApplication>(createHttpAdapter(settings), { logger: false });
-  return configureApp(app, settings, createLog(settings)).init();
-}
-
 describe('A team that extends the service', () => {
   let app: NestFastifyApplication;
   let key: string;
 
   beforeAll(async () => {
-    const settings = loadSettings({
-      DATABASE_URL: ADMIN_DATABASE_URL,
-      LOG_LEVEL: 'silent',
-    });
-    const module = await Test.createTestingModule({
-      imports: [AppModule.forRoot(settings, new TestClock())],
-      controllers: [MistakesController],
-      providers: [{ provide: APP_GUARD, useClass: ReadOnlyGuard }],
-    })
-      .overrideProvider(RateLimiter)
-      .useClass(UniformRateLimiter)
-      .overrideProvider(ApiKeyRepository)
-      .useClass(MemoryApiKeyRepository)
-      .compile();
-    app = await start(module, settings);
-    const { id } = await app.get(AccountsService).create('Acme', 'free');
-    key = (await app.get(KeysService).create(id)).secret;
+    ({ app, key } = await startFork(
+      { DATABASE_URL: ADMIN_DATABASE_URL },
+      {
+        plan: 'free',
+        controllers: [MistakesController],
+        providers: [{ provide: APP_GUARD, useClass: ReadOnlyGuard }],
+        override: (builder) =>
+          builder
+            .overrideProvider(RateLimiter)
+            .useClass(UniformRateLimiter)
+            .overrideProvider(ApiKeyRepository)
+            .useClass(MemoryApiKeyRepository),
+      },
+    ));
   });
   afterAll(() => app.close());
 
@@ -111,17 +97,10 @@ describe('A controller of a team', () => {
   let key: string;
 
   beforeAll(async () => {
-    settings = loadSettings({
-      DATABASE_URL: ADMIN_DATABASE_URL,
-      LOG_LEVEL: 'silent',
-    });
-    const module = await Test.createTestingModule({
-      imports: [AppModule.forRoot(settings, new TestClock())],
-      controllers: [NotesController],
-    }).compile();
-    app = await start(module, settings);
-    const { id } = await app.get(AccountsService).create('Acme', 'business');
-    key = (await app.get(KeysService).create(id)).secret;
+    ({ app, settings, key } = await startFork(
+      { DATABASE_URL: ADMIN_DATABASE_URL },
+      { controllers: [NotesController] },
+    ));
   });
   afterAll(() => app.close());
 

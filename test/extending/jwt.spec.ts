@@ -3,18 +3,12 @@ import { once } from 'node:events';
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import type { NestFastifyApplication } from '@nestjs/platform-fastify';
-import { Test } from '@nestjs/testing';
 import { sign, type SignOptions } from 'jsonwebtoken';
-import { AppModule } from '../../src/app.module';
-import { configureApp } from '../../src/app.setup';
-import { AccountsService, KeysService } from '../../src/auth';
-import { loadSettings, type Settings } from '../../src/config/settings';
+import type { Settings } from '../../src/config/settings';
 import { createOpenApiDocument } from '../../src/documentation';
-import { createLog } from '../../src/observability';
-import { createHttpAdapter } from '../../src/shared/http/server/http-adapter';
-import { TestClock } from '../support/test-clock';
 import { DATABASE_URL } from '../support/worker-database';
 import { JwtModule } from './jwt.module';
+import { startFork } from './start-fork';
 
 const CHALLENGE = 'Bearer realm="petstore", error="invalid_token"';
 const { privateKey, publicKey } = generateKeyPairSync('rsa', { modulusLength: 2048 });
@@ -41,14 +35,10 @@ describe('Tokens of an identity provider, for the operations of a controller', (
     await once(provider, 'listening');
     issuer = `http://127.0.0.1:${(provider.address() as AddressInfo).port}`;
     process.env.IDENTITY_PROVIDER_URL = issuer;
-    settings = loadSettings({ DATABASE_URL, AUTH_FAILURES_PER_MINUTE: '1000' });
-    const module = await Test.createTestingModule({
-      imports: [AppModule.forRoot(settings, new TestClock()), JwtModule],
-    }).compile();
-    app = module.createNestApplication<NestFastifyApplication>(createHttpAdapter(settings), { logger: false });
-    await configureApp(app, settings, createLog(settings, { write: (line) => lines.push(line) })).init();
-    accountId = (await app.get(AccountsService).create('Acme', 'free')).id;
-    key = (await app.get(KeysService).create(accountId)).secret;
+    ({ app, settings, accountId, key } = await startFork(
+      { DATABASE_URL, LOG_LEVEL: 'info', AUTH_FAILURES_PER_MINUTE: '1000' },
+      { plan: 'free', imports: [JwtModule], logTo: { write: (line) => lines.push(line) } },
+    ));
   });
   afterAll(async () => {
     delete process.env.IDENTITY_PROVIDER_URL;

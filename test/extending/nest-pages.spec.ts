@@ -10,7 +10,6 @@ import { AuthModuleOptions } from '@nestjs/passport';
 import type { NestFastifyApplication } from '@nestjs/platform-fastify';
 import { WsAdapter } from '@nestjs/platform-ws';
 import type { OpenAPIObject } from '@nestjs/swagger';
-import { Test } from '@nestjs/testing';
 import { getOptionsToken } from '@nestjs/throttler';
 import { WebSocket } from 'ws';
 import { AppModule } from '../../src/app.module';
@@ -27,6 +26,7 @@ import { OthersModule } from './nest-pages/others';
 import { OverviewModule } from './nest-pages/overview';
 import { TechniquesModule } from './nest-pages/techniques';
 import { PartnerStrategy, signPartnerToken } from './partner.strategy';
+import { startFork } from './start-fork';
 
 /** The headers that every response under /v1 has. */
 const INTERNAL_ERROR = 'An internal error occurred. Report it with the X-Request-Id of this response.';
@@ -686,24 +686,20 @@ describe("What the pages of Nest's documentation show works in a fork:", () => {
 });
 
 describe('A second passport strategy', () => {
-  const clock = new TestClock();
+  let clock: TestClock;
   let app: NestFastifyApplication;
   let accountId: bigint;
   let key: string;
 
   beforeAll(async () => {
-    const settings = loadSettings({ DATABASE_URL: ADMIN_DATABASE_URL, LOG_LEVEL: 'silent' });
-    const module = await Test.createTestingModule({
-      imports: [AppModule.forRoot(settings, clock)],
-      providers: [PartnerStrategy],
-    })
-      .overrideProvider(AuthModuleOptions)
-      .useValue({ defaultStrategy: ['bearer', 'partner'] })
-      .compile();
-    app = module.createNestApplication<NestFastifyApplication>(createHttpAdapter(settings), { logger: false });
-    await configureApp(app, settings, createLog(settings)).init();
-    accountId = (await app.get(AccountsService).create('Acme', 'business')).id;
-    key = (await app.get(KeysService).create(accountId)).secret;
+    ({ app, clock, accountId, key } = await startFork(
+      { DATABASE_URL: ADMIN_DATABASE_URL },
+      {
+        providers: [PartnerStrategy],
+        override: (builder) =>
+          builder.overrideProvider(AuthModuleOptions).useValue({ defaultStrategy: ['bearer', 'partner'] }),
+      },
+    ));
   });
   afterAll(() => app.close());
 

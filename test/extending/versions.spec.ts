@@ -2,55 +2,41 @@ import { connect } from 'node:net';
 import { Logger } from '@nestjs/common';
 import type { NestFastifyApplication } from '@nestjs/platform-fastify';
 import type { OpenAPIObject, SchemaObject } from '@nestjs/swagger';
-import { Test } from '@nestjs/testing';
 import type { InjectOptions } from 'fastify';
-import { AppModule } from '../../src/app.module';
-import { configureApp } from '../../src/app.setup';
-import { AccountsService, KeysService, type Plan } from '../../src/auth';
-import { loadSettings, type Settings } from '../../src/config/settings';
+import { AccountsService, KeysService } from '../../src/auth';
 import { createOpenApiDocument } from '../../src/documentation';
-import { createLog } from '../../src/observability';
-import { createHttpAdapter } from '../../src/shared/http/server/http-adapter';
 import { Conformance } from '../support/conformance';
-import { TestClock } from '../support/test-clock';
 import { DATABASE_URL } from '../support/worker-database';
 import { PetsV2Module } from './pets-v2.module';
+import { startFork } from './start-fork';
 
 const OLD_DOCS = 'https://api.example.com/docs';
 
 describe('Version 2, which a handler of a team opens', () => {
   let app: NestFastifyApplication;
-  let settings: Settings;
   let origin: string;
   let key: string;
   let conformance: Conformance;
   const logged: string[] = [];
 
   beforeAll(async () => {
-    settings = loadSettings({
-      DATABASE_URL,
-      PUBLIC_BASE_URL: 'https://api.example.com/v1',
-      STAGING_BASE_URL: 'https://staging.example.com/v1',
-      AUTH_FAILURES_PER_MINUTE: '1000000',
-    });
-    const module = await Test.createTestingModule({
-      imports: [AppModule.forRoot(settings, new TestClock()), PetsV2Module],
-    }).compile();
-    app = module.createNestApplication<NestFastifyApplication>(createHttpAdapter(settings), { logger: false });
-    await configureApp(app, settings, createLog(settings, { write: (line) => logged.push(line) })).listen(
-      0,
-      '127.0.0.1',
+    const fork = await startFork(
+      {
+        DATABASE_URL,
+        LOG_LEVEL: 'info',
+        PUBLIC_BASE_URL: 'https://api.example.com/v1',
+        STAGING_BASE_URL: 'https://staging.example.com/v1',
+        AUTH_FAILURES_PER_MINUTE: '1000000',
+      },
+      { imports: [PetsV2Module], logTo: { write: (line) => logged.push(line) } },
     );
+    ({ app, key } = fork);
+    await app.listen(0, '127.0.0.1');
     origin = await app.getUrl();
-    key = await createKey('business');
-    conformance = new Conformance(createOpenApiDocument(app, settings, '2'), '/v2');
+    conformance = new Conformance(createOpenApiDocument(app, fork.settings, '2'), '/v2');
   });
   afterAll(() => app.close());
 
-  const createKey = async (plan: Plan) => {
-    const { id } = await app.get(AccountsService).create('Acme', plan);
-    return (await app.get(KeysService).create(id)).secret;
-  };
   const call = async (method: string, url: string, options: InjectOptions = {}) => {
     const headers = { authorization: `Bearer ${key}`, ...options.headers };
     const response = await app.inject({ ...options, method: method as 'GET', url, headers });
@@ -110,18 +96,17 @@ describe('Version 2, which a handler of a team opens', () => {
   });
 
   it('shares the limits of the plan with version 1, and returns 429 past them', async () => {
-    key = await createKey('free');
-    try {
-      for (let request = 0; request < 30; request++) {
-        expect((await call('GET', '/v1/pets')).status).toBe(200);
-        expect((await call('GET', '/v2/none')).status).toBe(404);
-      }
-      const { status, headers, code } = await call('GET', '/v2/none');
-      expect([status, code, headers['x-ratelimit-remaining']]).toEqual([429, 'rate_limit_exceeded', '0']);
-      expect(Number(headers['retry-after'])).toBeGreaterThan(0);
-    } finally {
-      key = await createKey('business');
+    const { id } = await app.get(AccountsService).create('Acme', 'free');
+    const headers = { authorization: `Bearer ${(await app.get(KeysService).create(id)).secret}` };
+    for (let request = 0; request < 30; request++) {
+      expect((await call('GET', '/v1/pets', { headers })).status).toBe(200);
+      expect((await call('GET', '/v2/none', { headers })).status).toBe(404);
     }
+    const rejected = await call('GET', '/v2/none', { headers });
+    expect([rejected.status, rejected.code, rejected.headers['x-ratelimit-remaining']]).toEqual([
+      ...[429, 'rate_limit_exceeded', '0'],
+    ]);
+    expect(Number(rejected.headers['retry-after'])).toBeGreaterThan(0);
   });
 
   it('has the rate limit headers on responses to CORS preflights and to input that is not HTTP', async () => {

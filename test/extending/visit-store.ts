@@ -1,18 +1,12 @@
 import type { NestFastifyApplication } from '@nestjs/platform-fastify';
-import { Test } from '@nestjs/testing';
 import { DataSource } from 'typeorm';
-import { AppModule } from '../../src/app.module';
-import { configureApp } from '../../src/app.setup';
-import { AccountsService, KeysService } from '../../src/auth';
-import { loadSettings } from '../../src/config/settings';
 import { createOpenApiDocument } from '../../src/documentation';
-import { createLog, type LineSink } from '../../src/observability';
+import type { LineSink } from '../../src/observability';
 import { PetsService } from '../../src/pets';
-import { createHttpAdapter } from '../../src/shared/http/server/http-adapter';
 import { parseJson } from '../../src/shared/json/json';
 import { Conformance } from '../support/conformance';
 import type { TestResponse } from '../support/service';
-import { TestClock } from '../support/test-clock';
+import { startFork } from './start-fork';
 import { VisitsModule, CREATE_VISITS } from './visits.module';
 
 const DROP = 'DROP TABLE IF EXISTS visits';
@@ -26,18 +20,11 @@ export class VisitStore {
   ) {}
 
   static async start(env: Readonly<Record<string, string | undefined>>, logTo?: LineSink): Promise<VisitStore> {
-    const settings = loadSettings({ LOG_LEVEL: 'silent', ...env });
-    const module = await Test.createTestingModule({
-      imports: [AppModule.forRoot(settings, new TestClock()), VisitsModule],
-    }).compile();
-    const app = module.createNestApplication<NestFastifyApplication>(createHttpAdapter(settings), { logger: false });
-    await configureApp(app, settings, createLog(settings, logTo)).init();
+    const { app, settings, key } = await startFork(env, { imports: [VisitsModule], logTo });
     const database = app.get(DataSource);
     await database.query(DROP);
     await database.query(CREATE_VISITS);
-    const { id } = await app.get(AccountsService).create('Acme', 'business');
-    const { secret } = await app.get(KeysService).create(id);
-    return new VisitStore(app, new Conformance(createOpenApiDocument(app, settings)), secret);
+    return new VisitStore(app, new Conformance(createOpenApiDocument(app, settings)), key);
   }
 
   async close(): Promise<void> {
