@@ -1,12 +1,11 @@
-import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 import { Agent, createServer, type IncomingHttpHeaders, request as httpRequest } from 'node:http';
-import { connect } from 'node:net';
 import { join } from 'node:path';
 import { ERROR_CATALOG } from '../../src/error-catalog';
 import type { ErrorCode } from '../../src/shared/domain/error-codes';
 import { findFreePort, listen, runPetstore } from '../support/process';
+import { sendRaw } from '../support/raw';
 import { startGateway } from './support/gateway';
 import { eventually, Replica } from './support/replica';
 import { Server } from './support/servers';
@@ -46,11 +45,7 @@ function call(
 
 /** Sends bytes that no HTTP client would send. */
 async function sendBytes(port: number, bytes: string): Promise<HttpResponse> {
-  const socket = connect(port, '127.0.0.1', () => socket.write(bytes, 'latin1'));
-  let response = '';
-  socket.setEncoding('latin1').on('data', (data: string) => (response += data));
-  await once(socket, 'close');
-  const [head = '', text = ''] = response.split('\r\n\r\n');
+  const [head = '', text = ''] = (await sendRaw(port, bytes)).split('\r\n\r\n');
   const [statusLine = '', ...lines] = head.split('\r\n');
   const headers = Object.fromEntries(
     lines.map((line) => {

@@ -1,9 +1,9 @@
 import { execFileSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
-import { connect } from 'node:net';
 import { KeysService } from '../../src/auth';
 import { generateSecret } from '../../src/auth/api-key-secret';
 import { runPetstore } from '../support/process';
+import { sendRaw } from '../support/raw';
 import { Collector } from './support/collector';
 import { eventually, Replica } from './support/replica';
 import { findPostgresProgram, Server } from './support/servers';
@@ -79,7 +79,7 @@ describe('A key that is created, used, misused and revoked', () => {
   /** Sends a request unchanged. @returns the status */
   const send = async (requestLine: string, fields: readonly string[] = [], body = ''): Promise<number> => {
     const head = [requestLine, 'Host: localhost', 'Connection: close', `Content-Length: ${Buffer.byteLength(body)}`];
-    const response = await sendBytes(replica.port, `${[...head, ...fields].join('\r\n')}\r\n\r\n${body}`);
+    const response = await sendRaw(replica.port, `${[...head, ...fields].join('\r\n')}\r\n\r\n${body}`);
     // The service echoes request IDs by design.
     const echoed = fields.find((field) => field.startsWith('X-Request-Id: '))?.toLowerCase();
     recorded.responses += echoed === undefined ? response : response.replace(new RegExp(echoed, 'i'), '');
@@ -200,18 +200,4 @@ function runPostgresProgram(program: string, ...args: string[]): string {
 
 function readProcessNames(pid: number): string {
   return ['cmdline', 'comm'].map((file) => readFileSync(`/proc/${pid}/${file}`, 'utf8')).join('\n');
-}
-
-/** Sends text and returns everything received until the connection closes. */
-function sendBytes(port: number, text: string): Promise<string> {
-  return new Promise((resolve, reject) => {
-    let received = '';
-    const socket = connect(port, '127.0.0.1', () => socket.write(text));
-    socket.setEncoding('latin1');
-    socket.on('data', (data: string) => (received += data));
-    socket.on('error', reject);
-    socket.on('close', () => {
-      resolve(received);
-    });
-  });
 }

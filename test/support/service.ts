@@ -1,5 +1,4 @@
 import { request as httpRequest } from 'node:http';
-import { connect } from 'node:net';
 import type { NestFastifyApplication } from '@nestjs/platform-fastify';
 import { Client } from 'pg';
 import { createApp } from '../../src/app.setup';
@@ -10,6 +9,7 @@ import { createOpenApiDocument } from '../../src/documentation';
 import type { AccountLimits } from '../../src/auth/domain/account';
 import { parseJson } from '../../src/shared/json/json';
 import { Conformance } from './conformance';
+import { sendRaw } from './raw';
 import { TestClock } from './test-clock';
 import { ADMIN_DATABASE_URL, DATABASE_URL } from './worker-database';
 
@@ -161,26 +161,8 @@ export class TestService {
     }
   }
 
-  /** Sends bytes that no HTTP client would send. @returns everything received until the connection closes */
-  sendRaw(bytes: string, { halfClose = false, afterResponse = '' } = {}): Promise<string> {
-    return new Promise((resolve, reject) => {
-      let response = '';
-      const socket = connect(this.port, '127.0.0.1', () => {
-        socket.write(bytes, 'latin1');
-        if (halfClose) {
-          socket.end();
-        }
-      });
-      socket.setEncoding('latin1');
-      if (afterResponse !== '') {
-        socket.once('data', () => socket.write(afterResponse));
-      }
-      socket.on('data', (data: string) => (response += data));
-      socket.on('error', reject);
-      socket.on('close', () => {
-        resolve(response);
-      });
-    });
+  sendRaw(bytes: string, options?: Parameters<typeof sendRaw>[2]): Promise<string> {
+    return sendRaw(this.port, bytes, options);
   }
 }
 
