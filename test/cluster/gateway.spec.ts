@@ -4,7 +4,7 @@ import { Agent, createServer, type IncomingHttpHeaders, request as httpRequest }
 import { join } from 'node:path';
 import { ERROR_CATALOG } from '../../src/error-catalog';
 import type { ErrorCode } from '../../src/shared/domain/error-codes';
-import { findFreePort, listen, runPetstore } from '../support/process';
+import { findFreePort, listen, parseLog, runPetstore } from '../support/process';
 import { sendRaw } from '../support/raw';
 import { startGateway } from './support/gateway';
 import { eventually, Replica } from './support/replica';
@@ -330,11 +330,7 @@ describe('The gateway in front of two replicas', () => {
     await call(port, `/v1/pets?api_key=${key}`, { headers: withKey({ 'x-request-id': 'logged' }) });
     const readLog = () => readFile(join(directory, 'access.log'), 'utf8');
     await eventually(5_000, async () => (await readLog()).includes('"logged"'));
-    const lines = (await readLog())
-      .trim()
-      .split('\n')
-      .map((line) => JSON.parse(line) as Record<string, unknown>);
-    expect(lines.find(({ id }) => id === 'logged')).toEqual({
+    expect(parseLog(await readLog()).find(({ id }) => id === 'logged')).toEqual({
       time: expect.any(String) as string,
       id: 'logged',
       client: '127.0.0.1',

@@ -1,4 +1,4 @@
-import { findFreePort, Program } from '../support/process';
+import { findFreePort, parseLog, Program } from '../support/process';
 import { Client, runConcurrently, computeP99, filterSuccessful, type Reply } from './support/client';
 import { Proxy } from './support/proxy';
 import { eventually, Replica } from './support/replica';
@@ -145,11 +145,7 @@ describe('While Redis fails', () => {
     });
     const { code, stdout, stderr } = await program.exit;
     expect([code, stderr]).toEqual([1, '']);
-    const lines = stdout
-      .trimEnd()
-      .split('\n')
-      .map((line) => JSON.parse(line) as Record<string, unknown>);
-    expect(lines.filter((line) => line['event.action'] === 'start_failed')).toMatchObject([
+    expect(parseLog(stdout).filter((line) => line['event.action'] === 'start_failed')).toMatchObject([
       {
         'log.level': 'fatal',
         message: 'Redis does not let the service use the database in REDIS_URL (ERR DB index is out of range).',

@@ -5,7 +5,7 @@ import { Redis } from 'ioredis';
 import { InvalidSettingsError, loadSettings } from '../../src/config/settings';
 import { RedisUsageStore } from '../../src/rate-limiting/redis/redis-usage-store';
 import { cleanUp } from '../support/cleanup';
-import { findFreePort, runPetstore, Program } from '../support/process';
+import { findFreePort, parseLog, runPetstore, Program } from '../support/process';
 import { createPrincipal } from '../support/principal';
 import { type Certificate, CertificateAuthority } from './support/certificates';
 import { Client, runConcurrently, filterSuccessful, type Reply } from './support/client';
@@ -295,11 +295,7 @@ describe('With Redis over TLS', () => {
       ...{ ...env, REDIS_CA_FILE: '/none.pem' },
     }).exit;
     expect([code, stderr]).toEqual([1, '']);
-    const lines = stdout
-      .trimEnd()
-      .split('\n')
-      .map((line) => JSON.parse(line) as Record<string, unknown>);
-    expect(lines.filter((line) => line['event.action'] !== 'stopped')).toMatchObject([
+    expect(parseLog(stdout).filter((line) => line['event.action'] !== 'stopped')).toMatchObject([
       {
         ...{ 'log.level': 'fatal', 'event.action': 'start_failed' },
         message: 'REDIS_CA_FILE names a file that cannot be read (ENOENT).',

@@ -6,7 +6,7 @@ import type pg from 'pg';
 import { IDENTIFIER } from '../../src/config/brand';
 import { generateSecret } from '../../src/auth/api-key-secret';
 import { cleanUp } from '../support/cleanup';
-import { findFreePort, runPetstore, Program } from '../support/process';
+import { findFreePort, parseLog, runPetstore, Program } from '../support/process';
 import { eventually, Replica } from './support/replica';
 import { Server } from './support/servers';
 import { Store } from './support/store';
@@ -25,15 +25,10 @@ describe('A replica that is starting', () => {
   afterEach(cleanUp);
 
   const start = (env: Record<string, string>) => Replica.start({ DRAIN_SECONDS: '0', ...env });
-  const parseEvents = ({ stdout }: { readonly stdout: string }) =>
-    stdout
-      .split('\n')
-      .filter(Boolean)
-      .map((line) => JSON.parse(line) as Record<string, unknown>);
-  const findEvent = (program: { readonly stdout: string }, name: string) =>
-    parseEvents(program).find((line) => line['event.action'] === name);
+  const findEvent = ({ stdout }: { readonly stdout: string }, name: string) =>
+    parseLog(stdout).find((line) => line['event.action'] === name);
   const readReasons = ({ program }: Replica) =>
-    parseEvents(program).flatMap((line) =>
+    parseLog(program.stdout).flatMap((line) =>
       line['event.action'] === 'database_unavailable' ? [(line[IDENTIFIER] as { reason: string }).reason] : [],
     );
   const createUrl = (user: string, database: string) => `postgres://${user}@127.0.0.1:${postgres.port}/${database}`;

@@ -1,7 +1,7 @@
 import { createServer } from 'node:net';
 import { join } from 'node:path';
 import { IDENTIFIER } from '../../src/config/brand';
-import { findFreePort, listen } from '../support/process';
+import { findFreePort, listen, parseLog } from '../support/process';
 import { Client } from './support/client';
 import { Collector } from './support/collector';
 import { eventually, Replica } from './support/replica';
@@ -33,11 +33,6 @@ describe('A replica', () => {
       NODE_OPTIONS: `--require ${REPORT}`,
       ...changes,
     });
-  const parseEvents = ({ program }: Replica) =>
-    program.stdout
-      .split('\n')
-      .filter(Boolean)
-      .map((line) => JSON.parse(line) as Record<string, unknown>);
 
   it('sends server, database and Redis spans in the trace of the client, and logs the trace ID', async () => {
     const replica = await start({
@@ -86,7 +81,7 @@ describe('A replica', () => {
     expect(new Set(collector.spans.map(({ traceId }) => traceId))).toEqual(new Set([TRACE_ID]));
     expect(collector.received).not.toContain(key.slice(-49, -39));
     expect(collector.received).not.toContain('Rex');
-    const requests = parseEvents(replica).filter((line) => line['event.action'] === 'request');
+    const requests = parseLog(replica.program.stdout).filter((line) => line['event.action'] === 'request');
     expect(requests.map((line) => [line['http.response.status_code'], line['trace.id']])).toEqual([
       [201, TRACE_ID],
       [200, TRACE_ID],
@@ -139,7 +134,7 @@ describe('A replica', () => {
     await eventually(5_000, () => replica.program.stdout.includes('breaker_closed'));
     const { code, stderr } = await replica.program.kill('SIGTERM');
     expect([code, stderr]).toEqual([0, 'OpenTelemetry: 0 files\n']);
-    const logged = parseEvents(replica).filter((line) => line['event.action'] !== 'request');
+    const logged = parseLog(replica.program.stdout).filter((line) => line['event.action'] !== 'request');
     expect(logged).toMatchObject([
       {
         'event.action': 'migrated',

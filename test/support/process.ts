@@ -92,6 +92,14 @@ export async function startServer(env: Readonly<Record<string, string>>): Promis
   return Object.assign(server, { key: /Demo key\s+(\S+)/.exec(server.stdout)?.[1] ?? '' });
 }
 
+/** Parses a log of JSON lines. */
+export function parseLog(text: string): Record<string, unknown>[] {
+  return text
+    .split('\n')
+    .filter(Boolean)
+    .map((line) => JSON.parse(line) as Record<string, unknown>);
+}
+
 /** Finds a free port below those that the system gives to clients, which could take it before a server of the test does. */
 export async function findFreePort(): Promise<string> {
   const port = randomInt(10_000, 32_768);
