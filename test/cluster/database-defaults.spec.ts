@@ -1,9 +1,9 @@
-import { AccountsService, KeysService } from '../../src/auth';
+import { AccountsService, type IssuedKey, KeysService } from '../../src/auth';
 import { cleanUp } from '../support/cleanup';
 import { readJson, runCommand } from '../support/command-line';
 import { loadExamples } from '../support/examples';
 import { findSuccessStatus, OPERATIONS } from '../support/operations';
-import { Client, runConcurrently } from './support/client';
+import { Client, getErrorCode, runConcurrently } from './support/client';
 import { eventually, Replica } from './support/replica';
 import { Server } from './support/servers';
 import { Store } from './support/store';
@@ -58,22 +58,30 @@ describe.each(['directly', 'through PgBouncer in session mode', 'through PgBounc
 
     const readStatus = (secret: string) => new Client(secret).call(replica.port).then(({ status }) => status, String);
 
-    it('rejects revoked, expired and rotated keys, which the command line can revoke and list', async () => {
+    it('rejects revoked, expired and rotated keys within a second, which the command line can revoke and list', async () => {
       const { id } = await store.get(AccountsService).create('Test', 'business');
       const keys = store.get(KeysService);
-      const [revoked, expired, rotated] = [await keys.create(id), await keys.create(id), await keys.create(id)];
+      const issued = [await keys.create(id), await keys.create(id), await keys.create(id)] as const;
+      const [revoked, expired, rotated] = issued;
       const command = { ...env, APP_ENV: 'production' };
-      for (const { secret } of [revoked, expired, rotated]) {
+      const isRejectedWith = async ({ secret }: IssuedKey, code: string) => {
+        const reply = await new Client(secret).call(replica.port);
+        return reply.status === 401 && getErrorCode(reply) === code;
+      };
+      for (const { secret } of issued) {
         expect(await readStatus(secret)).toBe(200);
       }
       expect((await runCommand(`keys revoke ${revoked.key.id}`, command)).code).toBe(0);
+      await eventually(1_000, () => isRejectedWith(revoked, 'invalid_api_key'));
       await store.query(`UPDATE api_keys SET expires_at = now() - interval '1 minute' WHERE id = $1`, [expired.key.id]);
+      await eventually(1_000, () => isRejectedWith(expired, 'expired_api_key'));
       expect((await runCommand(`keys rotate ${rotated.key.id} --grace 0`, command)).code).toBe(0);
-      for (const { secret } of [revoked, expired, rotated]) {
-        await eventually(1_000, async () => (await readStatus(secret)) === 401);
-      }
-      const listed = await readJson<{ state: string }[]>(`keys list ${id}`, command);
+      await eventually(1_000, () => isRejectedWith(rotated, 'expired_api_key'));
+      const listed = await readJson<{ state: string; createdAt: string }[]>(`keys list ${id}`, command);
       expect(listed.map(({ state }) => state)).toEqual(['revoked', 'expired', 'expired', 'active']);
+      expect(listed.slice(0, 3).map(({ createdAt }) => createdAt)).toEqual(
+        issued.map(({ key }) => key.createdAt.toISOString()),
+      );
     });
 
     it('never lets a key whose expiry is infinity expire, and rejects one whose revocation is infinity', async () => {

@@ -306,38 +306,6 @@ listen postgres
     await useUntil(other, ({ headers }) => Number(headers['x-ratelimit-remaining']) > 500, 503);
   });
 
-  describe('it is rejected, whatever DateStyle the database has as its default', () => {
-    let replica: Replica;
-
-    beforeAll(async () => {
-      await store.query(`ALTER DATABASE postgres SET DateStyle TO 'SQL, DMY'`);
-      replica = await Replica.start(env);
-    });
-    afterAll(() => store.query('ALTER DATABASE postgres RESET DateStyle'));
-
-    const readResponse = async ({ secret }: IssuedKey) => {
-      const reply = await new Client(secret).call(replica.port);
-      return [reply.status, getErrorCode(reply)];
-    };
-
-    it.each<[string, string, (id: bigint) => Promise<unknown>]>([
-      ['revoked', 'invalid_api_key', (id) => readJson(`keys revoke ${id}`, env)],
-      ['rotated without a grace period', 'expired_api_key', (id) => readJson(`keys rotate ${id} --grace 0`, env)],
-      [
-        'expired',
-        'expired_api_key',
-        (id) => store.query('UPDATE api_keys SET expires_at = now() WHERE id = $1', [`${id}`]),
-      ],
-    ])('when it is %s, as the command line shows', async (state, code, change) => {
-      const key = await createKey();
-      await change(key.key.id);
-      expect(await readResponse(key)).toEqual([401, code]);
-      const [listed] = await readJson<{ state: string; createdAt: string }[]>(`keys list ${key.key.accountId}`, env);
-      expect(listed?.state).toBe(state === 'revoked' ? 'revoked' : 'expired');
-      expect(listed?.createdAt).toBe(key.key.createdAt.toISOString());
-    });
-  });
-
   it('last-used tracking does not delay requests', async () => {
     const [changing, other] = [await createKey(), await createKey()];
     const blocker = await postgres.openSession();
