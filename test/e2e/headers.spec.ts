@@ -10,16 +10,16 @@ const SECURITY_HEADERS = {
 const ACCOUNT_HEADERS = { ...SECURITY_HEADERS, 'cache-control': 'private, no-cache', vary: 'Authorization' };
 const HIDDEN = ['server', 'x-powered-by', 'strict-transport-security'];
 
+let service: TestService;
+let key: string;
+
+beforeAll(async () => {
+  service = await TestService.start({ STAGING_BASE_URL: 'https://staging.example.com/v1' });
+  key = await service.createKey();
+});
+afterAll(() => service.close());
+
 describe('Headers', () => {
-  let service: TestService;
-  let key: string;
-
-  beforeAll(async () => {
-    service = await TestService.start({ STAGING_BASE_URL: 'https://staging.example.com/v1' });
-    key = await service.createKey();
-  });
-  afterAll(() => service.close());
-
   const expectHeaders = ({ headers }: TestResponse, expected: Readonly<Record<string, string>>) => {
     expect(headers).toMatchObject(expected);
     expect(Object.keys(headers).filter((name) => HIDDEN.includes(name))).toEqual([]);
@@ -125,55 +125,40 @@ describe('Headers', () => {
 
 describe('The documentation', () => {
   it('is at /docs, redirects from URLs with a slash at the end, and does not expose other files of its packages', async () => {
-    const service = await TestService.start();
-    try {
-      for (const [path, location] of [
-        ['/docs/', '../docs'],
-        ['/docs/errors/?from=mail', '../errors?from=mail'],
-      ] as const) {
-        const { status, headers } = await service.get(path);
-        expect([status, headers.location]).toEqual([308, location]);
-      }
-      for (const path of [
-        '/docs/package.json',
-        '/docs/swagger-ui.js',
-        '/docs/../package.json',
-        '/docs/page',
-        '/docs/index',
-        '/docs/errors.html',
-        '/docs/guide.css.br',
-      ]) {
-        expect([path, getCode(await service.get(path))]).toEqual([path, 'route_not_found']);
-      }
-    } finally {
-      await service.close();
+    for (const [path, location] of [
+      ['/docs/', '../docs'],
+      ['/docs/errors/?from=mail', '../errors?from=mail'],
+    ] as const) {
+      const { status, headers } = await service.get(path);
+      expect([status, headers.location]).toEqual([308, location]);
+    }
+    for (const path of [
+      '/docs/package.json',
+      '/docs/swagger-ui.js',
+      '/docs/../package.json',
+      '/docs/page',
+      '/docs/index',
+      '/docs/errors.html',
+      '/docs/guide.css.br',
+    ]) {
+      expect([path, getCode(await service.get(path))]).toEqual([path, 'route_not_found']);
     }
   });
 
   it('is read-only: other methods get 405 with Allow, here and elsewhere outside /v1', async () => {
-    const service = await TestService.start();
-    try {
-      for (const path of ['/docs', '/docs/swagger-ui.css', '/openapi.json?x=1', '/healthz', '/metrics']) {
-        for (const method of ['POST', 'DELETE', 'OPTIONS', 'PROPFIND']) {
-          const response = await service.call(method, path);
-          const found = [path, method, response.status, getCode(response), response.headers.allow];
-          expect(found).toEqual([path, method, 405, 'method_not_allowed', 'GET, HEAD']);
-        }
+    for (const path of ['/docs', '/docs/swagger-ui.css', '/openapi.json?x=1', '/healthz', '/metrics']) {
+      for (const method of ['POST', 'DELETE', 'OPTIONS', 'PROPFIND']) {
+        const response = await service.call(method, path);
+        const found = [path, method, response.status, getCode(response), response.headers.allow];
+        expect(found).toEqual([path, method, 405, 'method_not_allowed', 'GET, HEAD']);
       }
-    } finally {
-      await service.close();
     }
   });
 
   it('has exact paths: others get 404', async () => {
-    const service = await TestService.start();
-    try {
-      for (const path of ['/openapiXjson', '/docs/swagger-uiXcss', '/metrics/']) {
-        const response = await service.get(path);
-        expect([path, response.status, getCode(response)]).toEqual([path, 404, 'route_not_found']);
-      }
-    } finally {
-      await service.close();
+    for (const path of ['/openapiXjson', '/docs/swagger-uiXcss', '/metrics/']) {
+      const response = await service.get(path);
+      expect([path, response.status, getCode(response)]).toEqual([path, 404, 'route_not_found']);
     }
   });
 
