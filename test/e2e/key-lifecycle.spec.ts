@@ -1,7 +1,5 @@
 import { once } from 'node:events';
 import { type IncomingMessage, request as httpRequest } from 'node:http';
-import pg from 'pg';
-import { DataSource } from 'typeorm';
 import { AccountsService, AuditTrail, KeysService } from '../../src/auth';
 import { eventually } from '../cluster/support/replica';
 import { getCode, parseRateLimit, TestService } from '../support/service';
@@ -169,22 +167,5 @@ describe('A change of an account or a key', () => {
       expect(results.map(({ status }) => status).sort()).toEqual(['fulfilled', 'rejected']);
       expect(await service.app.get(KeysService).list(old.key.accountId)).toHaveLength(2);
     });
-  });
-});
-
-describe('The last use of a key', () => {
-  it('is stored when the service stops', async () => {
-    const service = await TestService.start();
-    const key = await service.createKey();
-    await service.get('/v1/pets', { key });
-    const usedAt = service.clock.now();
-    service.clock.advance(600_000);
-    const { url } = service.app.get(DataSource).options as { url: string };
-    await service.close();
-    const client = new pg.Client(url);
-    await client.connect();
-    const { rows } = await client.query('SELECT last_used_at FROM api_keys');
-    await client.end();
-    expect(rows).toEqual([{ last_used_at: new Date(usedAt) }]);
   });
 });
