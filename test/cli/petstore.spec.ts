@@ -189,7 +189,8 @@ describe('The petstore command', () => {
       const advice = `Create a key for account ${accountId} instead.\n`;
       expect(await getRejection()).toMatch(
         new RegExp(
-          `^1 error: Key ${old.id} is already being rotated: key ${id} replaces it. Key ${old.id} expires at .+\\n$`,
+          `^1 error: Key ${old.id} is already being rotated: key ${id} replaces it\\. Key ${old.id} expires at ` +
+            `\\d{4}-.+Z; to end its grace period now, revoke key ${old.id}\\.\n$`,
         ),
       );
       await runCommand(`keys revoke ${old.id}`);

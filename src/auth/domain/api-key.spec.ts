@@ -63,27 +63,6 @@ describe('An API key', () => {
     );
   });
 
-  it.each([
-    [
-      'revoked',
-      { revokedAt: inMs(-1) },
-      'Key 3 is revoked, so it cannot be rotated. Create a key for account 2 instead.',
-    ],
-    [
-      'expired',
-      { expiresAt: inMs(0) },
-      'Key 3 is expired, so it cannot be rotated. Create a key for account 2 instead.',
-    ],
-    [
-      'already being rotated',
-      { expiresAt: inMs(1), replacedBy: 4n },
-      'Key 3 is already being rotated: key 4 replaces it. Key 3 expires at 2026-11-21T12:00:00.001Z; ' +
-        'to end its grace period now, revoke key 3.',
-    ],
-  ])('cannot be rotated when it is %s', (_, properties, message) => {
-    expect(() => computeRotationEnd(key(properties), 0, NOW)).toThrow(new KeyStateError(message));
-  });
-
   it.each<[string, Partial<ApiKey>]>([
     ['active', {}],
     ['expiring', { expiresAt: inMs(1) }],
