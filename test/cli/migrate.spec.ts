@@ -1,26 +1,16 @@
-import { Client } from 'pg';
 import { getMigrationNames } from '../support/migrations';
 import { runCommand, readJson } from '../support/command-line';
-import { ADMIN_DATABASE_URL } from '../support/worker-database';
+import { queryAsAdmin } from '../support/worker-database';
 
 const [newest = ''] = getMigrationNames().reverse();
 
 describe('petstore migrate', () => {
-  let database: Client;
-
-  beforeAll(async () => {
-    database = new Client({ connectionString: ADMIN_DATABASE_URL });
-    await database.connect();
-  });
-  afterAll(() => database.end());
-
   const asPending = async (work: () => Promise<void>) => {
-    const { rows } = await database.query('DELETE FROM migrations WHERE name = $1 RETURNING *', [newest]);
-    const [{ id, timestamp, name }] = rows as [Record<string, unknown>];
+    const [row] = await queryAsAdmin('DELETE FROM migrations WHERE name = $1 RETURNING *', [newest]);
     try {
       await work();
     } finally {
-      await database.query('INSERT INTO migrations VALUES ($1, $2, $3)', [id, timestamp, name]);
+      await queryAsAdmin('INSERT INTO migrations VALUES ($1, $2, $3)', [row?.id, row?.timestamp, row?.name]);
     }
   };
 
@@ -40,11 +30,11 @@ describe('petstore migrate', () => {
   });
 
   it('lists migrations of a newer version as unknown with --status', async () => {
-    await database.query(`INSERT INTO migrations (timestamp, name) VALUES (1, 'FromTheFuture1')`);
+    await queryAsAdmin(`INSERT INTO migrations (timestamp, name) VALUES (1, 'FromTheFuture1')`);
     try {
       expect(await readJson('migrate --status')).toContainEqual({ migration: 'FromTheFuture1', state: 'unknown' });
     } finally {
-      await database.query(`DELETE FROM migrations WHERE name = 'FromTheFuture1'`);
+      await queryAsAdmin(`DELETE FROM migrations WHERE name = 'FromTheFuture1'`);
     }
   });
 

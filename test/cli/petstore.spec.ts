@@ -1,10 +1,9 @@
 import { createHash } from 'node:crypto';
 import { userInfo } from 'node:os';
-import { Client } from 'pg';
 import { runCommand, readJson } from '../support/command-line';
 import { Printer } from '../../src/cli/printer';
 import { VERSION } from '../../src/config/version';
-import { ADMIN_DATABASE_URL } from '../support/worker-database';
+import { queryAsAdmin } from '../support/worker-database';
 
 const TIME = expect.stringMatching(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/) as string;
 const NO_END = { expiresAt: null, replacedBy: null, revokedAt: null };
@@ -93,10 +92,7 @@ describe('The petstore command', () => {
   it('lists and revokes keys whose dates somebody set to infinity in the database', async () => {
     const { id: accountId } = await readJson<{ id: number }>('accounts create --name Acme --plan free');
     const { id } = await readJson<{ id: number }>(`keys create ${accountId}`);
-    const client = new Client(ADMIN_DATABASE_URL);
-    await client.connect();
-    await client.query(`UPDATE api_keys SET expires_at = 'infinity', last_used_at = '-infinity' WHERE id = $1`, [id]);
-    await client.end();
+    await queryAsAdmin(`UPDATE api_keys SET expires_at = 'infinity', last_used_at = '-infinity' WHERE id = $1`, [id]);
     expect(await readJson(`keys list ${accountId}`)).toMatchObject([{ id, state: 'active' }]);
     expect((await runCommand(`keys list ${accountId}`)).stdout).toContain(' active ');
     expect(await readJson(`keys rotate ${id} --grace 0`)).toMatchObject({ oldKeyId: id });
@@ -248,14 +244,11 @@ describe('The petstore command', () => {
     const { id } = await readJson<{ id: number }>('accounts create --name Acme --plan free');
     const { id: keyId } = await readJson<{ id: number }>(`keys create ${id}`);
     await runCommand(`keys rotate ${keyId}`);
-    const client = new Client(ADMIN_DATABASE_URL);
-    await client.connect();
-    await client.query(
+    await queryAsAdmin(
       `INSERT INTO idempotency_records (account_id, key, fingerprint)
        SELECT $1, i, sha256('') FROM generate_series(1, 5001) AS i`,
       [id],
     );
-    await client.end();
     const rows = { idempotency_records: 5_001, api_keys: 2 };
     expect(await runCommand(`accounts delete ${id} --yes`)).toMatchObject({
       ...{ code: 1, stderr: `error: Account ${id} is not suspended. Suspend it first.\n` },
@@ -275,10 +268,8 @@ describe('The petstore command', () => {
 
   it('deletes rows that reference others of the account first, in whatever order the tables were created or restored', async () => {
     const { id } = await readJson<{ id: number }>('accounts create --name Acme --plan free');
-    const client = new Client(ADMIN_DATABASE_URL);
-    await client.connect();
     try {
-      await client.query(`
+      await queryAsAdmin(`
         CREATE TABLE payments (account_id bigint REFERENCES accounts (id));
         CREATE TABLE invoices (id int PRIMARY KEY, account_id bigint REFERENCES accounts (id));
         ALTER TABLE payments ADD COLUMN invoice_id int REFERENCES invoices (id);
@@ -289,8 +280,7 @@ describe('The petstore command', () => {
         deletedRows: { payments: 1, invoices: 1 },
       });
     } finally {
-      await client.query('DROP TABLE IF EXISTS payments, invoices');
-      await client.end();
+      await queryAsAdmin('DROP TABLE IF EXISTS payments, invoices');
     }
   });
 
@@ -376,14 +366,11 @@ describe('The petstore command', () => {
   it('prints control characters in names of the database and of operators visibly; JSON keeps their value', async () => {
     const { id } = await readJson<{ id: number }>('accounts create --name Acme --plan free');
     const name = 'a\x1b[2J\nb\x7f\x9b\u202ec';
-    const administrator = new Client(ADMIN_DATABASE_URL);
-    await administrator.connect();
-    await administrator.query('UPDATE accounts SET name = $1 WHERE id = $2', [name, id]);
-    await administrator.query(
+    await queryAsAdmin('UPDATE accounts SET name = $1 WHERE id = $2', [name, id]);
+    await queryAsAdmin(
       `INSERT INTO audit_entries (at, operator, action, account_id, details) VALUES (now(), $1, 'plan_set', $2, '{}')`,
       [name, id],
     );
-    await administrator.end();
     const escaped = 'a\\u001b[2J\\u000ab\\u007f\\u009b\\u202ec';
     for (const command of [`accounts show ${id}`, 'audit --limit 1']) {
       const { stdout } = await runCommand(command);

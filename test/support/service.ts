@@ -1,6 +1,5 @@
 import { request as httpRequest } from 'node:http';
 import type { NestFastifyApplication } from '@nestjs/platform-fastify';
-import { Client } from 'pg';
 import { createApp } from '../../src/app.setup';
 import { AccountsService, KeysService, type Plan } from '../../src/auth';
 import { loadSettings } from '../../src/config/settings';
@@ -11,7 +10,7 @@ import { parseJson } from '../../src/shared/json/json';
 import { Conformance } from './conformance';
 import { sendRaw } from './raw';
 import { TestClock } from './test-clock';
-import { ADMIN_DATABASE_URL, DATABASE_URL } from './worker-database';
+import { DATABASE_URL, queryAsAdmin } from './worker-database';
 
 export const BASE_URL = 'https://api.example.com/v1';
 
@@ -138,15 +137,8 @@ export class TestService {
     return this.call('POST', path, call);
   }
 
-  /** Runs a statement for which the role of the service lacks the privileges. */
   async queryAsAdmin(sql: string, parameters?: unknown[]): Promise<void> {
-    const client = new Client(ADMIN_DATABASE_URL);
-    await client.connect();
-    try {
-      await client.query(sql, parameters);
-    } finally {
-      await client.end();
-    }
+    await queryAsAdmin(sql, parameters);
   }
 
   /** Adds a constraint to a table while `work` runs, so that inserts fail. The cause of a 500 is not printed. */
