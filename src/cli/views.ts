@@ -45,7 +45,12 @@ export function createWindowsView(usage: RateLimitUsage | undefined): View {
  * Returns a key without its secret. In a table, the state includes when it ends; in JSON, the times are separate fields.
  * @param usage the rate limit usage of the key, if known
  */
-export function createKeyView({ settings, clock }: Services, json: boolean, key: ApiKey, usage?: RateLimitUsage): View {
+export function createKeyView(
+  { settings, clock }: Services,
+  isJson: boolean,
+  key: ApiKey,
+  usage?: RateLimitUsage,
+): View {
   const { id, accountId, start, scope, createdAt, lastUsedAt, expiresAt, revokedAt, replacedBy } = key;
   const now = clock.now();
   const bannedUntil = usage?.bannedUntil === undefined ? null : new Date(usage.bannedUntil);
@@ -56,11 +61,11 @@ export function createKeyView({ settings, clock }: Services, json: boolean, key:
     accountId,
     start: getApiKeyPrefix(settings.environment) + start,
     scope,
-    state: json ? state.name : formatState(state),
+    state: isJson ? state.name : formatState(state),
     createdAt: createdAt.toISOString(),
     lastUsedAt: formatTime(lastUsedAt),
-    ...(json && { expiresAt: formatTime(expiresAt), replacedBy, revokedAt: formatTime(revokedAt) }),
-    ...(json && usage && { bannedUntil: formatTime(bannedUntil) }),
+    ...(isJson && { expiresAt: formatTime(expiresAt), replacedBy, revokedAt: formatTime(revokedAt) }),
+    ...(isJson && usage && { bannedUntil: formatTime(bannedUntil) }),
   };
 }
 
