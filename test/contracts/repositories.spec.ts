@@ -358,12 +358,13 @@ describe('The repositories', () => {
     const accounts = service.app.get(AccountRepository);
     const before = await accounts.list();
     await service.queryAsAdmin(
-      "INSERT INTO accounts (name, plan, created_at) SELECT 'One of many', 'free', now() FROM generate_series(1, 20000)",
+      "INSERT INTO accounts (name, plan, created_at) SELECT 'One of many', 'free', now() FROM generate_series(1, 10001)",
     );
     const ids = (await accounts.list()).map(({ id }) => id);
-    expect(ids).toHaveLength(before.length + 20_000);
+    expect(ids).toHaveLength(before.length + 10_001);
     expect(ids).toEqual([...new Set(ids)].sort((a, b) => (a < b ? -1 : 1)));
-    await service.queryAsAdmin("DELETE FROM accounts WHERE name = 'One of many'");
+    // A DELETE takes seconds, in which the embedded database serves no other test.
+    await service.queryAsAdmin('TRUNCATE accounts CASCADE');
   });
 
   it('return numbers also after a newer version has made their columns larger', async () => {
