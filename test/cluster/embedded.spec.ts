@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import pg from 'pg';
 import { cleanUp } from '../support/cleanup';
 import { mountSmallDisk } from '../support/small-disk';
-import { findFreePort, listen } from '../support/process';
+import { findFreePort, listen, parseLog } from '../support/process';
 import { createEmbeddedService } from './support/embedded-service';
 
 const TEMPLATE = join(__dirname, '../../dist/src/shared/persistence/embedded/embedded-template');
@@ -95,8 +95,7 @@ describe('A server on the embedded database', () => {
       ] as const) {
         const { code, stdout, stderr } = await local.run(changes).exit;
         expect([code, stderr]).toEqual([1, '']);
-        const lines = stdout.trimEnd().split('\n');
-        expect(lines.map((line) => JSON.parse(line) as unknown)).toMatchObject(
+        expect(parseLog(stdout)).toMatchObject(
           messages.map((message) => ({ 'log.level': 'fatal', 'event.action': 'start_failed', message })),
         );
       }

@@ -3,7 +3,7 @@ import { closeSync, openSync } from 'node:fs';
 import { connect } from 'node:net';
 import { join } from 'node:path';
 import { onEnd } from '../support/cleanup';
-import { createTemporaryDirectory, findFreePort, Program } from '../support/process';
+import { createTemporaryDirectory, findFreePort, parseLog, Program } from '../support/process';
 import { Client, runConcurrently, type Reply } from './support/client';
 import { eventually, Replica } from './support/replica';
 import { Server } from './support/servers';
@@ -85,8 +85,7 @@ describe('A replica', () => {
     expect((await client.call(replica.port)).status).toBe(200);
     const { code, stdout, stderr } = await replica.program.exit;
     expect([code, stderr]).toEqual([1, '']);
-    const lines = stdout.split('\n').filter((line) => line.includes('unhandled_error'));
-    expect(lines.map((line) => JSON.parse(line) as unknown)).toMatchObject([
+    expect(parseLog(stdout).filter((line) => line['event.action'] === 'unhandled_error')).toMatchObject([
       { 'log.level': 'fatal', 'error.stack_trace': expect.stringMatching(/^Error: unexpected\n/) as string },
     ]);
   });

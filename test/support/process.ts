@@ -94,10 +94,8 @@ export async function startServer(env: Readonly<Record<string, string>>): Promis
 
 /** Parses a log of JSON lines. */
 export function parseLog(text: string): Record<string, unknown>[] {
-  return text
-    .split('\n')
-    .filter(Boolean)
-    .map((line) => JSON.parse(line) as Record<string, unknown>);
+  const lines = text === '' ? [] : text.trimEnd().split('\n');
+  return lines.map((line) => JSON.parse(line) as Record<string, unknown>);
 }
 
 /** Finds a free port below those that the system gives to clients, which could take it before a server of the test does. */
