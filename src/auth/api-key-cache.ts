@@ -5,7 +5,7 @@ import { ExpiringMap } from '../shared/domain/expiring-map';
 import { PetStoreError } from '../shared/domain/pet-store-error';
 import type { Principal } from '../shared/domain/principal';
 import { parseScope } from '../shared/domain/scope';
-import { hashSecret } from './api-key-secret';
+import { getVisiblePart, hashSecret } from './api-key-secret';
 import {
   type AccountChanges,
   ApiKeyRepository,
@@ -118,7 +118,7 @@ export class ApiKeyCache implements OnApplicationShutdown {
     const found = new Map<string, FoundKey>();
     tokens.forEach((token, index) => {
       const existing = keysByHash.get(hashes[index]?.toString('latin1') ?? '');
-      const key = existing && toFoundKey(existing);
+      const key = existing && toFoundKey(token, existing);
       if (key !== undefined) {
         found.set(token, key);
       }
@@ -211,11 +211,11 @@ export function isExpired({ keyExpiresAt }: Pick<FoundKey, 'keyExpiresAt'>, now:
   return !(keyExpiresAt > now);
 }
 
-function toFoundKey({ key, account }: KeyWithAccount): FoundKey {
-  const { id: keyId, start: keyStart, accountId, unbanCount } = key;
-  const scopes = parseScope(key.scope);
+function toFoundKey(token: string, { key, account }: KeyWithAccount): FoundKey {
+  const { id: keyId, accountId, unbanCount } = key;
+  const credential = { keyId, keyStart: getVisiblePart(token), accountId, unbanCount, scopes: parseScope(key.scope) };
   return {
-    principal: createPrincipal({ keyId, keyStart, accountId, unbanCount, scopes }, account),
+    principal: createPrincipal(credential, account),
     isRevoked: key.revokedAt !== null,
     keyExpiresAt: key.expiresAt?.getTime() ?? Infinity,
   };

@@ -1,5 +1,5 @@
 import fc from 'fast-check';
-import { getStart, generateSecret, isWellFormedSecret, redactSecrets } from './api-key-secret';
+import { getStart, generateSecret, getVisiblePart, isWellFormedSecret, redactSecrets } from './api-key-secret';
 
 /** A bitwise CRC-32, independent of the implementation under test. */
 function computeCrc32(text: string): number {
@@ -50,8 +50,9 @@ describe('The secret of an API key', () => {
     expect(isWellFormedSecret(withoutChecksum + checksum, 'development')).toBe(true);
   });
 
-  it('is shown as its first 4 random characters', () => {
+  it('is shown as its prefix and its first 4 random characters', () => {
     const secret = generateSecret('production');
+    expect(getVisiblePart(secret)).toBe(secret.slice(0, 'pets_live_'.length + 4));
     expect(getStart(secret)).toBe(secret.slice(-49, -45));
   });
 

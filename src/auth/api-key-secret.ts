@@ -7,6 +7,7 @@ const ALPHABET = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz
 const RANDOM_BYTES = 32;
 const RANDOM_LENGTH = 43;
 const CHECKSUM_LENGTH = 6;
+const START_LENGTH = 4;
 const SECRET_PATTERN = new RegExp(`^${KEY_PREFIX_PATTERN}[0-9A-Za-z]{49}$`);
 const SECRET_IN_TEXT = new RegExp(`(${KEY_PREFIX_PATTERN})[0-9A-Za-z]+`, 'g');
 
@@ -36,10 +37,14 @@ export function hashSecret(secret: string): Buffer {
   return hash('sha256', secret, 'buffer');
 }
 
-/** Returns the part of a secret that may be shown: its first 4 random characters. */
+/** Returns the part of a secret that is stored to recognize it: its first 4 random characters. */
 export function getStart(secret: string): string {
-  const prefixLength = secret.length - RANDOM_LENGTH - CHECKSUM_LENGTH;
-  return secret.slice(prefixLength, prefixLength + 4);
+  return getVisiblePart(secret).slice(-START_LENGTH);
+}
+
+/** Returns the part of a secret that may be shown: its prefix and its first 4 random characters. */
+export function getVisiblePart(secret: string): string {
+  return secret.slice(0, START_LENGTH - RANDOM_LENGTH - CHECKSUM_LENGTH);
 }
 
 /** Redacts API keys in a text, including incomplete ones; only their prefix remains. */

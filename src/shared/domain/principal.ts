@@ -3,7 +3,7 @@ import type { Allowance } from './allowance';
 /** The authenticated caller: a valid API key, its account, and the account's limits. */
 export interface Principal {
   readonly keyId: bigint;
-  /** The first 4 random characters of the key, after its prefix, by which people recognize it. */
+  /** The prefix of the key and its first 4 random characters, by which people recognize it. */
   readonly keyStart: string;
   readonly accountId: bigint;
   readonly plan: string;
