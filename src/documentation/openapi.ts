@@ -230,6 +230,7 @@ function addDeclarations(
     'uri_too_long',
     'headers_too_large',
     'internal_error',
+    'not_implemented',
     'service_unavailable',
   ]);
   operation.parameters = [...(operation.parameters ?? []), REQUEST_ID_PARAMETER];
@@ -269,7 +270,7 @@ function getDeprecationHeaders(status: string) {
   if (status.startsWith('2')) {
     return DEPRECATION_HEADERS;
   }
-  return ['401', '408', '429', '431'].includes(status) ? undefined : ERROR_DEPRECATION_HEADERS;
+  return ['401', '408', '429', '431', '501'].includes(status) ? undefined : ERROR_DEPRECATION_HEADERS;
 }
 
 /** Moves response schemas with a title to the named schemas, where client generators find them. */

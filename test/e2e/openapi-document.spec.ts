@@ -71,7 +71,7 @@ describe('Outside /v1', () => {
     const document = body as OpenAPIObject;
     const listStatuses = (path: string, method: 'get' | 'post') =>
       Object.keys(document.paths[path]?.[method]?.responses ?? {});
-    const every = ['400', '401', '403', '408', '414', '429', '431', '500', '503'];
+    const every = ['400', '401', '403', '408', '414', '429', '431', '500', '501', '503'];
     expect(listStatuses('/pets', 'get')).toEqual(['200', ...every].sort());
     expect(listStatuses('/pets', 'post')).toEqual(['201', '413', '415', ...every].sort());
     expect(listStatuses('/pets/{petId}', 'get')).toEqual(['200', '404', ...every].sort());
