@@ -23,10 +23,6 @@ const MAX_STALENESS_MS = 900;
 const IDLE_TIMEOUT_MS = 1_000;
 /** A change takes effect after this time at the latest, even if its session had disabled the triggers that record changes. */
 const CACHE_TTL_MS = 300_000;
-/** After this time, a key in use is looked up again, so that no request has to wait for that. */
-const REFRESH_AFTER_MS = 150_000;
-/** Per poll. All keys of a full cache are refreshed before they expire. */
-const MAX_REFRESHED = 200;
 /** Slightly more than a minute, because at most one use of a key per minute is stored. */
 const USE_RECORDING_INTERVAL_MS = 61_000;
 const CACHE_CAPACITY = 100_000;
@@ -43,7 +39,6 @@ export interface FoundKey {
 /** Times are from the monotonic clock. */
 interface CachedKey extends Pick<FoundKey, 'keyExpiresAt'> {
   readonly principal: Principal;
-  readonly lookedUpAt: number;
   readonly expiresAt: number;
   /** When a use was last recorded. */
   useRecordedAt: number;
@@ -66,7 +61,6 @@ export class ApiKeyCache implements OnApplicationShutdown {
   /** By the monotonic clock. */
   private lastRequestedAt = -Infinity;
   private isPolling = false;
-  private isRefreshing = false;
   private isStopped = false;
   private hasFailed = false;
   /** Runs outside the context of any request, so that it belongs to no trace and no transaction. */
@@ -137,33 +131,7 @@ export class ApiKeyCache implements OnApplicationShutdown {
     const { principal, keyExpiresAt } = key;
     const expiresAt = lookedUpAt + CACHE_TTL_MS;
     const useRecordedAt = this.keys.get(token, lookedUpAt)?.useRecordedAt ?? lookedUpAt;
-    this.keys.set(token, { principal, keyExpiresAt, lookedUpAt, expiresAt, useRecordedAt }, lookedUpAt);
-  }
-
-  /** Looks up the oldest keys again if they are in use, and evicts them if not. */
-  private async refresh(): Promise<void> {
-    if (this.isRefreshing) {
-      return;
-    }
-    const now = this.clock.monotonic();
-    const inUse: string[] = [];
-    let count = 0;
-    for (const [token, { lookedUpAt, useRecordedAt }] of this.keys.entries(now)) {
-      if (now - lookedUpAt < REFRESH_AFTER_MS || ++count > MAX_REFRESHED) {
-        break;
-      }
-      if (useRecordedAt > lookedUpAt) {
-        inUse.push(token);
-      } else {
-        this.keys.delete(token);
-      }
-    }
-    if (inUse.length > 0) {
-      this.isRefreshing = true;
-      // If this fails, the keys expire, and the requests that look them up report the error.
-      await this.lookUp(inUse).catch(() => undefined);
-      this.isRefreshing = false;
-    }
+    this.keys.set(token, { principal, keyExpiresAt, expiresAt, useRecordedAt }, lookedUpAt);
   }
 
   private async pollWhileUsed(): Promise<void> {
@@ -174,9 +142,6 @@ export class ApiKeyCache implements OnApplicationShutdown {
         this.applyChanges(await this.repository.findChangesSince(this.position));
         this.currentAsOf = startedAt;
         this.hasFailed = false;
-        this.refresh().catch((error: unknown) => {
-          this.logger.error(error);
-        });
       } catch (error) {
         // Database outages are reported elsewhere.
         if (!(error instanceof PetStoreError) && !this.hasFailed) {
