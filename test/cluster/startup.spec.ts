@@ -111,7 +111,7 @@ describe('A replica that is starting', () => {
   it('waits for the lock of a backup, logs that, and does not block other sessions', async () => {
     const backup = await blockMigration();
     const replica = await start({ DATABASE_URL: postgres.url });
-    const command = runPetstore(['migrate'], { DATABASE_URL: postgres.url });
+    const command = new Program('cli/main.js', ['migrate'], { DATABASE_URL: postgres.url });
     let worstMs = 0;
     for (const until = performance.now() + 5_000; performance.now() < until;) {
       const startedAt = performance.now();
@@ -121,9 +121,10 @@ describe('A replica that is starting', () => {
     expect(worstMs).toBeLessThan(WORST_STALL_MS);
     expect(await replica.isReady()).toBe(false);
     expect(readReasons(replica)).toContain('another session, such as a backup, locks a table that a migration changes');
+    await eventually(20_000, () => command.stderr !== '');
     await backup.end();
     await eventually(10_000, () => replica.isReady());
-    expect((await command).stderr).toMatch(/^(note: The migration is waiting: another .+\.\n){1,2}$/);
+    expect((await command.exit).stderr).toMatch(/^(note: The migration is waiting: another .+\.\n){1,2}$/);
     const { rowCount } = await operator.query(`SELECT FROM migrations WHERE name LIKE 'AddKeyUnbans%'`);
     expect(rowCount).toBe(1);
   });
