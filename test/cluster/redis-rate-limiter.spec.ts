@@ -1,5 +1,6 @@
 import { createServer } from 'node:net';
 import { Logger } from '@nestjs/common';
+import calculateSlot from 'cluster-key-slot';
 import type { Redis } from 'ioredis';
 import type { Principal } from '../../src/shared/domain/principal';
 import { createRedisClient } from '../../src/rate-limiting/redis/redis-client';
@@ -106,6 +107,22 @@ describe('The windows of @Throttle() in Redis', () => {
     await own.stop();
     remaining.push(await request(storage), await request(storage));
     expect(remaining.map(({ decision }) => decision.remaining)).toEqual([9, 8, 7]);
+    await own.start();
+    await eventually(10_000, () => !limiter.monitor.isDegraded);
+    // Redis has lost its data, and never counted the requests that the replica admitted alone.
+    const after = await Promise.all(Array.from({ length: 20 }, () => request(storage)));
+    expect(after.filter(({ isBlocked }) => !isBlocked)).toHaveLength(7);
+    expect(await own.openRedis().hget('away:{key}:throttle', 'used')).toBe('7');
+  });
+
+  it('count nothing after the deadline of a call', async () => {
+    const usageStore = new RedisUsageStore(createRedisClient([server.url]), 'late:', LIMITS, () => 1_001);
+    await usageStore.connect();
+    const window = { name: 'default', limit: 10, ttl: 60_000, blockDuration: 60_000 };
+    expect(await usageStore.throttle('key', window, 1_000)).toBeUndefined();
+    expect(await usageStore.countAuthFailure('192.0.2.1', 1_000)).toBeUndefined();
+    expect(await admin.keys('late:*')).toEqual([]);
+    usageStore.close();
   });
 });
 
@@ -158,6 +175,25 @@ describe('The limiter in Redis', () => {
     await limiter.consume(small);
     expect(await countCalls()).toBe(before + 1);
   });
+});
+
+it('The failed authentications of a client stay within the limit although Redis was unavailable in the meantime', async () => {
+  const own = await Server.startRedis();
+  const limiter = await createLimiter(new TestClock(), LIMITS, 'auth:', [own.url]);
+  const fail = async (times: number) => {
+    let unauthenticated = 0;
+    for (let time = 0; time < times; time++) {
+      unauthenticated += (await limiter.countAuthFailure('192.0.2.1')).rejection === undefined ? 1 : 0;
+    }
+    return unauthenticated;
+  };
+  const limit = LIMITS.authFailuresPerMinute;
+  expect(await fail(1)).toBe(1);
+  await own.stop();
+  expect(await fail(limit - 2)).toBe(limit - 2);
+  await own.start();
+  await eventually(10_000, () => !limiter.monitor.isDegraded);
+  expect(await fail(limit)).toBe(1);
 });
 
 describe('Requests of many keys that arrive in one event-loop tick', () => {
@@ -257,6 +293,25 @@ describe('Replicas whose Redis loses data', () => {
     expect(await admin.exists(`${prefix}{5}:windows`)).toBe(0);
     clock.advance(10_000);
     expect(await consumeAll([limiter], principal, 20)).toEqual([10]);
+  });
+
+  it('charge nothing for what they reject while several keys of an account send requests', async () => {
+    const prefix = `test-${++count}:`;
+    const limiter = await createLimiter(new TestClock(), LIMITS, prefix);
+    const keys = [1n, 2n].map((keyId) => createPrincipal(5n, keyId, 1_000, 60));
+    const [principal = createPrincipal(5n, 1n, 1_000, 60)] = keys;
+    expect(await consumeAll([limiter], principal, 55)).toEqual([55]);
+    await admin.flushall();
+    const decisions = await Promise.all(
+      Array.from({ length: 40 }, async (_, index) => {
+        if (index >= 20) {
+          await new Promise(setImmediate);
+        }
+        return limiter.consume(keys[index % 2] ?? principal);
+      }),
+    );
+    expect(decisions.filter(({ rejection }) => rejection === undefined)).toHaveLength(5);
+    expect(await admin.hget(`${prefix}{5}:windows`, 'dayUsed')).toBe('5');
   });
 
   it('count each of 4,000 requests once while the scripts are flushed again and again', async () => {
@@ -491,6 +546,35 @@ describe('The limiter in Redis Cluster', () => {
       return ++readings >= 50 && !limiter.monitor.isDegraded;
     });
     expect(await countUsed()).toBe(2);
+  });
+
+  it('keeps the limits of other accounts exact while the slot of one account is moved to another node', async () => {
+    const [source, target] = nodes.map((node) => node.openRedis());
+    const [sourceId, targetId] = [await source?.call('cluster', 'myid'), await target?.call('cluster', 'myid')];
+    // The first node has the first third of the slots.
+    const ids = Array.from({ length: 100 }, (_, index) => BigInt(index)).filter((id) => calculateSlot(`${id}`) < 5_000);
+    const [moving = 0n, ...others] = ids.slice(0, 6);
+    const slot = calculateSlot(`${moving}`);
+    await target?.call('cluster', 'setslot', slot, 'importing', `${String(sourceId)}`);
+    await source?.call('cluster', 'setslot', slot, 'migrating', `${String(targetId)}`);
+    const urls = nodes.map(({ url }) => url);
+    const clock = new TestClock();
+    const create = () => createLimiter(clock, LIMITS, 'moving:', urls, 200);
+    const replicas = [await create(), await create()];
+    const passed = new Map<bigint, number>();
+    for (let round = 0; round < 30; round++) {
+      await Promise.all(
+        [moving, ...others, ...others].map(async (id, index) => {
+          const decision = await replicas[index % 2]?.consume(createPrincipal(id, id, 20, 1_000));
+          passed.set(id, (passed.get(id) ?? 0) + (decision?.rejection === undefined ? 1 : 0));
+        }),
+      );
+    }
+    await source?.call('cluster', 'setslot', slot, 'stable');
+    await target?.call('cluster', 'setslot', slot, 'stable');
+    expect(others.map((id) => passed.get(id))).toEqual(others.map(() => 20));
+    expect(passed.get(moving)).toBe(20);
+    expect(replicas.map(({ monitor }) => monitor.breakerOpenings)).toEqual([0, 0]);
   });
 
   it('opens one breaker when a node is down: limits on other nodes stay exact, and each replica admits at most the allowance of an account on it', async () => {

@@ -44,8 +44,8 @@ const runEveryCommand = async (usageStore: RedisUsageStore, accounts = [1n]) => 
     accounts.map(async (id) => {
       // It exceeds the allowance, so that some requests are rejected.
       const subject = createPrincipal(id, id, 3, 100);
-      const [result] = await usageStore.consume([{ subject, requests: 10 }]);
-      return result?.admitted;
+      const results = await usageStore.consume([{ subject, requests: 10 }]);
+      return results?.[0]?.admitted;
     }),
   );
   await usageStore.countAuthFailure('192.0.2.1');
@@ -390,8 +390,8 @@ describe('Redis Cluster over TLS and with host names', () => {
       replicas.flatMap((usageStore) =>
         accounts.map(async (id) => {
           const subject = createPrincipal(id, id, 10, 100);
-          const [result] = await usageStore.consume([{ subject, requests: 7 }]);
-          return { id, admissions: result?.admitted ?? 0 };
+          const results = await usageStore.consume([{ subject, requests: 7 }]);
+          return { id, admissions: results?.[0]?.admitted ?? 0 };
         }),
       ),
     );

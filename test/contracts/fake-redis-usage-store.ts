@@ -1,5 +1,5 @@
 import { getEnd, mapWindows } from '../../src/rate-limiting/domain/windows';
-import { DAY_MS, MINUTE_MS, type WindowName } from '../../src/shared/domain/allowance';
+import { DAY_MS, MINUTE_MS, type WindowName, WINDOWS } from '../../src/shared/domain/allowance';
 import type { RateLimitSettings } from '../../src/rate-limiting/settings/rate-limit-settings';
 import type {
   ConsumeResult,
@@ -8,11 +8,14 @@ import type {
   RedisUsageStore,
 } from '../../src/rate-limiting/redis/redis-usage-store';
 
-/** The delay of each direction, and where calls fail: immediately, before or after Redis executes them. */
+/** The delay of each direction, or of replies, and where calls fail: immediately, before or after Redis executes them. */
 export interface Network {
   readonly delayMs: number;
+  readonly replyDelayMs?: number;
   readonly breaks?: 'immediately' | 'before' | 'after';
 }
+
+const [, DAY] = WINDOWS;
 
 interface StoredWindow {
   readonly endsAt: number;
@@ -24,6 +27,8 @@ type Windows = Readonly<Record<WindowName, StoredWindow>>;
 export class FakeRedis {
   private clockAhead = 0;
   private windows = new Map<bigint, Windows>();
+  /** The requests that were taken back. */
+  readonly undone: { readonly account: bigint; readonly requests: number }[] = [];
 
   now(): number {
     return Math.floor(Date.UTC(2026, 10, 21, 23, 58) + performance.now() + this.clockAhead);
@@ -43,20 +48,17 @@ export class FakeRedis {
   }
 
   getDayUsed(account: bigint): number {
-    return this.open(account).day.used;
+    return this.find(account, DAY)?.used ?? 0;
   }
 
   consume({ subject: { accountId, allowance }, requests, known }: KeyRequests): ConsumeResult {
-    const stored = this.open(accountId);
-    const windows = mapWindows(({ name, limit }) => {
-      const { endsAt = 0, admitted = 0 } = known?.[name] ?? {};
-      const isKnown = endsAt > this.now();
-      const window = stored[name];
-      return {
-        endsAt: isKnown ? Math.min(window.endsAt, endsAt) : window.endsAt,
-        used: window.used,
-        left: allowance[limit] - Math.max(window.used, isKnown ? admitted : 0),
-      };
+    const now = this.now();
+    const windows = mapWindows((definition) => {
+      const { endsAt = 0, admitted = 0 } = known?.[definition.name] ?? {};
+      const newEnd = getEnd(definition, now);
+      const isKnown = endsAt > now && endsAt <= newEnd;
+      const stored = this.find(accountId, definition) ?? { endsAt: isKnown ? endsAt : newEnd, used: 0 };
+      return { ...stored, left: allowance[definition.limit] - Math.max(stored.used, isKnown ? admitted : 0) };
     });
     const admitted = Math.max(0, Math.min(requests, ...Object.values(windows).map(({ left }) => left)));
     const counted = mapWindows(({ name, limit }) => {
@@ -67,18 +69,32 @@ export class FakeRedis {
       this.windows.set(accountId, counted);
     }
     return {
-      ...{ now: this.now(), admitted, rejected: requests - admitted, bannedUntil: 0, imposesBan: false },
+      ...{ now, admitted, rejected: requests - admitted, bannedUntil: 0, imposesBan: false },
       windows: counted,
     };
   }
 
-  private open(account: bigint): Windows {
-    const now = this.now();
-    return mapWindows((definition) => {
-      const [window, newEnd] = [this.windows.get(account)?.[definition.name], getEnd(definition, now)];
-      const isOpen = window !== undefined && window.endsAt > now && window.endsAt <= newEnd;
-      return isOpen ? window : { endsAt: newEnd, used: 0 };
-    });
+  undoConsume(accountId: bigint, requests: number, windows: Windows): number {
+    this.undone.push({ account: accountId, requests });
+    const stored = this.windows.get(accountId);
+    if (stored !== undefined) {
+      const undo = ({ endsAt, used }: StoredWindow, counted: StoredWindow) => ({
+        endsAt,
+        used: endsAt === counted.endsAt ? used - requests : used,
+      });
+      this.windows.set(
+        accountId,
+        mapWindows(({ name }) => undo(stored[name], windows[name])),
+      );
+    }
+    return this.now();
+  }
+
+  /** Returns the window if it is open. */
+  private find(account: bigint, definition: (typeof WINDOWS)[number]): StoredWindow | undefined {
+    const [now, window] = [this.now(), this.windows.get(account)?.[definition.name]];
+    const isOpen = window !== undefined && window.endsAt > now && window.endsAt <= getEnd(definition, now);
+    return isOpen ? window : undefined;
   }
 }
 
@@ -114,8 +130,10 @@ export class FakeRedisUsageStore implements Pick<RedisUsageStore, keyof RedisUsa
     return this.send(() => this.redis.now());
   }
 
-  consume(batch: readonly KeyRequests[], deadline = Infinity): Promise<ConsumeResult[]> {
-    return this.send(() => (this.redis.now() > deadline ? [] : batch.map((each) => this.redis.consume(each))));
+  async consume(batch: readonly KeyRequests[], deadline = Infinity): Promise<ConsumeResult[] | undefined> {
+    const call = () => batch.map((each) => this.redis.consume(each));
+    const [results] = await this.send(() => (this.redis.now() > deadline ? [] : [call()]));
+    return results;
   }
 
   countAuthFailure(): Promise<CountResult> {
@@ -127,19 +145,27 @@ export class FakeRedisUsageStore implements Pick<RedisUsageStore, keyof RedisUsa
     return this.countAuthFailure();
   }
 
-  undoThrottle(): Promise<void> {
-    return this.send(() => undefined);
+  isAboutOneSlot(): boolean {
+    return false;
+  }
+
+  undoConsume(...undone: Parameters<FakeRedis['undoConsume']>): Promise<number> {
+    return this.send(() => this.redis.undoConsume(...undone));
+  }
+
+  undoThrottle(): Promise<number> {
+    return this.probe();
   }
 
   private async send<T>(execute: () => T): Promise<T> {
-    const { delayMs, breaks } = this.network;
+    const { delayMs, replyDelayMs = delayMs, breaks } = this.network;
     if (breaks === 'immediately') {
       throw new Error('rejected');
     }
     this.lastArrival = Math.max(this.lastArrival, performance.now() + delayMs);
     await waitUntil(this.lastArrival);
     const reply = breaks === 'before' ? undefined : execute();
-    this.lastReply = Math.max(this.lastReply, performance.now() + (breaks === undefined ? delayMs : 1_000));
+    this.lastReply = Math.max(this.lastReply, performance.now() + (breaks === undefined ? replyDelayMs : 1_000));
     await waitUntil(this.lastReply);
     if (breaks !== undefined || reply === undefined) {
       throw new Error('the connection was closed');

@@ -215,10 +215,18 @@ describe('Replicas while Redis fails', () => {
         const mine = admissions.filter((each) => each.account === account);
         const today = mine.filter(({ at }) => at >= replicas.redis.getMidnight());
         expect(replicas.redis.getDayUsed(account)).toBeLessThanOrEqual(today.length);
-        for (const { resetAt, at } of decisions.filter((each) => each.account === account && !each.isAdmitted)) {
+        // What Redis admits after it has lost its data, but a replica rejects, counts until it is taken back.
+        const undone = replicas.redis.undone.filter((each) => each.account === account);
+        const leeway = undone.reduce((sum, { requests }) => sum + requests, 0);
+        const rejections = decisions.filter((each) => each.account === account && !each.isAdmitted);
+        for (const { replica, resetAt, at } of rejections) {
           // A request that Redis counted may have been decided up to 60 ms later, or up to 0.5 s earlier if its call was delayed.
-          const inWindow = mine.filter((each) => each.at >= resetAt - lengthMs - 500 && each.at <= at + 60);
-          expect(inWindow.length).toBeGreaterThanOrEqual(Math.min(allowance.perMinute, allowance.perDay));
+          const countSince = (start: number, among: readonly Decision[]) =>
+            among.filter((each) => each.at >= start - 500 && each.at <= at + 60).length;
+          // After a loss, the window of a replica may have begun before that of Redis.
+          const byReplica = mine.filter((each) => each.replica === replica);
+          const counted = Math.max(countSince(resetAt - lengthMs, mine) + leeway, countSince(at - lengthMs, byReplica));
+          expect(counted).toBeGreaterThanOrEqual(Math.min(allowance.perMinute, allowance.perDay));
         }
       }
     });
@@ -316,6 +324,113 @@ describe('Replicas while Redis fails', () => {
     ]);
     expect(usage[0]?.windows.day.used).toBe(3);
     await endFaults();
+  });
+
+  it('charge nothing for what they reject if Redis loses its data while several calls are in flight', async () => {
+    replicas = await Replicas.start();
+    const request = (account: bigint, times: number) => {
+      for (let time = 0; time < times; time++) {
+        replicas.request(0, account, { perMinute: UNLIMITED, perDay: 60 });
+      }
+      return jest.advanceTimersByTimeAsync(1);
+    };
+    await request(1n, 55);
+    await jest.advanceTimersByTimeAsync(60);
+    replicas.connect(0, { delayMs: 10 });
+    await request(1n, 3);
+    replicas.redis.loseData();
+    await request(1n, 10);
+    await request(1n, 10);
+    await endFaults();
+    expect(replicas.admissions).toHaveLength(60);
+    expect(replicas.redis.getDayUsed(1n)).toBe(5);
+  });
+
+  it('take back what Redis has counted for a request that they have rejected because the reply was late', async () => {
+    replicas = await Replicas.start();
+    const request = async (asked: number, times: number) => {
+      for (let time = 0; time < times; time++) {
+        replicas.request(asked, 1n, { perMinute: UNLIMITED, perDay: 10 });
+      }
+      await jest.advanceTimersByTimeAsync(60);
+    };
+    await request(1, 2);
+    await request(0, 1);
+    replicas.connect(0, { delayMs: 1, breaks: 'immediately' });
+    await request(0, 7);
+    await endFaults();
+    expect([replicas.admissions.length, replicas.redis.getDayUsed(1n)]).toEqual([10, 3]);
+    // Redis executes the call in time, but the reply takes longer.
+    replicas.connect(0, { delayMs: 1, replyDelayMs: 80 });
+    await request(0, 2);
+    await jest.advanceTimersByTimeAsync(100);
+    expect([replicas.admissions.length, replicas.redis.getDayUsed(1n)]).toEqual([10, 3]);
+  });
+
+  it('admit at most the allowance of a window whose last replies arrive after its end', async () => {
+    replicas = await Replicas.start();
+    const request = (times: number) => {
+      for (let time = 0; time < times; time++) {
+        replicas.request(0, 1n, { perMinute: 21, perDay: UNLIMITED });
+      }
+    };
+    request(1);
+    await jest.advanceTimersByTimeAsync(10);
+    const endsAt = replicas.admissions[0]?.resetAt ?? NaN;
+    await jest.advanceTimersByTimeAsync(endsAt - 86 - replicas.redis.now());
+    // This call is late: the replica decides after 50 ms.
+    replicas.connect(0, { delayMs: 56, replyDelayMs: 1 });
+    request(20);
+    await jest.advanceTimersByTimeAsync(40);
+    // Redis executes this one 30 ms before the end, and its reply arrives 2 ms after the end.
+    replicas.connect(0, { delayMs: 1, replyDelayMs: 32 });
+    request(20);
+    await jest.advanceTimersByTimeAsync(100);
+    expect(replicas.admissions.filter(({ resetAt }) => resetAt === endsAt)).toHaveLength(21);
+    await endFaults();
+  });
+
+  it('open the next window exactly after an outage in which each has opened one of its own', async () => {
+    replicas = await Replicas.start();
+    const request = async (asked: number, times: number) => {
+      const before = replicas.admissions.length;
+      for (let time = 0; time < times; time++) {
+        replicas.request(asked, 1n, { perMinute: 60, perDay: UNLIMITED });
+      }
+      await jest.advanceTimersByTimeAsync(60);
+      return replicas.admissions.length - before;
+    };
+    [0, 1].forEach((each) => {
+      replicas.connect(each, { delayMs: 1, breaks: 'immediately' });
+    });
+    expect(await request(0, 1)).toBe(1);
+    await jest.advanceTimersByTimeAsync(20_000);
+    expect(await request(1, 1)).toBe(1);
+    await endFaults();
+    await jest.advanceTimersByTimeAsync(40_000);
+    expect([await request(0, 50), await request(1, 1), await request(0, 20)]).toEqual([50, 1, 9]);
+    expect(new Set(replicas.decisions.slice(2).map(({ resetAt }) => resetAt)).size).toBe(1);
+    // The window that the second replica has opened would be over.
+    await jest.advanceTimersByTimeAsync(20_000);
+    expect([await request(0, 1), await request(1, 1)]).toEqual([0, 0]);
+    await jest.advanceTimersByTimeAsync(40_000);
+    expect([await request(0, 59), await request(1, 9)]).toEqual([59, 1]);
+  });
+
+  it('show no requests left in a rejection whose window ends before the reply arrives', async () => {
+    replicas = await Replicas.start();
+    const principal = createPrincipal(1n, 1n, 2, UNLIMITED);
+    const consume = async (waitMs: number) => {
+      const decision = replicas.limiters[0]?.consume(principal);
+      await jest.advanceTimersByTimeAsync(waitMs);
+      return decision;
+    };
+    await consume(30);
+    await consume(59_950);
+    replicas.redis.loseData();
+    replicas.connect(0, { delayMs: 15 });
+    const decision = await consume(60);
+    expect([decision?.rejection, decision?.remaining]).toEqual(['rate_limit_exceeded', 0]);
   });
 
   it('continue from the known usage and what they admit since, which is not counted again in Redis', async () => {

@@ -21,7 +21,7 @@ import { getClientNetwork } from './client-network';
 import { AccountUsage, type KnownUsage } from './account-usage';
 import { KeyBans } from './key-bans';
 
-/** The maximum number of entries of each kind: 27 MB of accounts, for example. */
+/** The maximum number of entries of each kind: 39 MB of accounts, for example. */
 const CAPACITY = 100_000;
 
 /** Times are from the monotonic clock. */
@@ -109,19 +109,21 @@ export class MemoryRateLimiter extends RateLimiter {
   }
 
   /** See AccountUsage.sync. */
-  sync(accountId: bigint, admitted: number, shared: AccountWindows): ReturnType<AccountUsage['sync']> {
+  sync(accountId: bigint, admitted: number, shared: AccountWindows, at: number): ReturnType<AccountUsage['sync']> {
     const now = this.clock.now();
     const usage = this.getUsage(accountId, now);
-    const result = usage.sync(admitted, shared, now);
+    const result = usage.sync(admitted, shared, at, now);
     this.storeUsage(accountId, usage, now);
     return result;
   }
 
-  /** Stores the failed authentications that the shared store counted for a client network. */
-  storeAuthFailures(network: string, { used, endsAt }: Window): void {
+  /** Stores the failed authentications that the shared store counted for a client network, and those that only this replica counted. */
+  storeAuthFailures(network: string, { used, endsAt, limit }: Window): void {
     const monotonicNow = this.clock.monotonic();
-    const expiresAt = monotonicNow + endsAt - this.clock.now();
-    this.authFailures.set(network, { count: used, expiresAt }, monotonicNow);
+    const known = this.getAuthFailures(network, monotonicNow);
+    const count = Math.min(limit, Math.max(known.count + 1, used));
+    const expiresAt = Math.min(known.expiresAt, monotonicNow + endsAt - this.clock.now());
+    this.authFailures.set(network, { count, expiresAt }, monotonicNow);
   }
 
   /** Stores a ban that the shared store imposed. */

@@ -11,6 +11,8 @@ const MIN_PERIOD_MS = 100;
 
 interface CircuitBreakerOptions {
   readonly replyTimeoutMs: number;
+  /** Whether an error concerns a few calls only: the breaker counts it as a late reply. */
+  readonly concernsFew: (error: unknown) => boolean;
   readonly probe: () => Promise<unknown>;
   readonly reconnect: () => void;
   readonly onOpen: (cause: unknown) => void;
@@ -49,8 +51,9 @@ export class CircuitBreaker {
       this.countReply(startedAt, 0);
       return outcome.reply;
     }
-    if (!(outcome.error instanceof TimeoutError) || this.countReply(startedAt, 1)) {
-      this.open(outcome.error);
+    const { error } = outcome;
+    if (!(error instanceof TimeoutError || this.options.concernsFew(error)) || this.countReply(startedAt, 1)) {
+      this.open(error);
     }
     return undefined;
   }

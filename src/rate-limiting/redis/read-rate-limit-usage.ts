@@ -18,7 +18,7 @@ export async function readRateLimitUsage(
   const read = async () => {
     await store.connect();
     const results = await Promise.all(subjects.map((subject) => store.consume([{ subject, requests: 0 }])));
-    return results.flat().map(toRateLimitUsage);
+    return results.flatMap((each) => each ?? []).map(toRateLimitUsage);
   };
   try {
     return await withTimeout(READ_TIMEOUT_MS, read());

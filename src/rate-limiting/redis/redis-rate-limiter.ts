@@ -33,7 +33,7 @@ import { type LogEvent, logEvent } from '../../shared/log-events';
 const REPLY_TIMEOUT_MS = 50;
 /** How long startup waits for the first connection. */
 const CONNECT_TIMEOUT_MS = 1_000;
-/** How long a ban or the exhausted window of a client network is cached: changes must take effect within a second. */
+/** How long a ban is cached: an unban must take effect within a second. */
 const CACHE_TTL_MS = 1_000;
 const CACHE_CAPACITY = 100_000;
 
@@ -42,6 +42,7 @@ type SharedStore = Pick<RedisUsageStore, keyof RedisUsageStore>;
 /** The requests with a key that are counted in one event-loop tick. */
 class RequestGroup {
   requests = 0;
+  admittedLocally = 0;
   resolve: (result: ConsumeResult | undefined) => void = () => undefined;
   /** Undefined if Redis did not decide these requests in time. */
   readonly result = new Promise<ConsumeResult | undefined>((resolve) => {
@@ -53,7 +54,7 @@ class RequestGroup {
   constructor(readonly principal: Principal) {}
 }
 
-interface CachedRejection {
+interface CachedBan {
   readonly decision: RateLimitDecision;
   readonly unbanCount: number;
   /** By the monotonic clock. */
@@ -64,15 +65,15 @@ interface CachedRejection {
  * Enforces rate limits across all replicas that share a Redis. If Redis does not decide a request in time, the replica decides it in memory
  * from the last known usage. No replica ever admits more than the allowance in a window. What a replica admits on its own is not reported
  * to Redis, so a fault can give an account additional requests, but never takes any. Each cluster node has its own breaker, so a failed
- * node does not affect accounts on other nodes. Bans and exhausted windows of client networks are cached for a second, so that a flood of
- * rejected requests puts almost no load on Redis.
+ * node does not affect accounts on other nodes. Bans are cached for a second, and exhausted windows of client networks until they end, so
+ * that a flood of rejected requests puts almost no load on Redis.
  */
 export class RedisRateLimiter extends RateLimiter implements OnModuleInit, OnApplicationShutdown {
   private readonly logger = new Logger(RedisRateLimiter.name);
   private readonly redisClock: RedisClock;
   private readonly memory: MemoryRateLimiter;
-  /** Bans by key ID, and exhausted windows by client network. */
-  private readonly rejections = new ExpiringMap<bigint | string, CachedRejection>(CACHE_CAPACITY);
+  /** By key ID. */
+  private readonly bans = new ExpiringMap<bigint, CachedBan>(CACHE_CAPACITY);
   private readonly breakers = new Map<string, CircuitBreaker>();
   private queue = new Map<Principal, RequestGroup>();
 
@@ -111,40 +112,35 @@ export class RedisRateLimiter extends RateLimiter implements OnModuleInit, OnApp
   }
 
   consume(principal: Principal): RateLimitDecision | Promise<RateLimitDecision> {
-    return this.findCachedRejection(principal.keyId, principal.unbanCount) ?? this.consumeShared(principal);
+    return this.findCachedBan(principal) ?? this.consumeShared(principal);
   }
 
   async readUsage(principal: Principal): Promise<RateLimitUsage> {
     checkSubject(principal);
     const request = this.createRequests(principal, 0);
-    const results = await this.getBreaker(`${principal.accountId}`).execute(() => this.store.consume([request]));
+    const results = await this.callStore(`${principal.accountId}`, (store) => store.consume([request]));
     const result = results?.[0];
     if (result === undefined) {
       return this.memory.readUsage(principal);
     }
     this.redisClock.synchronize(result.now);
-    const { windows } = this.memory.sync(principal.accountId, 0, result.windows);
+    const { windows } = this.memory.sync(principal.accountId, 0, result.windows, result.now);
     return { ...toRateLimitUsage(result), windows };
   }
 
   async countAuthFailure(ip: string): Promise<RateLimitDecision> {
     const network = getClientNetwork(ip);
-    const cached = this.findCachedRejection(network);
-    if (cached !== undefined) {
-      return cached;
-    }
-    const result = await this.getBreaker(network).execute(() => this.store.countAuthFailure(network));
+    const isExhausted = this.memory.readAuthFailures(ip).remaining === 0;
+    const result = isExhausted
+      ? undefined
+      : await this.callStore(network, (store, deadline) => store.countAuthFailure(network, deadline));
     if (result === undefined) {
       return this.memory.countAuthFailure(ip);
     }
     const { now, window, isAdmitted } = result;
     this.redisClock.synchronize(now);
     this.memory.storeAuthFailures(network, window);
-    const decision = createAuthFailureDecision(window, !isAdmitted, now);
-    if (!isAdmitted) {
-      this.cacheRejection(network, decision);
-    }
-    return decision;
+    return createAuthFailureDecision(window, !isAdmitted, now);
   }
 
   readAuthFailures(ip: string): RateLimitDecision {
@@ -156,9 +152,22 @@ export class RedisRateLimiter extends RateLimiter implements OnModuleInit, OnApp
     return this.redisClock;
   }
 
-  /** Makes another call to Redis, to the node of a hash tag. @returns undefined if it is unavailable */
-  callStore<T>(tag: string, call: (store: SharedStore) => Promise<T>): Promise<T | undefined> {
-    return this.getBreaker(tag).execute(() => call(this.store));
+  /**
+   * Makes a call to the node of a hash tag.
+   * @param call does nothing in Redis after the deadline, by its clock, because this replica then decides itself
+   * @returns undefined if Redis has no result in time
+   */
+  callStore<T>(
+    tag: string,
+    call: (store: SharedStore, deadline?: number) => Promise<T | undefined>,
+  ): Promise<T | undefined> {
+    return this.getBreaker(tag).execute(async () => {
+      const startedAt = this.redisClock.monotonic();
+      const result = await call(this.store, Math.ceil(this.redisClock.now() + this.replyTimeoutMs));
+      const isLate = this.redisClock.monotonic() - startedAt > this.replyTimeoutMs;
+      // Without a result in time, the clock of Redis has changed. The next reply synchronizes this replica with it.
+      return result === undefined && !isLate ? call(this.store) : result;
+    });
   }
 
   private async consumeShared(principal: Principal): Promise<RateLimitDecision> {
@@ -174,7 +183,9 @@ export class RedisRateLimiter extends RateLimiter implements OnModuleInit, OnApp
     const index = group.requests++;
     const result = await group.result;
     if (result === undefined) {
-      return this.memory.consume(principal);
+      const decision = this.memory.consume(principal);
+      group.admittedLocally += decision.rejection === undefined ? 1 : 0;
+      return decision;
     }
     group.decide ??= this.adopt(principal, result);
     return group.decide(index);
@@ -196,11 +207,13 @@ export class RedisRateLimiter extends RateLimiter implements OnModuleInit, OnApp
   /** Makes one call to Redis. It never rejects, and whatever happens, every request is decided by itself. */
   private async consumeBatch(groups: readonly RequestGroup[]): Promise<void> {
     let results: readonly ConsumeResult[] | undefined;
+    let call: Promise<readonly ConsumeResult[] | undefined> | undefined;
     try {
       // If a call can have several keys, there is only one node.
-      const breaker = this.getBreaker(`${groups[0]?.principal.accountId}`);
       const batch = groups.map(({ principal, requests }) => this.createRequests(principal, requests));
-      results = await breaker.execute(() => this.consumeInTime(batch));
+      results = await this.callStore(`${groups[0]?.principal.accountId}`, (store, deadline) => {
+        return (call = store.consume(batch, deadline));
+      });
     } catch (error) {
       const stack = error instanceof Error ? error.stack : undefined;
       logEvent(this.logger, 'rate_limit_failed', 'Requests are counted locally because of an error.', { stack });
@@ -208,15 +221,19 @@ export class RedisRateLimiter extends RateLimiter implements OnModuleInit, OnApp
     groups.forEach((group, index) => {
       group.resolve(results?.[index]);
     });
+    if (results === undefined) {
+      const late = await call?.catch(() => undefined);
+      groups.forEach((group, index) => {
+        this.takeBack(group.principal, late?.[index], group.admittedLocally);
+      });
+    }
   }
 
-  /** Makes a call that counts nothing once this replica has decided the requests itself. */
-  private async consumeInTime(batch: readonly KeyRequests[]): Promise<readonly ConsumeResult[]> {
-    const startedAt = this.redisClock.monotonic();
-    const results = await this.store.consume(batch, Math.ceil(this.redisClock.now() + this.replyTimeoutMs));
-    const isLate = this.redisClock.monotonic() - startedAt > this.replyTimeoutMs;
-    // Without a result in time, the clock of Redis has changed. The next reply synchronizes this replica with it.
-    return results.length === 0 && !isLate ? this.store.consume(batch) : results;
+  /** Takes back in Redis what it has admitted, but this replica has not. */
+  private takeBack({ accountId }: Principal, result: ConsumeResult | undefined, admitted: number): void {
+    if (result !== undefined && result.admitted > admitted) {
+      this.store.undoConsume(accountId, result.admitted - admitted, result.windows).catch(() => undefined);
+    }
   }
 
   private createRequests(principal: Principal, requests: number): KeyRequests {
@@ -229,7 +246,7 @@ export class RedisRateLimiter extends RateLimiter implements OnModuleInit, OnApp
     this.redisClock.synchronize(now);
     const createBanned = () => createBannedDecision(principal.allowance, bannedUntil, now);
     if (bannedUntil > 0) {
-      this.cacheRejection(principal.keyId, createBanned(), principal.unbanCount);
+      this.cacheBan(principal, createBanned());
       this.memory.storeBan(principal, bannedUntil - now);
     }
     if (result.imposesBan) {
@@ -238,7 +255,8 @@ export class RedisRateLimiter extends RateLimiter implements OnModuleInit, OnApp
     if (admitted + rejected === 0) {
       return createBanned;
     }
-    const { passed, windows } = this.memory.sync(principal.accountId, admitted, result.windows);
+    const { passed, windows } = this.memory.sync(principal.accountId, admitted, result.windows, now);
+    this.takeBack(principal, result, passed);
     return (index) => {
       if (index < passed) {
         return createAdmittedDecision(subtractRequests(windows, passed - index - 1), now);
@@ -247,22 +265,22 @@ export class RedisRateLimiter extends RateLimiter implements OnModuleInit, OnApp
     };
   }
 
-  private findCachedRejection(subject: bigint | string, unbanCount = 0): RateLimitDecision | undefined {
-    const cached = this.rejections.get(subject, this.redisClock.monotonic());
+  private findCachedBan({ keyId, unbanCount }: Principal): RateLimitDecision | undefined {
+    const cached = this.bans.get(keyId, this.redisClock.monotonic());
     if (cached === undefined) {
       return undefined;
     }
     if (cached.unbanCount < unbanCount) {
-      this.rejections.delete(subject);
+      this.bans.delete(keyId);
       return undefined;
     }
     return { ...cached.decision, decidedAt: this.redisClock.now() };
   }
 
-  private cacheRejection(subject: bigint | string, decision: RateLimitDecision, unbanCount = 0): void {
+  private cacheBan({ keyId, unbanCount }: Principal, decision: RateLimitDecision): void {
     const monotonicNow = this.redisClock.monotonic();
     const expiresAt = monotonicNow + Math.min(decision.resetAt - decision.decidedAt, CACHE_TTL_MS);
-    this.rejections.set(subject, { decision, unbanCount, expiresAt }, monotonicNow);
+    this.bans.set(keyId, { decision, unbanCount, expiresAt }, monotonicNow);
   }
 
   /** Returns the breaker of the node with this hash tag. */
@@ -279,6 +297,7 @@ export class RedisRateLimiter extends RateLimiter implements OnModuleInit, OnApp
   private createBreaker(node: string, tag: string): CircuitBreaker {
     return new CircuitBreaker({
       replyTimeoutMs: this.replyTimeoutMs,
+      concernsFew: (error) => this.store.isAboutOneSlot(error),
       probe: async () => {
         const startedAt = this.redisClock.monotonic();
         const now = await this.store.probe(tag);

@@ -13,18 +13,22 @@ export class RedisThrottleStorage extends ThrottleStorage {
   }
 
   async consume(key: string, window: ThrottleWindow): Promise<Throttled> {
-    const result = await this.limiter.callStore(key, (store) => store.throttle(key, window));
+    const result = await this.limiter.callStore(key, (store, deadline) => store.throttle(key, window, deadline));
     if (result === undefined) {
       return this.memory.consume(key, window);
     }
     const { now, isAdmitted, window: counted } = result;
-    const known = this.memory.store(key, counted.used, counted.endsAt - now);
-    return {
-      decision: createThrottledDecision(counted, window, !isAdmitted, now),
-      undo: async () => {
-        known.used--;
-        await this.limiter.callStore(key, (store) => store.undoThrottle(key, counted.endsAt));
-      },
+    const known = this.memory.store(key, counted, isAdmitted, now);
+    const undo = async () => {
+      known.used--;
+      known.admitted--;
+      await this.limiter.callStore(key, (store) => store.undoThrottle(key, counted.endsAt));
     };
+    if (isAdmitted && known.admitted > window.limit) {
+      // While Redis was unavailable, this replica has admitted requests that Redis has not counted.
+      await undo();
+      return this.memory.consume(key, window);
+    }
+    return { decision: createThrottledDecision(counted, window, !isAdmitted, now), undo };
   }
 }

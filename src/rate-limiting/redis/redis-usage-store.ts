@@ -12,7 +12,7 @@ import { mapWindows } from '../domain/windows';
 import { readTlsOptions, createRedisClient, getRedisUser } from './redis-client';
 import type { KnownUsage } from '../memory/account-usage';
 import { REDIS_SETTINGS } from '../settings/redis-settings';
-import { CONSUME, COUNT, PERMISSIONS, PROBE, type Script, UNDO_COUNT } from './scripts';
+import { CONSUME, COUNT, PERMISSIONS, PROBE, type Script, UNDO, getWindowFields } from './scripts';
 
 /** The maximum number of API keys per call. With 32, creating is 3 to 5% slower, because Redis and the replica wait for each other. */
 export const MAX_BATCH_SIZE = 16;
@@ -21,8 +21,9 @@ export const PROBE_TAG = 'probe';
 /** The length of the result of CONSUME for each key. */
 const RESULT_LENGTH = 3 + 2 * WINDOWS.length;
 /** Client errors for a call that could not be sent, or whose reply could not be read. */
-const CONNECTION_ERROR =
-  /^(Connection is closed|Stream isn't writeable|Reached the max retries|Cluster isn't ready|MOVED )/;
+const CONNECTION_ERROR = /^(Connection is closed|Stream isn't writeable|Reached the max retries|Cluster isn't ready)/;
+/** Redis errors for the keys of a hash slot that is being moved to another node. */
+const SLOT_ERROR = /^(MOVED|ASK|TRYAGAIN) /;
 /** Redis errors for a missing permission, in a call or in a script. */
 const PERMISSION_ERROR = /^NOPERM|The user executing the script can't|ACL failure in script/;
 /** The client's error after it has tried every sentinel; each failed attempt emits its own error first. */
@@ -168,9 +169,9 @@ export class RedisUsageStore {
   /**
    * Counts or rejects requests with at most `maxBatchSize` keys.
    * @param deadline by Redis's clock; later, Redis does nothing
-   * @returns a result for each key; none after the deadline
+   * @returns a result for each key; undefined after the deadline
    */
-  consume(batch: readonly KeyRequests[], deadline?: number): Promise<ConsumeResult[]> {
+  consume(batch: readonly KeyRequests[], deadline?: number): Promise<ConsumeResult[] | undefined> {
     const keys: string[] = [];
     const values: number[] = [];
     for (const { subject, requests, known } of batch) {
@@ -190,7 +191,7 @@ export class RedisUsageStore {
     keys: string[],
     values: string[],
     deadline: number | undefined,
-  ): Promise<ConsumeResult[]> {
+  ): Promise<ConsumeResult[] | undefined> {
     let reply: unknown;
     try {
       reply = await this.runScript(CONSUME, keys, [...values, deadline ?? '']);
@@ -201,11 +202,11 @@ export class RedisUsageStore {
       // The server is a cluster behind a single endpoint. Nothing was counted.
       this.maxBatchSize = 1;
       // Without a deadline, so that each key has a result.
-      return (await Promise.all(batch.map((each) => this.consume([each])))).flat();
+      return (await Promise.all(batch.map((each) => this.consume([each])))).flatMap((each) => each ?? []);
     }
     const [now, ...results] = reply as [number, ...number[]];
     if (results.length === 0) {
-      return [];
+      return undefined;
     }
     return batch.map(({ subject: { allowance }, requests }, index) => {
       let next = index * RESULT_LENGTH;
@@ -221,21 +222,27 @@ export class RedisUsageStore {
     });
   }
 
-  countAuthFailure(network: string): Promise<CountResult> {
+  /** @param deadline by Redis's clock; later, Redis does nothing, and the result is undefined */
+  countAuthFailure(network: string, deadline?: number): Promise<CountResult | undefined> {
     const limit = this.settings.authFailuresPerMinute;
-    return this.count(`${this.getPrefix(network)}:client-ip`, {
-      limit,
-      ttl: MINUTE_MS,
-      blockDuration: MINUTE_MS,
-    });
+    const window = { limit, ttl: MINUTE_MS, blockDuration: MINUTE_MS };
+    return this.count(`${this.getPrefix(network)}:client-ip`, window, deadline);
   }
 
-  throttle(key: string, window: ThrottleWindow): Promise<CountResult> {
-    return this.count(this.getThrottleKey(key), window);
+  /** @param deadline by Redis's clock; later, Redis does nothing, and the result is undefined */
+  throttle(key: string, window: ThrottleWindow, deadline?: number): Promise<CountResult | undefined> {
+    return this.count(this.getThrottleKey(key), window, deadline);
   }
 
-  async undoThrottle(key: string, endsAt: number): Promise<void> {
-    await this.runScript(UNDO_COUNT, [this.getThrottleKey(key)], [endsAt]);
+  /** Takes back a request that `throttle` admitted, unless its window is over. @returns the time of Redis */
+  undoThrottle(key: string, endsAt: number): Promise<number> {
+    return this.undo(this.getThrottleKey(key), [1, 'endsAt', 'used', endsAt]);
+  }
+
+  /** Takes back requests of an account that `consume` admitted in these windows, unless they are over. @returns the time of Redis */
+  undoConsume(accountId: bigint, requests: number, windows: AccountWindows): Promise<number> {
+    const values = WINDOWS.flatMap(({ name }) => [...getWindowFields(name), windows[name].endsAt]);
+    return this.undo(`${this.getPrefix(accountId)}:windows`, [requests, ...values]);
   }
 
   /** Checks that the node of a hash tag accepts writes and grants all permissions that the service needs. @returns its time */
@@ -248,20 +255,29 @@ export class RedisUsageStore {
     return this.redis instanceof Cluster ? (this.redis.slots[calculateSlot(tag)]?.[0] ?? '') : '';
   }
 
+  /** Whether an error concerns only the accounts of one hash slot, not the node. */
+  isAboutOneSlot(error: unknown): boolean {
+    return this.redis instanceof Cluster && SLOT_ERROR.test(getErrorMessage(error));
+  }
+
   /** The braces mark a Redis Cluster hash tag, which keeps all keys with this prefix on one node. */
   private getPrefix(tag: bigint | string): string {
     return `${this.keyPrefix}{${tag}}`;
   }
 
-  private async count(key: string, { limit, ttl, blockDuration }: Omit<ThrottleWindow, 'name'>): Promise<CountResult> {
-    const values = [limit, Math.ceil(ttl), Math.ceil(blockDuration)];
-    const [now, admitted, endsAt, used] = (await this.runScript(COUNT, [key], values)) as [
-      number,
-      number,
-      number,
-      number,
-    ];
-    return { now, isAdmitted: admitted === 1, window: { limit, used, endsAt } };
+  private async count(
+    key: string,
+    { limit, ttl, blockDuration }: Omit<ThrottleWindow, 'name'>,
+    deadline: number | undefined,
+  ): Promise<CountResult | undefined> {
+    const values = [limit, Math.ceil(ttl), Math.ceil(blockDuration), deadline ?? ''];
+    const [now, ...result] = (await this.runScript(COUNT, [key], values)) as [number, ...number[]];
+    const [admitted, endsAt = 0, used = 0] = result;
+    return admitted === undefined ? undefined : { now, isAdmitted: admitted === 1, window: { limit, used, endsAt } };
+  }
+
+  private async undo(key: string, values: (number | string)[]): Promise<number> {
+    return (await this.runScript(UNDO, [key], values)) as number;
   }
 
   private getThrottleKey(key: string): string {

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { WINDOWS } from '../../shared/domain/allowance';
+import { type WindowName, WINDOWS } from '../../shared/domain/allowance';
 
 /** A Lua script that Redis runs atomically, and the SHA-1 that identifies it once it is loaded. */
 export interface Script {
@@ -44,7 +44,9 @@ end
 `;
 
 /** The fields of each window in the hash of an account. */
-const WINDOW_FIELDS = WINDOWS.map(({ name }) => `'${name}EndsAt', '${name}Used'`).join(', ');
+const WINDOW_FIELDS = WINDOWS.flatMap(({ name }) => getWindowFields(name))
+  .map((field) => `'${field}'`)
+  .join(', ');
 /** The end of each window if it opens now. */
 const WINDOW_ENDS = WINDOWS.map(({ lengthMs, opens }) =>
   opens === 'calendar' ? `now - now % ${lengthMs} + ${lengthMs}` : `now + ${lengthMs}`,
@@ -56,8 +58,8 @@ const WINDOW_ENDS = WINDOWS.map(({ lengthMs, opens }) =>
  * KEYS: for each API key, the windows of its account, then its bans.
  * ARGV: now; the rules for bans (a JSON object); for each API key, its requests, its allowance per minute, its unban count, and for each
  * window, its limit, its end as the replica knows it, and how many requests the replica has admitted in it (one JSON array of numbers,
- * which Redis and its client process faster than as many arguments). A known window that ends before the stored one, or that Redis has
- * lost, is continued. Last, the time after which nothing is counted, because the replica has decided the requests itself (or nothing).
+ * which Redis and its client process faster than as many arguments). A known window that Redis does not have is continued. Last, the time
+ * after which nothing is counted, because the replica has decided the requests itself (or nothing).
  * Returns now; then for each API key: the number of admitted requests, the number of following requests that are rejected,
  * the end of the ban that rejects the rest (or 0), and the end and usage of each window.
  */
@@ -81,7 +83,7 @@ local function finish(admitted, rejected, bannedUntil, windows)
 end
 
 local function consume(windowsKey, banKey, first)
-  local requests, perMinute, unbans = values[first], values[first + 1], values[first + 2]
+  local requests, perMinute, unbans = unpack(values, first, first + 2)
   local ban = read(banKey, 'bannedUntil', 'unbans', 'bans')
   local bannedUntil, unbansBefore, bans = parse(ban[1]), parse(ban[2]), parse(ban[3])
   -- A ban that ends later than a new one would was imposed before the clock was set back.
@@ -98,14 +100,12 @@ local function consume(windowsKey, banKey, first)
   local admitted, opens, expiresAt = requests, false, 0
   for i = 1, #newEnds do
     local endsAt, used = parse(windows[2 * i - 1]), parse(windows[2 * i])
-    local limit, knownEndsAt, knownAdmitted = values[first + 3 * i], values[first + 3 * i + 1], values[first + 3 * i + 2]
-    if endsAt <= now or endsAt > newEnds[i] then
-      endsAt, used, opens = newEnds[i], 0, true
+    local limit, knownEndsAt, knownAdmitted = unpack(values, first + 3 * i, first + 3 * i + 2)
+    if knownEndsAt <= now or knownEndsAt > newEnds[i] then
+      knownEndsAt, knownAdmitted = newEnds[i], 0
     end
-    if knownEndsAt <= now then
-      knownAdmitted = 0
-    elseif knownEndsAt < endsAt then
-      endsAt, opens = knownEndsAt, true
+    if endsAt <= now or endsAt > newEnds[i] then
+      endsAt, used, opens = knownEndsAt, 0, true
     end
     windows[2 * i - 1], windows[2 * i], left[i] = endsAt, used, limit - math.max(used, knownAdmitted)
     admitted, expiresAt = math.min(admitted, left[i]), math.max(expiresAt, endsAt)
@@ -176,9 +176,13 @@ return reply
 
 /**
  * Counts or rejects a request in one window. A usage above the limit marks a window that the first rejection has blocked.
- * KEYS: the window. ARGV: now, limit, length and block duration in ms. Returns now, 1 if admitted, the end and usage of the window.
+ * KEYS: the window. ARGV: now, limit, length and block duration in ms, and a deadline as for CONSUME. Returns now, 1 if admitted, the end
+ * and usage of the window.
  */
 export const COUNT = createScript(`${NOW}${HASHES}
+if now > (tonumber(ARGV[5]) or now) then
+  return {now}
+end
 local limit, ttl, blockDuration = tonumber(ARGV[2]), tonumber(ARGV[3]), tonumber(ARGV[4])
 local window = read(KEYS[1], 'endsAt', 'used')
 local endsAt, used = parse(window[1]), parse(window[2])
@@ -197,11 +201,16 @@ end
 return {now, isAdmitted and 1 or 0, endsAt, used}
 `);
 
-/** Takes back a request that COUNT admitted, unless its window is over. KEYS: the window. ARGV: now, the end of the window. */
-export const UNDO_COUNT = createScript(`${NOW}${HASHES}
-local window = read(KEYS[1], 'endsAt', 'used')
-if parse(window[1]) == tonumber(ARGV[2]) and parse(window[2]) > 0 then
-  redis.call('HSET', KEYS[1], 'used', parse(window[2]) - 1)
+/**
+ * Takes back requests that CONSUME or COUNT has admitted in some windows, unless they are over.
+ * KEYS: the hash of the windows. ARGV: now, the number of requests; for each window, the fields of its end and usage, and its end.
+ */
+export const UNDO = createScript(`${NOW}${HASHES}
+for i = 3, #ARGV, 3 do
+  local window = read(KEYS[1], ARGV[i], ARGV[i + 1])
+  if parse(window[1]) == tonumber(ARGV[i + 2]) then
+    redis.call('HSET', KEYS[1], ARGV[i + 1], math.max(0, parse(window[2]) - ARGV[2]))
+  end
 end
 return now
 `);
@@ -220,6 +229,11 @@ return now
 
 /** The ACL permissions that the scripts and the client's connections need. */
 export const PERMISSIONS = '+eval +evalsha +time +hmget +hset +pexpire +info';
+
+/** Returns the fields of the end and the usage of a window in the hash of an account. */
+export function getWindowFields(name: WindowName): [end: string, used: string] {
+  return [`${name}EndsAt`, `${name}Used`];
+}
 
 function createScript(source: string): Script {
   return { source, sha1: createHash('sha1').update(source).digest('hex') };
