@@ -1,7 +1,7 @@
 import { DataSource } from 'typeorm';
 import { loadSettings } from './src/config/settings';
 import { createMigrationOptions } from './src/shared/persistence/server-connection';
-import { MIGRATION_POOL_OPTIONS } from './src/shared/persistence/session';
+import { POOL_OPTIONS } from './src/shared/persistence/session';
 import { createTypeOrmConfig } from './src/typeorm.config';
 
 const settings = loadSettings(process.env);
@@ -9,5 +9,6 @@ const settings = loadSettings(process.env);
 /** The database of the environment's settings, for TypeORM's command line (`npm run typeorm`). */
 export default new DataSource({
   ...createMigrationOptions(createTypeOrmConfig(settings), settings),
-  extra: MIGRATION_POOL_OPTIONS,
+  // Without the timeouts of the service's statements.
+  extra: POOL_OPTIONS,
 });

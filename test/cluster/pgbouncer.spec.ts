@@ -102,13 +102,28 @@ describe.each([
     const locks = await store.query(`SELECT FROM pg_locks WHERE locktype = 'advisory'`);
     expect(locks).toEqual([]);
     if (mode === 'transaction') {
-      const shared = new pg.Client(env.DATABASE_URL);
-      await shared.connect();
-      const left = await shared.query(
-        `SELECT current_setting('statement_timeout') AS timeout, (SELECT count(*)::int FROM pg_prepared_statements) AS statements`,
+      // One only checks the schema, and one migrates it through the pooler.
+      const others: Record<string, string>[] = [{ MIGRATE_ON_START: 'false' }, { DATABASE_MIGRATION_URL: '' }];
+      for (const other of others) {
+        const replica = await Replica.start({ ...env, ...other });
+        await eventually(20_000, () => replica.isReady());
+        const { stdout } = await replica.program.kill('SIGKILL');
+        expect(stdout).not.toContain('database_timeouts_missing');
+      }
+      const left = await Promise.all(
+        Array.from({ length: poolSize }, async () => {
+          const shared = new pg.Client(env.DATABASE_URL);
+          await shared.connect();
+          // So long that each has a server connection of its own.
+          const { rows } = await shared.query(
+            `SELECT current_setting('statement_timeout') AS timeout, (SELECT count(*)::int FROM pg_prepared_statements) AS statements,
+             pg_sleep(0.2) IS NULL AS slept`,
+          );
+          await shared.end();
+          return rows[0] as object;
+        }),
       );
-      await shared.end();
-      expect(left.rows).toEqual([{ timeout: '900ms', statements: 0 }]);
+      expect(left).toEqual(Array(poolSize).fill({ timeout: '900ms', statements: 0, slept: false }));
     }
   });
 

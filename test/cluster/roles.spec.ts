@@ -147,7 +147,9 @@ describe('With the roles of docs/sql/roles.sql', () => {
     await createDatabase('empty');
     applyRoles('empty');
     const appOnly = await Replica.start(createEnv('empty'));
-    await eventually(10_000, () => appOnly.program.stdout.includes('permission denied for schema public'));
+    await eventually(10_000, () =>
+      appOnly.program.stdout.includes('permission denied for schema public; set DATABASE_MIGRATION_URL'),
+    );
     expect(await appOnly.isReady()).toBe(false);
     const both = await Replica.start({ ...createEnv('empty'), ...createMigrationEnv('empty') });
     await eventually(10_000, () => both.isReady());

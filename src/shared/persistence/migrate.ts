@@ -1,6 +1,7 @@
 import { DataSource, type DataSourceOptions, MigrationExecutor, type QueryRunner } from 'typeorm';
-import { getErrorCode } from '../domain/error-message';
-import { MIGRATION_POOL_OPTIONS } from './session';
+import type { PostgresDataSourceOptions } from 'typeorm/driver/postgres/PostgresDataSourceOptions';
+import { getErrorCode, getErrorMessage } from '../domain/error-message';
+import { createTransactionSql } from './session';
 import { DatabaseSetupError, MigrationLockedError, SchemaOutdatedError } from './startup-errors';
 
 /** The advisory lock for schema changes: any number, as long as every replica uses the same one. */
@@ -10,7 +11,16 @@ const MIGRATION_LOCK_KEY = 7_383_782;
  * transaction wait for each other's tables, the migration gives up.
  */
 const LOCK_TIMEOUT_MS = 200;
+const MIGRATION_ROLE_HELP =
+  'set DATABASE_MIGRATION_URL to the URL of a role that may change the schema, or run the migrations with that role';
+/** Only of the transaction: a pooler gives the session to others. */
+const MIGRATION_TIMEOUTS = {
+  statement_timeout: '0',
+  lock_timeout: `${LOCK_TIMEOUT_MS}`,
+  idle_in_transaction_session_timeout: '0',
+};
 const LOCK_NOT_AVAILABLE = '55P03';
+const INSUFFICIENT_PRIVILEGE = '42501';
 
 /**
  * Runs all pending migrations in one transaction on a separate connection, one process at a time. Locks are taken only
@@ -26,7 +36,7 @@ export function migrate(options: DataSourceOptions): Promise<string[]> {
     }
     await runner.startTransaction();
     try {
-      await runner.query(`SET LOCAL lock_timeout = ${LOCK_TIMEOUT_MS}`);
+      await runner.query(createTransactionSql(MIGRATION_TIMEOUTS));
       await convertLockTimeout('another process is migrating the schema', () =>
         runner.query('SELECT pg_advisory_xact_lock($1)', [MIGRATION_LOCK_KEY]),
       );
@@ -69,7 +79,12 @@ function runAndCheckColumns<T>(options: DataSourceOptions, work: Work<T>): Promi
 /** Calls `work` with a migration executor on a separate connection. @throws DatabaseSetupError */
 export async function withMigrations<T>(options: DataSourceOptions, work: Work<T>): Promise<T> {
   // TypeORM's default logger writes to the console.
-  const dataSource = new DataSource({ ...options, extra: MIGRATION_POOL_OPTIONS, logger: 'debug' });
+  const { extra } = options as { readonly extra?: object };
+  const dataSource = new DataSource({
+    ...(options as PostgresDataSourceOptions),
+    extra: { ...extra, query_timeout: undefined },
+    logger: 'debug',
+  });
   await dataSource.initialize();
   const runner = dataSource.createQueryRunner();
   try {
@@ -81,6 +96,8 @@ export async function withMigrations<T>(options: DataSourceOptions, work: Work<T
       );
     }
     return await work(new MigrationExecutor(dataSource, runner), runner);
+  } catch (error) {
+    throw explainMissingPrivilege(error);
   } finally {
     await runner.release();
     await dataSource.destroy();
@@ -114,4 +131,12 @@ async function convertLockTimeout<T>(reason: string, work: () => Promise<T>): Pr
   } catch (error) {
     throw getErrorCode(error) === LOCK_NOT_AVAILABLE ? new MigrationLockedError(reason, { cause: error }) : error;
   }
+}
+
+/** Adds how migrations get the privilege that their role lacks. */
+function explainMissingPrivilege(error: unknown): unknown {
+  const code = getErrorCode(error);
+  return code === INSUFFICIENT_PRIVILEGE
+    ? Object.assign(new Error(`${getErrorMessage(error)}; ${MIGRATION_ROLE_HELP}`, { cause: error }), { code })
+    : error;
 }

@@ -36,7 +36,7 @@ export function readMigrationStatus(options: DataSourceOptions): Promise<Migrati
 export function planMigrations(options: DataSourceOptions): Promise<PlannedMigration[]> {
   return withMigrations(options, async (executor, runner) => {
     const pending = await executor.getPendingMigrations();
-    await runner.query('START TRANSACTION READ ONLY');
+    await runner.query('START TRANSACTION READ ONLY; SET LOCAL statement_timeout = 0');
     const plan: PlannedMigration[] = [];
     for (const { name, instance } of pending) {
       plan.push({

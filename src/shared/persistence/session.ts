@@ -120,43 +120,22 @@ export function createServerPoolOptions(settings: Pick<Settings, 'get'>, server:
   };
 }
 
-/** The options of the connections that migrate the schema, which may take any time. */
-export const MIGRATION_POOL_OPTIONS = {
-  ...POOL_OPTIONS,
-  keepAlive: true,
-  onConnect: (client: ClientBase) =>
-    openSession(
-      client,
-      {
-        ...TRACKED_PARAMETERS,
-        ...OTHER_PARAMETERS,
-        statement_timeout: '0',
-        lock_timeout: '0',
-        idle_in_transaction_session_timeout: '0',
-      },
-      'any',
-    ),
-};
-
 /**
  * Returns statements that give the current transaction its own parameters. A pooler in transaction mode keeps none from one transaction to
  * the next.
  */
-export function createTransactionSql(statementTimeoutMs: number): string {
-  const timeouts = Object.entries(createTimeouts(statementTimeoutMs)).map(
-    ([name, value]) => `SET LOCAL ${name} = ${value}`,
-  );
+export function createTransactionSql(timeouts: Readonly<Record<string, string>>): string {
   return [
     'SET TRANSACTION ISOLATION LEVEL READ COMMITTED, READ WRITE, NOT DEFERRABLE',
     'SET LOCAL array_nulls = on',
     // Without the triggers, a revoked key would stay valid. Setting it takes a privilege, so only if it is not set.
     `SELECT set_config('session_replication_role', 'origin', true) WHERE current_setting('session_replication_role') <> 'origin'`,
-  ]
-    .concat(timeouts)
-    .join('; ');
+    ...Object.entries(timeouts).map(([name, value]) => `SET LOCAL ${name} = ${value}`),
+  ].join('; ');
 }
 
-function createTimeouts(statementTimeoutMs: number) {
+/** Returns the timeouts of the service's statements. */
+export function createTimeouts(statementTimeoutMs: number) {
   return {
     statement_timeout: `${statementTimeoutMs}`,
     lock_timeout: `${Math.floor(statementTimeoutMs / 2)}`,

@@ -5,7 +5,7 @@ import { UnitOfWork } from '../domain/unit-of-work';
 import { Settings } from '../../config/settings';
 import { DATABASE_SETTINGS } from './database-settings';
 import { Semaphore } from '../domain/semaphore';
-import { createTransactionSql } from './session';
+import { createTimeouts, createTransactionSql } from './session';
 import { createNotConnectedError, convertUnavailableError } from './unavailable-error';
 
 /** Together with the default statement timeout of 1 s, this allows a 503 within 2 s. */
@@ -28,7 +28,7 @@ export class TypeOrmUnitOfWork extends UnitOfWork {
     const { poolMax, poolerMode, statementTimeoutMs } = settings.get(DATABASE_SETTINGS);
     // The rest of the pool can still read while all writers wait for a lock.
     this.writeSemaphore = new Semaphore(Math.floor(poolMax / 2) - 1, WRITE_WAIT_TIMEOUT_MS);
-    this.startSql = poolerMode === 'transaction' ? createTransactionSql(statementTimeoutMs) : undefined;
+    this.startSql = poolerMode === 'transaction' ? createTransactionSql(createTimeouts(statementTimeoutMs)) : undefined;
   }
 
   run<T>(work: () => Promise<T>, accountId?: bigint): Promise<T> {
