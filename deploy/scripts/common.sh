@@ -89,11 +89,13 @@ read_url() {
     echo "${url:-postgres://petstore:$(read_variable POSTGRES_PASSWORD)@postgres:5432/petstore}"
   fi
 }
-read_variable() { sed -n "s/^$1=//p" "$root/docker/.env"; }
+# Docker Compose allows quotes around a value.
+read_variable() { sed -E -e "/^$1=/!d" -e "s/^$1=//" -e "s/^(['\"])(.*)\1\$/\2/" "$root/docker/.env"; }
 # The user, the password and the database of a URL, and a URL with another host or database.
 user_of() { sed -E 's|^[^:]+://([^:@]*).*|\1|' <<<"$1"; }
+password_of() { sed -nE 's|^[^:]+://[^:@]*:([^@]*)@.*|\1|p' <<<"$1"; }
 database_of() { sed -E 's|^[^:]+://[^/]+/([^?]*).*|\1|' <<<"$1"; }
-with_password() { sed -E "s|^([^:]+://[^:@]*)(:[^@]*)?@|\1:$2@|" <<<"$1"; }
+with_password() { sed -E "s|^([^:]+://[^:@]*)(:[^@]*)?@|\1:$(sed 's/[&|\\]/\\&/g' <<<"$2")@|" <<<"$1"; }
 with_host() { sed -E "s|@[^/]+|@$2|" <<<"$1"; }
 with_database() { sed -E "s|^([^:]+://[^/]+/)[^?]*|\1$2|" <<<"$1"; }
 
@@ -121,8 +123,9 @@ run_sql() { run_postgres psql "${1:-$(admin_url)}" --quiet --no-psqlrc --set ON_
 # The servers for redis-cli: those in ADMIN_REDIS_URL, separated by spaces, or the one that the service uses.
 list_redis_urls() {
   if on_kubernetes; then
+    # redis-cli does not know that a URL without a user means the user "default".
     # shellcheck disable=SC2086
-    printf '%s\n' ${ADMIN_REDIS_URL:-$(read_url redis-url)}
+    printf '%s\n' ${ADMIN_REDIS_URL:-$(read_url redis-url)} | sed -E 's|://:|://default:|'
   else
     echo redis://redis:6379
   fi
@@ -137,6 +140,18 @@ run_redis() {
       read -r url; [ ! -f /etc/petstore-ca/ca.pem ] || set -- --cacert /etc/petstore-ca/ca.pem "$@"; exec redis-cli -e -u "$url" "$@"' sh "$@"
   else
     compose exec -T redis redis-cli -e "$@"
+  fi
+}
+
+# Sends the commands on standard input to a Redis server: send_redis <URL>. Fails if one of them fails, which redis-cli itself does not.
+send_redis() {
+  local commands replies
+  commands=$(cat)
+  [ -n "$commands" ] || return 0
+  replies=$(run_redis "$1" <<<"$commands")
+  if [ "$(grep -cxE 'OK|[0-9]+' <<<"$replies")" != "$(wc -l <<<"$commands")" ]; then
+    echo "$replies" >&2
+    return 1
   fi
 }
 

@@ -198,7 +198,46 @@ describe.each<PlatformName>(['compose', 'kubernetes'])('The scripts with %s', (n
     expect((await client.call(port)).status).toBe(200);
   });
 
-  it('restore brings the old database back when it fails', async () => {
+  it('of two concurrent restores, one replaces the database, and the other changes nothing', async () => {
+    await client.add(port, 'After the backup');
+    await store.close();
+    const exits = await Promise.all([1, 2].map(() => platform.run('restore --yes backup.dump')));
+    store = await Store.open(`${postgres.url}/petstore`);
+    expect(exits.map(({ code }) => code).sort()).toEqual([0, 1]);
+    expect(exits.map(({ stderr }) => stderr).join()).toMatch(/Nothing was changed|petstore_damaged exists/);
+    const count = async (url: string) => {
+      const session = new pg.Client(url);
+      await session.connect();
+      const { rows } = await session.query(`SELECT count(*)::int AS found FROM pets WHERE name = 'After the backup'`);
+      await session.end();
+      return (rows[0] as { found: number }).found;
+    };
+    expect(await count(`${postgres.url}/petstore`)).toBe(0);
+    expect(await count(`${postgres.url}/petstore_damaged`)).toBe(1);
+    expect((await client.call(port)).status).toBe(200);
+    expect(await platform.run(`run psql 'DROP DATABASE "petstore_damaged"'`)).toEqual(OK);
+  }, 180_000);
+
+  it('restore changes nothing while another is running or was killed', async () => {
+    await executeAsSuperuser('CREATE DATABASE petstore_new');
+    const { code, stderr } = await platform.run('restore --yes backup.dump');
+    await executeAsSuperuser('DROP DATABASE petstore_new');
+    expect([code, stderr]).toEqual([1, expect.stringContaining('another restore is running, or was killed')]);
+  });
+
+  if (isKubernetes) {
+    it.each([
+      ['restore --yes backup.dump', 'Set ADMIN_REDIS_URL'],
+      ['rotate-password redis --yes', 'NOPERM'],
+    ])('%s changes nothing without ADMIN_REDIS_URL', async (line, message) => {
+      const stateBefore = await platform.readState();
+      const { code, stdout, stderr } = await platform.run(line, { ADMIN_REDIS_URL: '' });
+      expect([code, stdout + stderr]).toEqual([1, expect.stringContaining(message)]);
+      expect(await platform.readState()).toEqual(stateBefore);
+    });
+  }
+
+  it('restore leaves the old database as it is when it fails', async () => {
     await executeAsSuperuser('CREATE DATABASE other');
     const table = `CREATE TABLE pets (id int CHECK (current_database() = 'other')); INSERT INTO pets VALUES (1)`;
     await executeAsSuperuser(table, 'other');
@@ -208,7 +247,7 @@ describe.each<PlatformName>(['compose', 'kubernetes'])('The scripts with %s', (n
     await store.close();
     const { code, stderr } = await platform.run('restore --yes other.dump');
     store = await Store.open(`${postgres.url}/petstore`);
-    expect([code, stderr]).toEqual([1, expect.stringContaining('The old database returns')]);
+    expect([code, stderr]).toEqual([1, expect.stringContaining('The old database is unchanged')]);
     expect(stderr).toContain('violates check constraint');
     expect((await client.call(port, { path: '/v1/pets/1' })).status).toBe(200);
   });
@@ -277,6 +316,16 @@ describe.each<PlatformName>(['compose', 'kubernetes'])('The scripts with %s', (n
     expect(await readPids()).not.toContain(second);
     expect((await client.call(port)).status).toBe(200);
   }, 180_000);
+
+  it('rotate-password changes nothing if PostgreSQL refuses the new password', async () => {
+    const role = isKubernetes ? 'petstore_app' : 'petstore';
+    const [stateBefore, url] = [await platform.readState(), await platform.readUrl()];
+    await executeAsSuperuser(`ALTER ROLE ${role} SET default_transaction_read_only = on`);
+    const { code, stderr } = await platform.run('rotate-password app --yes');
+    await executeAsSuperuser(`ALTER ROLE ${role} RESET default_transaction_read_only`);
+    expect([code, stderr]).toEqual([1, expect.stringContaining('The password was not changed')]);
+    expect([await platform.readState(), await platform.readUrl()]).toEqual([stateBefore, url]);
+  });
 
   it('rotate-password changes the password everywhere, and lists the keys without an audit entry', async () => {
     const role = isKubernetes ? 'petstore_app' : 'petstore';

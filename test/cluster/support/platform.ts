@@ -86,6 +86,11 @@ export class Platform {
     return JSON.parse(await readFile(join(this.directory, 'state.json'), 'utf8')) as State;
   }
 
+  /** Reads `DATABASE_URL` in docker/.env. */
+  async readUrl(): Promise<string | undefined> {
+    return /^DATABASE_URL=.*$/m.exec(await readFile(join(this.directory, 'docker/.env'), 'utf8'))?.[0];
+  }
+
   async readPort(replica = 'petstore-1'): Promise<number> {
     return Number((await this.readState()).replicas[replica]?.port);
   }
