@@ -137,7 +137,7 @@ describe('Prometheus scraping a replica under load', () => {
     const queries = panels.flatMap(({ targets }) => targets.map(({ expr }) => expr));
     let withoutData = queries;
     const hasData = async (expr: string) => {
-      const samples = await query(expr.replace('$__rate_interval', '10s').replace('$__range', '1m'));
+      const samples = await query(expr.replaceAll('$__rate_interval', '10s').replaceAll('$__range', '1m'));
       return samples.some(({ value: [, number] }) => number !== 'NaN');
     };
     await eventually(20_000, async () => {
