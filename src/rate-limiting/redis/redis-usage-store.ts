@@ -313,7 +313,8 @@ export class RedisUsageStore {
     if (!(cause instanceof Error && PERMISSION_ERROR.test(cause.message))) {
       return cause;
     }
-    const permissions = this.redis instanceof Cluster ? `${PERMISSIONS} +cluster|slots` : PERMISSIONS;
+    const others = this.redis instanceof Cluster ? ' +cluster|slots' : isSelectError(cause) ? ' +select' : '';
+    const permissions = PERMISSIONS + others;
     return new Error(
       `${cause.message}; grant the permissions with: ACL SETUSER ${getRedisUser(this.redis)} ~${this.keyPrefix}* ${permissions}`,
     );
