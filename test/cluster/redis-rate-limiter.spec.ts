@@ -52,7 +52,8 @@ const createLimiter = async (
 };
 
 const startSingleNodeCluster = async () => {
-  const cluster = await Server.startRedis('--cluster-enabled', 'yes');
+  // The port of the bus would be one that the system gives to clients.
+  const cluster = await Server.startRedis('--cluster-enabled', 'yes', '--cluster-port', await findFreePort());
   const operator = cluster.openRedis();
   await operator.call('CLUSTER', 'ADDSLOTSRANGE', '0', '16383');
   await eventually(10_000, async () => (await operator.cluster('INFO')).includes('cluster_state:ok'));
