@@ -76,9 +76,19 @@ class Replicas {
     this.redis.shiftClock(byMs);
   }
 
-  request(replica: number, account: bigint, { perMinute, perDay }: AccountLimits): void {
-    this.undecided++;
-    void this.decide(replica, createPrincipal(account, account, perMinute, perDay));
+  request(replica: number, account: bigint, { perMinute, perDay }: AccountLimits, times = 1): void {
+    for (let time = 0; time < times; time++) {
+      this.undecided++;
+      void this.decide(replica, createPrincipal(account, account, perMinute, perDay));
+    }
+  }
+
+  /** Sends requests of one account, and waits for the decisions. @returns how many requests were admitted */
+  async admit(replica: number, allowance: AccountLimits, times = 1): Promise<number> {
+    const before = this.admissions.length;
+    this.request(replica, 1n, allowance, times);
+    await jest.advanceTimersByTimeAsync(60);
+    return this.admissions.length - before;
   }
 
   private async decide(replica: number, principal: Principal): Promise<void> {
@@ -156,9 +166,7 @@ describe('Replicas while Redis fails', () => {
         replicas.shiftRedisClock(redis);
       }
       requests.forEach(({ replica: asked, account, times }) => {
-        for (let time = 0; time < times; time++) {
-          replicas.request(asked, account, allowance);
-        }
+        replicas.request(asked, account, allowance, times);
       });
     }
   };
@@ -301,10 +309,7 @@ describe('Replicas while Redis fails', () => {
   it('do not charge in Redis for what they have decided since', async () => {
     replicas = await Replicas.start();
     const allowance = { perMinute: UNLIMITED, perDay: 20 };
-    const request = async () => {
-      replicas.request(0, 1n, allowance);
-      await jest.advanceTimersByTimeAsync(60);
-    };
+    const request = () => replicas.admit(0, allowance);
     await request();
     replicas.connect(0, { delayMs: 200 });
     await request();
@@ -328,19 +333,17 @@ describe('Replicas while Redis fails', () => {
 
   it('charge nothing for what they reject if Redis loses its data while several calls are in flight', async () => {
     replicas = await Replicas.start();
-    const request = (account: bigint, times: number) => {
-      for (let time = 0; time < times; time++) {
-        replicas.request(0, account, { perMinute: UNLIMITED, perDay: 60 });
-      }
+    const allowance = { perMinute: UNLIMITED, perDay: 60 };
+    const request = (times: number) => {
+      replicas.request(0, 1n, allowance, times);
       return jest.advanceTimersByTimeAsync(1);
     };
-    await request(1n, 55);
-    await jest.advanceTimersByTimeAsync(60);
+    await replicas.admit(0, allowance, 55);
     replicas.connect(0, { delayMs: 10 });
-    await request(1n, 3);
+    await request(3);
     replicas.redis.loseData();
-    await request(1n, 10);
-    await request(1n, 10);
+    await request(10);
+    await request(10);
     await endFaults();
     expect(replicas.admissions).toHaveLength(60);
     expect(replicas.redis.getDayUsed(1n)).toBe(5);
@@ -348,12 +351,8 @@ describe('Replicas while Redis fails', () => {
 
   it('take back what Redis has counted for a request that they have rejected because the reply was late', async () => {
     replicas = await Replicas.start();
-    const request = async (asked: number, times: number) => {
-      for (let time = 0; time < times; time++) {
-        replicas.request(asked, 1n, { perMinute: UNLIMITED, perDay: 10 });
-      }
-      await jest.advanceTimersByTimeAsync(60);
-    };
+    const request = (asked: number, times: number) =>
+      replicas.admit(asked, { perMinute: UNLIMITED, perDay: 10 }, times);
     await request(1, 2);
     await request(0, 1);
     replicas.connect(0, { delayMs: 1, breaks: 'immediately' });
@@ -370,9 +369,7 @@ describe('Replicas while Redis fails', () => {
   it('admit at most the allowance of a window whose last replies arrive after its end', async () => {
     replicas = await Replicas.start();
     const request = (times: number) => {
-      for (let time = 0; time < times; time++) {
-        replicas.request(0, 1n, { perMinute: 21, perDay: UNLIMITED });
-      }
+      replicas.request(0, 1n, { perMinute: 21, perDay: UNLIMITED }, times);
     };
     request(1);
     await jest.advanceTimersByTimeAsync(10);
@@ -392,14 +389,8 @@ describe('Replicas while Redis fails', () => {
 
   it('open the next window exactly after an outage in which each has opened one of its own', async () => {
     replicas = await Replicas.start();
-    const request = async (asked: number, times: number) => {
-      const before = replicas.admissions.length;
-      for (let time = 0; time < times; time++) {
-        replicas.request(asked, 1n, { perMinute: 60, perDay: UNLIMITED });
-      }
-      await jest.advanceTimersByTimeAsync(60);
-      return replicas.admissions.length - before;
-    };
+    const request = (asked: number, times: number) =>
+      replicas.admit(asked, { perMinute: 60, perDay: UNLIMITED }, times);
     [0, 1].forEach((each) => {
       replicas.connect(each, { delayMs: 1, breaks: 'immediately' });
     });
@@ -435,14 +426,8 @@ describe('Replicas while Redis fails', () => {
 
   it('continue from the known usage and what they admit since, which is not counted again in Redis', async () => {
     replicas = await Replicas.start();
-    const request = async (asked: number, times: number) => {
-      const before = replicas.admissions.length;
-      for (let time = 0; time < times; time++) {
-        replicas.request(asked, 1n, { perMinute: UNLIMITED, perDay: 20 });
-      }
-      await jest.advanceTimersByTimeAsync(60);
-      return replicas.admissions.length - before;
-    };
+    const request = (asked: number, times: number) =>
+      replicas.admit(asked, { perMinute: UNLIMITED, perDay: 20 }, times);
     expect([await request(1, 4), await request(0, 5)]).toEqual([4, 5]);
     replicas.connect(0, { delayMs: 1, breaks: 'immediately' });
     expect([await request(0, 2), await request(0, 10)]).toEqual([2, 9]);
