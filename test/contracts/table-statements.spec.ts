@@ -5,6 +5,7 @@ import { bigintColumn, type Columns, identityColumn } from '../../src/shared/per
 import { type Statement, Statements } from '../../src/shared/persistence/statements';
 import { Table } from '../../src/shared/persistence/table';
 import { TableStatements } from '../../src/shared/persistence/table-statements';
+import { ServiceUnavailableError } from '../../src/shared/domain/pet-store-error';
 import { TypeOrmUnitOfWork } from '../../src/shared/persistence/typeorm-unit-of-work';
 import { createTypeOrmConfig } from '../../src/typeorm.config';
 import { explain } from '../support/explain';
@@ -92,6 +93,7 @@ const VisitSchema = new EntitySchema<Visit>({
 describe('A table', () => {
   const visit: Omit<Visit, 'id'> = { day: '2024-02-29', order: 7n, tags: [], size: 'M', details: {}, weight: 5 };
   let dataSource: DataSource;
+  let unitOfWork: TypeOrmUnitOfWork;
   let statements: Statements;
   let visits: Table<Visit>;
 
@@ -100,7 +102,7 @@ describe('A table', () => {
     dataSource = await new DataSource({ ...createTypeOrmConfig(settings), entities: [VisitSchema] }).initialize();
     await dataSource.query('CREATE SCHEMA visits');
     await dataSource.synchronize();
-    const unitOfWork = new TypeOrmUnitOfWork(dataSource, settings);
+    unitOfWork = new TypeOrmUnitOfWork(dataSource, settings);
     statements = new Statements(dataSource, unitOfWork, settings);
     visits = new Table(new TableStatements(VisitSchema), () => true, statements, statements, unitOfWork);
   });
@@ -172,6 +174,14 @@ describe('A table', () => {
     ]);
     expect(refused).toMatchObject({ status: 'rejected', reason: expect.any(TypeError) as unknown });
     expect(stored.status).toBe('fulfilled');
+  });
+
+  it.each<[string, (work: () => Promise<unknown>) => Promise<unknown>]>([
+    ['outside a transaction', (work) => work()],
+    ['in a transaction', (work) => unitOfWork.run(work)],
+  ])('takes no result of another statement for its own, %s', async (_place, run) => {
+    const statement = { name: 'other', text: 'SELECT 1 AS one', columns: ['two'] };
+    await expect(run(() => statements.read(statement, []))).rejects.toThrow(ServiceUnavailableError);
   });
 
   it('does not compile with a filter by null', async () => {

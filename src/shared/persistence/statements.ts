@@ -149,17 +149,15 @@ export class Statements {
   }
 
   /** Runs a statement, a second time if the connection cannot use what it has prepared: PostgreSQL has not executed it. */
-  private async runOn(client: PoolClient, statement: Statement, parameters: Parameter[]): Promise<Row[]> {
+  private runOn(client: PoolClient, statement: Statement, parameters: Parameter[]): Promise<Row[]> {
     const run = () =>
       query(client, statement, parameters, this.isPrepared ? this.getName(client, statement) : undefined);
-    const result = await run().catch((error: unknown) => {
+    return run().catch((error: unknown) => {
       if (!this.preparesAgain(client, error)) {
         throw error;
       }
       return run();
     });
-    requireColumns(result, statement);
-    return result.rows;
   }
 
   private getName(client: PoolClient, { name }: Statement): string {
@@ -217,20 +215,19 @@ async function queryInTransaction(
   parameters: Parameter[],
 ): Promise<Row[]> {
   const client = (await (manager.queryRunner as PostgresQueryRunner).connect()) as PoolClient;
-  return (await query(client, statement, parameters)).rows;
-}
-
-function query(client: PoolClient, { text }: Statement, values: Parameter[], name?: string): Promise<QueryArrayResult> {
-  return client.query({ name, text, values, rowMode: 'array' });
+  return query(client, statement, parameters);
 }
 
 /** @throws an error of the connection when the result is that of another statement, such as one that a client of a pooler gave up */
-function requireColumns({ fields }: QueryArrayResult, { name, columns }: Statement): void {
+async function query(client: PoolClient, statement: Statement, values: Parameter[], name?: string): Promise<Row[]> {
+  const { text, columns } = statement;
+  const { fields, rows }: QueryArrayResult = await client.query({ name, text, values, rowMode: 'array' });
   if (fields.length !== columns.length || fields.some((field, index) => field.name !== columns[index])) {
-    throw Object.assign(new Error(`The connection returned a result that is not of the statement ${name}`), {
+    throw Object.assign(new Error(`The connection returned a result that is not of the statement ${statement.name}`), {
       code: PROTOCOL_VIOLATION,
     });
   }
+  return rows;
 }
 
 /** Releases a connection: after an overdue response only once it has arrived, and closed if its state is unknown. */
