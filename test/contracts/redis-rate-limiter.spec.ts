@@ -131,7 +131,7 @@ const step = fc.record({
   }),
 });
 type Step = typeof step extends fc.Arbitrary<infer T> ? T : never;
-const steps = fc.array(step, { minLength: 5, maxLength: 40 });
+const steps = fc.array(step, { minLength: 5, maxLength: 40, size: 'max' });
 const few = fc.integer({ min: 1, max: 12 });
 
 describe('Replicas while Redis fails', () => {
