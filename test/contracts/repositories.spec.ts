@@ -1,6 +1,7 @@
+import { EventEmitter, once } from 'node:events';
 import { DataSource, type QueryRunner } from 'typeorm';
 import { AccountsService, type ApiKey, AuditTrail, KeysService } from '../../src/auth';
-import { createAccount, withPlan } from '../../src/auth/domain/account';
+import { Account, createAccount, withPlan } from '../../src/auth/domain/account';
 import { AccountRepository } from '../../src/auth/domain/account.repository';
 import { ApiKeyRepository } from '../../src/auth/domain/api-key.repository';
 import { getKeyState } from '../../src/auth/domain/api-key';
@@ -395,6 +396,41 @@ describe('The repositories', () => {
     });
     await expect(failing).rejects.toThrow('it failed after all');
     expect(await accounts.list()).toEqual(before);
+  });
+
+  it('use no transaction that has ended, in work that was started in it', async () => {
+    const [accounts, unitOfWork] = [service.app.get(AccountRepository), service.app.get(UnitOfWork)];
+    const latch = new EventEmitter();
+    const ended = once(latch, 'ended');
+    const list = async () => {
+      await ended;
+      return [await accounts.list(), await unitOfWork.run(() => accounts.list())];
+    };
+    const [listed] = await unitOfWork.run(() => Promise.resolve([list()]));
+    latch.emit('ended');
+    const all = await accounts.list();
+    expect(await listed).toEqual([all, all]);
+  });
+
+  it('run work after the outermost transaction has been stored, and only then', async () => {
+    const [accounts, unitOfWork] = [service.app.get(AccountRepository), service.app.get(UnitOfWork)];
+    const found: Promise<boolean>[] = [];
+    const isStored = (id: bigint) => service.app.get(DataSource).getRepository(Account).existsBy({ id });
+    const add = async () => {
+      const account = await accounts.add(createAccount('Acme', 'pro', {}, 0));
+      unitOfWork.afterCommit(() => found.push(isStored(account.id)));
+    };
+    await unitOfWork.run(async () => {
+      await unitOfWork.run(add);
+      expect(found).toEqual([]);
+    });
+    const failing = unitOfWork.run(async () => {
+      await add();
+      throw new Error('it failed after all');
+    });
+    await expect(failing).rejects.toThrow('it failed after all');
+    await add();
+    expect(await Promise.all(found)).toEqual([true, true]);
   });
 
   it('record a change together with the change itself, or neither', async () => {

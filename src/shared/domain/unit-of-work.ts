@@ -6,4 +6,10 @@ export abstract class UnitOfWork {
    * @throws ServiceUnavailableError
    */
   abstract run<T>(work: () => Promise<T>, accountId?: bigint): Promise<T>;
+
+  /**
+   * Runs the work after the current transaction, also the outer one of a nested unit of work, has been stored; without a transaction, at
+   * once. If it fails, the error is logged.
+   */
+  abstract afterCommit(work: () => unknown): void;
 }

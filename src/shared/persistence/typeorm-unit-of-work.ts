@@ -1,5 +1,5 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
-import { Injectable } from '@nestjs/common';
+import { Injectable, Logger } from '@nestjs/common';
 import { DataSource, type EntityManager, EntitySchema } from 'typeorm';
 import { UnitOfWork } from '../domain/unit-of-work';
 import { Settings } from '../../config/settings';
@@ -11,12 +11,20 @@ import { createNotConnectedError, convertUnavailableError } from './unavailable-
 /** Together with the default statement timeout of 1 s, this allows a 503 within 2 s. */
 const WRITE_WAIT_TIMEOUT_MS = 850;
 
+interface Transaction {
+  readonly manager: EntityManager;
+  /** Whether its work has not settled yet. What the work has started without waiting for it does not belong to the transaction later. */
+  isOpen: boolean;
+  readonly afterCommit: (() => unknown)[];
+}
+
 /** Runs TypeORM transactions, and provides the entity manager that repositories use. */
 @Injectable()
 export class TypeOrmUnitOfWork extends UnitOfWork {
   /** Limits the number of connections that write concurrently. */
   readonly writeSemaphore: Semaphore;
-  private readonly transactions = new AsyncLocalStorage<EntityManager>();
+  private readonly logger = new Logger(UnitOfWork.name);
+  private readonly transactions = new AsyncLocalStorage<Transaction>();
   /** Statements at the start of each transaction; undefined if its session has the parameters. */
   readonly startSql: string | undefined;
 
@@ -31,10 +39,29 @@ export class TypeOrmUnitOfWork extends UnitOfWork {
     this.startSql = poolerMode === 'transaction' ? createTransactionSql(createTimeouts(statementTimeoutMs)) : undefined;
   }
 
-  run<T>(work: () => Promise<T>, accountId?: bigint): Promise<T> {
-    return this.transaction === undefined
-      ? this.runAlone((manager) => this.transactions.run(manager, work), accountId)
-      : work();
+  async run<T>(work: () => Promise<T>, accountId?: bigint): Promise<T> {
+    if (this.current !== undefined) {
+      return work();
+    }
+    const afterCommit: (() => unknown)[] = [];
+    const result = await this.runAlone(async (manager) => {
+      const transaction = { manager, isOpen: true, afterCommit };
+      try {
+        return await this.transactions.run(transaction, work);
+      } finally {
+        transaction.isOpen = false;
+      }
+    }, accountId);
+    afterCommit.forEach((each) => void this.runLogged(each));
+    return result;
+  }
+
+  afterCommit(work: () => unknown): void {
+    if (this.current === undefined) {
+      void this.runLogged(work);
+    } else {
+      this.current.afterCommit.push(work);
+    }
   }
 
   /**
@@ -69,7 +96,7 @@ export class TypeOrmUnitOfWork extends UnitOfWork {
 
   /** The current transaction, if any. */
   get transaction(): EntityManager | undefined {
-    return this.transactions.getStore();
+    return this.current?.manager;
   }
 
   /**
@@ -82,5 +109,18 @@ export class TypeOrmUnitOfWork extends UnitOfWork {
       throw createNotConnectedError();
     }
     return this.transaction ?? this.dataSource.manager;
+  }
+
+  private get current(): Transaction | undefined {
+    const transaction = this.transactions.getStore();
+    return transaction?.isOpen === true ? transaction : undefined;
+  }
+
+  private async runLogged(work: () => unknown): Promise<void> {
+    try {
+      await work();
+    } catch (error) {
+      this.logger.error(error);
+    }
   }
 }
