@@ -121,7 +121,8 @@ class NamesController {
 class ShelvesController {
   @Get()
   @Deprecated({ since: '2027-01-01', sunset: '2031-01-01', successor: '/v2/pets', documentation: '#/shelves' })
-  listShelves(): [] {
+  listShelves(@Query() query: PageQueryDto, @Res({ passthrough: true }) reply: FastifyReply): [] {
+    setNextLink(reply, '/v2/shelves', query, '', query.limit === 1 ? 1n : undefined);
     return [];
   }
 

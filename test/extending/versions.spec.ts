@@ -147,10 +147,11 @@ describe('Version 2, which a handler of a team opens', () => {
       `<${OLD_DOCS}/reference#/names/getName>; rel="deprecation"; type="text/html", ` +
         '<https://api.example.com/v2/pets/12%2F7>; rel="successor-version"',
     );
-    expect((await call('GET', '/v2/shelves')).headers.link).toBe(
+    const links =
       `<${OLD_DOCS}/reference?version=v2#/shelves>; rel="deprecation"; type="text/html", ` +
-        '<https://api.example.com/v2/pets>; rel="successor-version"',
-    );
+      '<https://api.example.com/v2/pets>; rel="successor-version"';
+    expect((await call('GET', '/v2/shelves')).headers.link).toBe(links);
+    expect((await call('GET', '/v2/shelves?limit=1')).headers.link).toMatch(`${links}, </v2/shelves?limit=1&cursor=`);
   });
 
   it.each([

@@ -49,7 +49,7 @@ const createSunsetHeader = (required: boolean) =>
 const createDeprecationLinkHeader = (root: string, baseUrl: string, required: boolean) =>
   createTextHeader(
     'The page that explains the deprecation (`rel="deprecation"`), and the operation to use instead (`rel="successor-version"`).',
-    '^(<[^<>]+>; rel="deprecation".*, )?<[^<>]+>; rel="successor-version"$',
+    '^(<[^<>]+>; rel="deprecation".*, )?<[^<>]+>; rel="successor-version"(, <[^<>]+>; rel="next")?$',
     MAX_URL_LENGTH,
     `<${root}/docs/reference#/pets/getPet>; rel="deprecation"; type="text/html", <${baseUrl}/pets>; rel="successor-version"`,
     required,

@@ -17,7 +17,7 @@ export function decodePageCursor({ cursor }: PageQueryDto, filters: string): big
   return cursor === undefined ? 0n : decodeCursor(cursor, filters);
 }
 
-/** Sets the `Link` header (RFC 8288) to the next page of the list at `url`, if there is one. */
+/** Adds the next page of the list at `url`, if there is one, to the `Link` header (RFC 8288). */
 export function setNextLink(
   reply: FastifyReply,
   url: string,
@@ -26,6 +26,7 @@ export function setNextLink(
   next: bigint | undefined,
 ): void {
   if (next !== undefined) {
-    reply.header('link', `<${url}?limit=${limit}${filters}&cursor=${encodeCursor(next, filters)}>; rel="next"`);
+    const link = `<${url}?limit=${limit}${filters}&cursor=${encodeCursor(next, filters)}>; rel="next"`;
+    reply.header('link', [reply.getHeader('link') ?? [], link].flat().join(', '));
   }
 }
