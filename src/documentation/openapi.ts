@@ -34,6 +34,7 @@ import {
   RETRY_AFTER_HEADER,
   SCOPE_CHALLENGE_HEADER,
 } from '../shared/openapi/api-headers';
+import { isPublic } from '../shared/http/access/public.decorator';
 import { MAX_URL_LENGTH } from '../shared/http/access/url-check';
 import { ErrorCatalog } from '../shared/http/errors/error-catalog';
 import { ErrorDto } from '../shared/http/errors/error.dto';
@@ -145,7 +146,10 @@ export function createOpenApiDocument(app: INestApplication, settings: Settings,
     if (handler !== undefined) {
       addDeclarations(operation, app, handler, settings);
       const targets = [handler.handler, ...handler.controllers] as Type[];
-      addSecurity(document, operation, getAuthStrategies(app.get(Reflector), targets, app.get(AuthModuleOptions)));
+      const strategies = isPublic(app.get(Reflector), targets)
+        ? []
+        : getAuthStrategies(app.get(Reflector), targets, app.get(AuthModuleOptions));
+      addSecurity(document, operation, strategies);
       handler.controllers.forEach((controller) => documented.add(controller));
     }
     nameTitledSchemas(operation, schemas);
@@ -215,8 +219,10 @@ function addDeclarations(
     Object.assign(operation, { deprecated: true, 'x-deprecated-sunset': deprecation.sunset });
   }
   const targets = [handler, ...controllers];
-  const enhancers = [...app.get(ApplicationConfig).getGlobalGuards(), ...targets.flatMap(listEnhancers)].map(
-    (enhancer) => (typeof enhancer === 'function' ? enhancer : enhancer.constructor),
+  // The global guards let all requests to public operations pass.
+  const guards = isPublic(reflector, targets as Type[]) ? [] : app.get(ApplicationConfig).getGlobalGuards();
+  const enhancers = [...guards, ...targets.flatMap(listEnhancers)].map((enhancer) =>
+    typeof enhancer === 'function' ? enhancer : enhancer.constructor,
   );
   const omitted = reflector.get<ErrorCode[] | undefined>(OMITTED_ERROR_CODES_METADATA, handler as Type) ?? [];
   const declared = [...targets, ...enhancers].flatMap(

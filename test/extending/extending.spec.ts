@@ -242,6 +242,13 @@ describe('A controller of a team', () => {
     });
   });
 
+  it('is documented without a key and its errors if it is public', () => {
+    const { paths } = dereference(createOpenApiDocument(app, settings));
+    const { security, responses = {} } = paths['/notes']?.get ?? {};
+    expect(security).toEqual([]);
+    expect(['401', '403', '429'].filter((status) => status in responses)).toEqual([]);
+  });
+
   it('gets validated queries too', async () => {
     const list = async (url: string) => JSON.parse((await app.inject({ method: 'GET', url })).body) as unknown;
     expect(await list('/v1/notes?more=1')).toEqual({ year: '2026' });

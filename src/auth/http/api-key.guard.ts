@@ -42,11 +42,11 @@ export class ApiKeyGuard implements CanActivate {
   ) {}
 
   canActivate(context: ExecutionContext): boolean | Promise<boolean> {
-    if (isPublic(this.reflector, context)) {
+    const targets = [context.getHandler(), context.getClass()];
+    if (isPublic(this.reflector, targets)) {
       return true;
     }
     const request = context.switchToHttp().getRequest<FastifyRequest>();
-    const targets = [context.getHandler(), context.getClass()];
     const strategies = getAuthStrategies(this.reflector, targets, this.options);
     const token = strategies.includes(API_KEY_STRATEGY) ? parseBearerToken(request.headers.authorization) : undefined;
     request.principal = token === undefined ? undefined : this.authenticator.findCached(token);

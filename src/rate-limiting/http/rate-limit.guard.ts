@@ -49,7 +49,7 @@ export class RateLimitGuard extends ThrottlerGuard {
   }
 
   protected override shouldSkip(context: ExecutionContext): Promise<boolean> {
-    return Promise.resolve(isPublic(this.reflector, context));
+    return Promise.resolve(isPublic(this.reflector, [context.getHandler(), context.getClass()]));
   }
 
   protected override getTracker(request: FastifyRequest): Promise<string> {

@@ -1,4 +1,4 @@
-import { type CustomDecorator, type ExecutionContext, SetMetadata } from '@nestjs/common';
+import { type CustomDecorator, SetMetadata } from '@nestjs/common';
 import type { Reflector } from '@nestjs/core';
 
 const PUBLIC_METADATA = 'api:public';
@@ -8,6 +8,7 @@ export function Public(): CustomDecorator {
   return SetMetadata(PUBLIC_METADATA, true);
 }
 
-export function isPublic(reflector: Reflector, context: ExecutionContext): boolean {
-  return reflector.getAllAndOverride<boolean>(PUBLIC_METADATA, [context.getHandler(), context.getClass()]);
+/** @param targets the handler, then its controller */
+export function isPublic(reflector: Reflector, targets: Parameters<Reflector['getAllAndOverride']>[1]): boolean {
+  return reflector.getAllAndOverride<boolean | undefined>(PUBLIC_METADATA, targets) === true;
 }
