@@ -463,6 +463,8 @@ describe("What the pages of Nest's documentation show works in a fork:", () => {
       expect((await call('POST', '/v1/files/intercepted', {}, form)).body).toEqual({ size: 5, name: 'Rex' });
       form.set('file', new Blob(['1234567']), 'seven.txt');
       expectError(await call('POST', '/v1/files/intercepted', {}, form), 'bad_request');
+      // Only this operation accepts a form.
+      expectError(await call('POST', '/v1/pets', {}, form), 'unsupported_media_type');
     });
 
     it('the raw body', async () => {

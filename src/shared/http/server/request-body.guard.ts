@@ -4,7 +4,7 @@ import type { FastifyRequest } from 'fastify';
 import { PetStoreError } from '../../domain/pet-store-error';
 import { checkJsonLimits, JsonLimitError, parseJson } from '../../json/json';
 import { getMediaTypes } from './consumes.decorator';
-import { UnreadBody } from './request-body';
+import { MULTIPART_BODY, UnreadBody } from './request-body';
 
 const UTF8 = new TextDecoder('utf-8', { fatal: true });
 
@@ -19,7 +19,14 @@ export class RequestBodyGuard implements CanActivate {
   canActivate(context: ExecutionContext): true | Promise<true> {
     const request = context.switchToHttp().getRequest<RawBodyRequest<FastifyRequest>>();
     const { body } = request;
-    return body instanceof UnreadBody ? readBody(request, body, getMediaTypes(this.reflector, context)) : true;
+    if (body instanceof UnreadBody) {
+      return readBody(request, body, getMediaTypes(this.reflector, context));
+    }
+    const isHttp = context.getType() === 'http';
+    if (isHttp && body === undefined && request.headers['content-type']?.startsWith('multipart/')) {
+      request.body = MULTIPART_BODY;
+    }
+    return true;
   }
 }
 

@@ -33,6 +33,9 @@ export class UnreadBody {
   }
 }
 
+/** A body that an interceptor of the operation may read, and replace by its fields. No other operation has one. */
+export const MULTIPART_BODY = Symbol('multipart body');
+
 /**
  * Gives the global guards an `UnreadBody`, whatever the media type. A parser that a plugin or a module adds for a media type of its own
  * takes precedence.

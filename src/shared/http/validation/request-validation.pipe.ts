@@ -1,5 +1,6 @@
 import { type ArgumentMetadata, BadRequestException, Injectable, ValidationPipe } from '@nestjs/common';
 import { PetStoreError } from '../../domain/pet-store-error';
+import { MULTIPART_BODY } from '../server/request-body';
 
 /** Transforms the body, query and parameters of every handler into its DTOs and validates them. */
 @Injectable()
@@ -12,6 +13,9 @@ export class RequestValidationPipe extends ValidationPipe {
     // ParseInt64Pipe parses a bigint; it has no fields to validate.
     if ((metadata.metatype as unknown) === BigInt) {
       return value;
+    }
+    if (value === MULTIPART_BODY) {
+      throw new PetStoreError('unsupported_media_type', 'The body must not be a multipart form.');
     }
     if (metadata.type === 'body' && metadata.data === undefined && this.toValidate(metadata) && !isJsonObject(value)) {
       throw new PetStoreError(
