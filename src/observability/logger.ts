@@ -143,8 +143,8 @@ export class NestLogger implements LoggerService {
   }
 
   private write(level: pino.Level, message: unknown, params: readonly unknown[]): void {
-    const [context, ...details] = [params.at(-1), ...params.slice(0, -1)];
-    const text = details.length > 0 ? details.map(String).join(' ') : undefined;
+    const [context, details] = [params.at(-1), params.slice(0, -1)];
+    const text = details.flatMap((detail) => toText(detail) ?? []).join(' ') || undefined;
     const source = { 'log.logger': context };
     if (message instanceof Error) {
       this.logger[level]({ ...source, 'error.stack_trace': message.stack }, message.message);
@@ -156,13 +156,27 @@ export class NestLogger implements LoggerService {
           ...source,
           'http.request.id': id,
           'error.stack_trace': stack,
-          ...(Object.keys(ownFields).length > 0 && { [IDENTIFIER]: ownFields }),
+          ...nestFields(ownFields),
         },
         text,
       );
     } else {
-      // Nest passes a stack after the message of an error.
-      this.logger[level]({ ...source, 'error.stack_trace': text }, message as string);
+      // The stack of an error, and fields, may follow its message.
+      const fields = Object.assign(
+        {},
+        ...details.filter((detail) => !(detail instanceof Error) && typeof detail === 'object'),
+      ) as object;
+      this.logger[level]({ ...source, 'error.stack_trace': text, ...nestFields(fields) }, message as string);
     }
   }
+}
+
+/** Returns the fields of the service as its log has them, apart from those of the Elastic Common Schema. */
+function nestFields(fields: object): object {
+  return Object.keys(fields).length > 0 ? { [IDENTIFIER]: fields } : {};
+}
+
+function toText(detail: unknown): string | undefined {
+  const text = detail instanceof Error ? detail.stack : detail;
+  return typeof text === 'object' ? undefined : (text as string | number | undefined)?.toString();
 }
