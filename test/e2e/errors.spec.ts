@@ -283,11 +283,17 @@ describe('Errors', () => {
     expect(response.status).toBe(200);
   });
 
-  it('a target in absolute form is treated as its path', async () => {
+  it.each([
+    ['proxy.example', '200 OK'],
+    ['[::1]:80', '200 OK'],
+    ['', '400 Bad Request'],
+    ['[::1', '400 Bad Request'],
+    ['user@proxy.example', '400 Bad Request'],
+  ])('a target in absolute form is treated as its path if its host is valid: http://%s, %s', async (host, status) => {
     const response = await service.sendRaw(
-      `GET http://proxy.example/v1/pets HTTP/1.1\r\nHost: x\r\nConnection: close\r\nAuthorization: Bearer ${key}\r\n\r\n`,
+      `GET http://${host}/v1/pets HTTP/1.1\r\nHost: x\r\nConnection: close\r\nAuthorization: Bearer ${key}\r\n\r\n`,
     );
-    expect(response).toContain('HTTP/1.1 200 OK');
+    expect(response).toContain(`HTTP/1.1 ${status}`);
     expect(response).toContain('x-ratelimit-limit: 100000');
   });
 

@@ -8,6 +8,8 @@ export const UNSUPPORTED_CODING = 'The only supported transfer coding is chunked
 /** A path that no route has, also below `/v1`. */
 const REJECTED_PATH = '/-';
 
+/** The absolute form of a URL up to its path, with the host (RFC 9112 section 3.2.2). */
+const ABSOLUTE_FORM = /^https?:\/\/([^/?#]*)\/?/i;
 /** A host name, or an IP address, with or without a port (RFC 9110 section 7.2). Several `Host` fields arrive joined by ", ". */
 const HOST = /^([\w.~!$&'()*+,;=%-]+|\[[\da-f:.]+\])(:\d*)?$/i;
 
@@ -41,8 +43,12 @@ export function getUrlError(request: IncomingMessage): PetStoreError | undefined
   return urlErrors.get(request);
 }
 
-function findHeaderError({ httpVersion, headers }: IncomingMessage): PetStoreError | undefined {
+function findHeaderError({ httpVersion, url = '', headers }: IncomingMessage): PetStoreError | undefined {
   const { host, 'transfer-encoding': coding = 'chunked' } = headers;
+  const [, target = host] = ABSOLUTE_FORM.exec(url) ?? [];
+  if (target !== host && !HOST.test(target ?? '')) {
+    return new PetStoreError('malformed_request', 'The URL has no valid host.');
+  }
   if (host === undefined ? httpVersion !== '1.0' : !HOST.test(host)) {
     return new PetStoreError(
       'malformed_request',
@@ -89,5 +95,5 @@ function normalizePath(url: string): string {
 
 /** The absolute form sent to a proxy (RFC 9112 section 3.2.2) identifies the same resource as its path. */
 export function toOriginForm(url: string): string {
-  return /^https?:\/\//i.test(url) ? url.replace(/^https?:\/\/[^/?#]*\/?/i, '/') : url;
+  return url.replace(ABSOLUTE_FORM, '/');
 }
