@@ -55,7 +55,14 @@ module.exports = {
       comment:
         'The domain imports no package, no framework and no adapter: declare a port (an abstract class) in domain/.',
       from: { path: '^src/.+/domain/', pathNot: '\\.spec\\.ts$' },
-      to: { pathNot: '^src/.+/domain/' },
+      to: { pathNot: ['^src/.+/domain/', '^src/[^/]+/index\\.ts$'] },
+    },
+    {
+      name: 'domain-imports-only-types-of-modules',
+      severity: 'error',
+      comment: 'The domain may name the types of another module, such as that of a relation: use `import type`.',
+      from: { path: '^src/.+/domain/', pathNot: '\\.spec\\.ts$' },
+      to: { path: '^src/[^/]+/index\\.ts$', dependencyTypesNot: ['type-only'] },
     },
     {
       name: 'http-and-persistence-never-meet',
