@@ -70,7 +70,8 @@ function findExample(
     ([name, field]) => [name, findExample(field, schemas, containers)] as const,
   );
   const isComplete = fields.every(([name, value]) => value !== undefined || !schema.required?.includes(name));
-  return isComplete ? Object.fromEntries(fields.filter(([, value]) => value !== undefined)) : undefined;
+  const known = fields.filter(([, value]) => value !== undefined);
+  return isComplete && known.length > 0 ? Object.fromEntries(known) : undefined;
 }
 
 /** Moves responses and parameters that operations share to `components`, and removes unused components. */

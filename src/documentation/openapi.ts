@@ -242,7 +242,10 @@ function addDeclarations(
   operation.parameters = [...(operation.parameters ?? []), REQUEST_ID_PARAMETER];
   operation.responses = Object.fromEntries(
     Object.entries({ ...operation.responses, ...errors }).map(([status, response]) => {
-      const { headers, ...rest } = response as ResponseObject;
+      const { headers, ...rest } = addOwnError(
+        response as ResponseObject,
+        operation.responses[status] as ResponseObject,
+      );
       return [
         status,
         {
@@ -261,6 +264,20 @@ function addDeclarations(
       ];
     }),
   );
+}
+
+/** Adds what a decorator such as `@ApiBadRequestResponse()` says about the same status. */
+function addOwnError(response: ResponseObject, own: ResponseObject | undefined): ResponseObject {
+  const [[mediaType, { schema, ...rest }] = ['', {}]] = Object.entries(response.content ?? {});
+  const ownSchema = own?.content?.[mediaType]?.schema;
+  if (own === undefined || own === response || schema === undefined) {
+    return response;
+  }
+  return {
+    ...response,
+    description: own.description || response.description,
+    content: { [mediaType]: { ...rest, schema: ownSchema === undefined ? schema : { oneOf: [ownSchema, schema] } } },
+  };
 }
 
 /** Lists the guards, interceptors and pipes that decorators add to a handler or controller. */

@@ -249,6 +249,18 @@ describe('A controller of a team', () => {
     expect(['401', '403', '429'].filter((status) => status in responses)).toEqual([]);
   });
 
+  it('is documented with the errors that it describes itself, beside those of the service', () => {
+    const { paths } = createOpenApiDocument(app, settings);
+    expect(paths['/notes']?.get?.responses['400']).toMatchObject({
+      description: 'The year is none.',
+      content: {
+        'application/json': {
+          schema: { oneOf: [{ $ref: '#/components/schemas/CreateNoteDto' }, { $ref: '#/components/schemas/Error' }] },
+        },
+      },
+    });
+  });
+
   it('gets validated queries too', async () => {
     const list = async (url: string) => JSON.parse((await app.inject({ method: 'GET', url })).body) as unknown;
     expect(await list('/v1/notes?more=1')).toEqual({ year: '2026' });

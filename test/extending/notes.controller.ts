@@ -16,7 +16,7 @@ import {
   Res,
   UseGuards,
 } from '@nestjs/common';
-import { ApiHeader } from '@nestjs/swagger';
+import { ApiBadRequestResponse, ApiHeader } from '@nestjs/swagger';
 import { Type } from 'class-transformer';
 import { IsBoolean, IsNumberString, IsOptional, IsString, MaxLength, ValidateNested } from 'class-validator';
 import type { FastifyReply } from 'fastify';
@@ -72,6 +72,7 @@ export class NotesController {
 
   @Get()
   @Public()
+  @ApiBadRequestResponse({ description: 'The year is none.', type: CreateNoteDto })
   listNotes(@Query() query: ListNotesQueryDto): ListNotesQueryDto {
     return query;
   }
