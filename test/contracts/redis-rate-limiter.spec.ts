@@ -76,10 +76,12 @@ class Replicas {
     this.redis.shiftClock(byMs);
   }
 
+  /** Sends requests with one key, which a replica counts together. */
   request(replica: number, account: bigint, { perMinute, perDay }: AccountLimits, times = 1): void {
+    const principal = createPrincipal(account, account, perMinute, perDay);
     for (let time = 0; time < times; time++) {
       this.undecided++;
-      void this.decide(replica, createPrincipal(account, account, perMinute, perDay));
+      void this.decide(replica, principal);
     }
   }
 
