@@ -301,11 +301,28 @@ describe('Replicas while Redis fails', () => {
       return (await decision)?.remaining;
     };
     expect(await consume()).toBe(19);
-    replicas.connect(0, { delayMs: 200 });
+    replicas.connect(0, { delayMs: 1, replyDelayMs: 200 });
     expect(await consume()).toBe(18);
     await jest.advanceTimersByTimeAsync(400);
+    expect(replicas.redis.getDayUsed(1n)).toBe(2);
     replicas.connect(0, { delayMs: 1 });
     expect(await consume()).toBe(17);
+  });
+
+  it('tell a Redis that has lost its data what it must reject, and when the window ends', async () => {
+    replicas = await Replicas.start();
+    const request = (asked: number, times: number) => replicas.admit(asked, { perMinute: 5, perDay: UNLIMITED }, times);
+    expect(await request(0, 5)).toBe(5);
+    await jest.advanceTimersByTimeAsync(20_000);
+    replicas.redis.loseData();
+    expect(await request(0, 3)).toBe(0);
+    expect(replicas.redis.undone).toEqual([]);
+    await jest.advanceTimersByTimeAsync(40_000);
+    expect(await request(0, 3)).toBe(3);
+    await jest.advanceTimersByTimeAsync(20_000);
+    replicas.redis.loseData();
+    expect([await request(0, 1), await request(1, 1)]).toEqual([1, 1]);
+    expect(new Set(replicas.decisions.slice(8).map(({ resetAt }) => resetAt)).size).toBe(1);
   });
 
   it('do not charge in Redis for what they have decided since', async () => {
