@@ -406,6 +406,17 @@ describe('Replicas while Redis fails', () => {
     await endFaults();
   });
 
+  it('admit at most the allowance after an outage in which another has opened the window earlier', async () => {
+    replicas = await Replicas.start();
+    const request = (asked: number, times: number) => replicas.admit(asked, { perMinute: 5, perDay: UNLIMITED }, times);
+    expect(await request(1, 1)).toBe(1);
+    await jest.advanceTimersByTimeAsync(20_000);
+    replicas.connect(0, { delayMs: 1, breaks: 'immediately' });
+    expect(await request(0, 3)).toBe(3);
+    await endFaults();
+    expect([await request(0, 5), await request(1, 5)]).toEqual([2, 2]);
+  });
+
   it('open the next window exactly after an outage in which each has opened one of its own', async () => {
     replicas = await Replicas.start();
     const request = (asked: number, times: number) =>
