@@ -55,6 +55,11 @@ const allowances = fc.record(
   Object.fromEntries(WINDOWS.map(({ limit }, index) => [limit, fc.integer({ min: 1, max: 6 * (index + 1) })])),
 ) as fc.Arbitrary<Allowance>;
 
+/** Bans may be longer or shorter than the window of their rejections. */
+const settings = fc
+  .constantFrom(LIMITS.banDurationsSeconds, [30, 60])
+  .map((banDurationsSeconds) => ({ ...LIMITS, banDurationsSeconds }));
+
 /** Tests the guarantees of a rate limiter, which hold for every adapter. */
 export function describeRateLimiter(
   name: string,
@@ -64,32 +69,37 @@ export function describeRateLimiter(
   describe(`RateLimiter (${name})`, () => {
     it('makes the same decisions as the model in every scenario of calls and time', async () => {
       await fc.assert(
-        fc.asyncProperty(fc.array(step, { maxLength: 60, size: 'max' }), allowances, async (steps, allowance) => {
-          const clock = new TestClock();
-          const [limiter, model] = [await create(clock, LIMITS), new ModelRateLimiter(clock, LIMITS)];
-          const unbans = new Map<bigint, number>();
-          const bursts = steps.flatMap((each) => [each, ...(each.isStubborn ? [{ ...each, wait: 1_001 }] : [])]);
-          for (const { wait, call, times } of bursts) {
-            clock.advance(wait);
-            const keyId = 'key' in call ? call.account * 10n + call.key : 0n;
-            const before = unbans.get(keyId) ?? 0;
-            const isStale = 'key' in call ? call.isStale : null;
-            unbans.set(keyId, isStale === null ? before : before + 1);
-            for (let time = 0; time < times; time++) {
-              if ('address' in call) {
-                const decide = (subject: RateLimiter) =>
-                  call.fails ? subject.countAuthFailure(call.address) : subject.readAuthFailures(call.address);
-                expect(await decide(limiter)).toEqual(await decide(model));
-                continue;
+        fc.asyncProperty(
+          fc.array(step, { maxLength: 60, size: 'max' }),
+          allowances,
+          settings,
+          async (steps, allowance, limits) => {
+            const clock = new TestClock();
+            const [limiter, model] = [await create(clock, limits), new ModelRateLimiter(clock, limits)];
+            const unbans = new Map<bigint, number>();
+            const bursts = steps.flatMap((each) => [each, ...(each.isStubborn ? [{ ...each, wait: 1_001 }] : [])]);
+            for (const { wait, call, times } of bursts) {
+              clock.advance(wait);
+              const keyId = 'key' in call ? call.account * 10n + call.key : 0n;
+              const before = unbans.get(keyId) ?? 0;
+              const isStale = 'key' in call ? call.isStale : null;
+              unbans.set(keyId, isStale === null ? before : before + 1);
+              for (let time = 0; time < times; time++) {
+                if ('address' in call) {
+                  const decide = (subject: RateLimiter) =>
+                    call.fails ? subject.countAuthFailure(call.address) : subject.readAuthFailures(call.address);
+                  expect(await decide(limiter)).toEqual(await decide(model));
+                  continue;
+                }
+                const unbanCount = isStale?.[time] === true ? before : (unbans.get(keyId) ?? 0);
+                const principal = { ...createPrincipal(call.account, keyId, 1, 1, unbanCount), allowance };
+                expect(await limiter.readUsage(principal)).toEqual(model.readUsage(principal));
+                expect(await limiter.consume(principal)).toEqual(model.consume(principal));
               }
-              const unbanCount = isStale?.[time] === true ? before : (unbans.get(keyId) ?? 0);
-              const principal = { ...createPrincipal(call.account, keyId, 1, 1, unbanCount), allowance };
-              expect(await limiter.readUsage(principal)).toEqual(model.readUsage(principal));
-              expect(await limiter.consume(principal)).toEqual(model.consume(principal));
             }
-          }
-          await dispose(limiter);
-        }),
+            await dispose(limiter);
+          },
+        ),
         { numRuns: 60 },
       );
     });
