@@ -11,6 +11,9 @@ const document = JSON.parse(source);
 const operations = Object.entries(document.paths).flatMap(([path, item]) =>
   METHODS.filter((method) => item[method]).map((method) => ({ ...item[method], path, item, method })),
 );
+/** The int64 fields of each schema, and its fields with another of these schemas. */
+const int64Fields = {};
+const schemaNames = new Map(Object.entries(document.components.schemas).map(([name, schema]) => [schema, name]));
 
 const types = await openapiTypescript(source, {
   transform: (schema, { path }) => {
@@ -32,6 +35,9 @@ stdout.write(`// Generated from openapi.json by npm run client:types.
 ${astToString(types.map(documentOperations))}
 /** Describes how to send each operation. */
 export const OPERATIONS = ${JSON.stringify(describeRequests(), null, 4)} as const;
+
+/** Describes the schemas of responses: the fields that are \`int64\`, and those with another of these schemas. */
+export const INT64_FIELDS: Readonly<Record<string, Readonly<Record<string, string>>>> = ${JSON.stringify(int64Fields, null, 4)};
 `);
 
 function createLiteral(value) {
@@ -78,7 +84,7 @@ function describeRequests() {
         takesIdempotencyKey: [...(item.parameters ?? []), ...parameters]
           .map(resolve)
           .some((parameter) => parameter.in === 'header' && parameter.name.toLowerCase() === 'idempotency-key'),
-        int64: findInt64Fields(operationId, responses),
+        schema: describeInt64(operationId, findSchemas(responses)) ?? null,
         ...describeBody(responses),
       },
     ]),
@@ -101,32 +107,38 @@ function describeBody(responses) {
   return { isList, required };
 }
 
-/** Finds the fields of successful responses that a number cannot represent exactly. */
-function findInt64Fields(operationId, responses) {
-  const fields = { int64: new Set(), others: new Set() };
-  findSchemas(responses).forEach((schema) => collect(schema, '', fields, new Set()));
-  const ambiguous = [...fields.int64].filter((name) => name === '' || fields.others.has(name));
-  if (ambiguous.length > 0) {
-    throw new Error(`${operationId} returns "${ambiguous[0]}" both as int64 and as another type.`);
+/**
+ * Describes the int64 fields of values with one of these schemas. An array is described by its elements.
+ * @returns `int64`, or a name in `int64Fields`; undefined for other values
+ */
+function describeInt64(name, schemas) {
+  const all = schemas.flatMap(flatten);
+  if (all.some(({ format }) => format === 'int64')) {
+    if (all.some(({ type, format }) => format !== 'int64' && type !== undefined && !/^(array|null)$/.test(type))) {
+      throw new Error(`${name} is both int64 and another type.`);
+    }
+    return 'int64';
   }
-  return [...fields.int64];
-}
-
-function collect(schema, name, fields, seen) {
-  const resolved = resolve(schema);
-  const { type, format, properties, items, allOf = [], anyOf = [], oneOf = [] } = resolved;
-  if ([type].flat().some((each) => each !== undefined && each !== 'null')) {
-    (format === 'int64' ? fields.int64 : fields.others).add(name);
+  const objects = all.filter(({ properties }) => properties);
+  if (objects.length === 0) {
+    return undefined;
   }
-  [...allOf, ...anyOf, ...oneOf].forEach((part) => collect(part, name, fields, seen));
-  if (!seen.has(resolved)) {
-    seen.add(resolved);
-    Object.entries(properties ?? {}).forEach(([key, property]) => collect(property, key, fields, seen));
-    if (items) {
-      // A reviver receives the index of an array element, not the name of the array.
-      collect(items, '', fields, seen);
+  const key = objects.map((schema) => schemaNames.get(schema) ?? name).join(' or ');
+  if (int64Fields[key] === undefined) {
+    int64Fields[key] = {};
+    for (const field of objects.flatMap(({ properties }) => Object.keys(properties))) {
+      const alternatives = objects.flatMap(({ properties }) => properties[field] ?? []);
+      int64Fields[key][field] = describeInt64(`${key}.${field}`, alternatives);
     }
   }
+  return key;
+}
+
+/** Returns a schema, those that it combines, and those of its elements. */
+function flatten(schema) {
+  const resolved = resolve(schema);
+  const { items = [], allOf = [], anyOf = [], oneOf = [] } = resolved;
+  return [resolved, ...[items, allOf, anyOf, oneOf].flat().flatMap(flatten)];
 }
 
 function resolve(value) {

@@ -68,6 +68,7 @@ describe('The client', () => {
     ['<html>', 'not valid JSON'],
     ['', 'not valid JSON'],
     ['[{"id":1.5,"name":"Max","categoryId":3,"status":"sold"}]', 'not valid JSON'],
+    ['[{"id":"7","name":"Max","categoryId":3,"status":"sold"}]', 'not valid JSON'],
     [PET, 'not the one of listPets'],
     ['null', 'not the one of listPets'],
     ['[{"id":1}]', 'not the one of listPets'],
@@ -90,6 +91,24 @@ describe('The client', () => {
     expect(error).toBeInstanceOf(PetStoreError);
     expect(error).toMatchObject({ code: 'invalid_input', message: expect.stringContaining(message) as string });
     expect(requests).toHaveLength(0);
+  });
+
+  it('returns fields that it does not know unchanged, whatever their names are', async () => {
+    const added = { owner: { id: 'usr_7', categoryId: '#7' }, vet: { id: 1.5 }, reset: [7, '#7'], toys: [{ id: 7 }] };
+    const body = `{${PET.slice(1, -1)},${JSON.stringify(added).slice(1, -1)}}`;
+    const { petStore } = createClient([{ body }, { body: `[${body}]` }]);
+    const pet = { id: BIG, name: '"id":1, 2', categoryId: 3n, status: 'available', ...added };
+    expect(await petStore.createPet({ body: { name: 'Max', categoryId: 3n } })).toEqual(pet);
+    expect(await petStore.listPets()).toEqual([pet]);
+  });
+
+  it('returns nested int64 fields as bigint', async () => {
+    const body = '{"minute":{"limit":60,"remaining":59,"reset":7},"day":{"reset":9223372036854775807},"ban":null}';
+    expect(await createClient([{ body }]).petStore.getRateLimit()).toEqual({
+      minute: { limit: 60, remaining: 59, reset: 7n },
+      day: { reset: BIG },
+      ban: null,
+    });
   });
 
   it('returns animals that JSON.stringify accepts, with all digits', async () => {

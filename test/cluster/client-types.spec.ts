@@ -27,10 +27,7 @@ describe('npm run client:types', () => {
         "method": "PUT",
         "path": "/toys/{toyId}",
         "takesIdempotencyKey": true,
-        "int64": [
-            "id",
-            "ownerId"
-        ],
+        "schema": "Toy",
         "isList": false,
         "required": [
             "id",
@@ -38,6 +35,13 @@ describe('npm run client:types', () => {
         ]
     }`,
     );
+    expect(output).toContain(`"Toy": {
+        "id": "int64",
+        "ownerId": "int64",
+        "weight": "Toy.weight",
+        "parts": "Toy"
+    },
+    "Toy.weight": {}`);
     expect(output).toMatch(/\bId: bigint;\n/);
     expect(output).toMatch(/\bownerId\?: bigint \| null;\n/);
     expect(output).toContain('code: "toy_not_found" | "toy_broken";');
@@ -46,13 +50,13 @@ describe('npm run client:types', () => {
     );
   });
 
-  it('fails if a response has the same field as int64 and as another type', async () => {
+  it('fails if a field is int64 or another type', async () => {
     const { Toy } = REFERENCES.components.schemas;
-    const weight = { type: 'object', properties: { id: { type: 'string' } } };
+    const weight = { anyOf: [{ $ref: '#/components/schemas/Id' }, { type: 'string' }] };
     const schemas = { ...REFERENCES.components.schemas, Toy: { ...Toy, properties: { ...Toy.properties, weight } } };
     const document = { ...REFERENCES, components: { ...REFERENCES.components, schemas } };
     const { errors } = await generate(JSON.stringify(document));
-    expect(errors).toContain('replaceToy returns "id" both as int64 and as another type.');
+    expect(errors).toContain('Toy.weight is both int64 and another type.');
   });
 });
 
@@ -115,6 +119,7 @@ const REFERENCES = {
           id: { $ref: '#/components/schemas/Id' },
           ownerId: { type: ['integer', 'null'], format: 'int64' },
           quantity: { type: 'integer', format: 'int32' },
+          weight: { type: 'object', properties: { id: { type: 'string' } } },
           parts: { type: 'array', items: { $ref: '#/components/schemas/Toy' } },
         },
       },

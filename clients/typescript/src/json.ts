@@ -1,28 +1,43 @@
+import { INT64_FIELDS } from './openapi.js';
 import { PetStoreError } from './pet-store-error.js';
 
-/** A string, which is the name of a field if a colon follows, and the integer after it. */
-const STRING_AND_INTEGER = /("[^"\\]*(?:\\.[^"\\]*)*")(?:(\s*:\s*)(-?(?:0|[1-9]\d*))(?=\s*[,}]))?/g;
+const STRING_OR_NUMBER = /"[^"\\]*(?:\\.[^"\\]*)*"|-?\d[\d.eE+-]*/g;
 
 /**
- * Parses JSON, with exact `bigint` values in the int64 fields. `JSON.stringify` accepts the result.
+ * Parses JSON, with exact `bigint` values in the int64 fields of the schema. `JSON.stringify` accepts the result.
  * @throws SyntaxError
  */
-export function parseJson(text: string, int64: readonly string[]): unknown {
-  // JSON.parse would round the digits, so it reads them as a string.
-  const quoted = text.replace(STRING_AND_INTEGER, (match, name: string, colon: string, digits?: string) =>
-    digits !== undefined && int64.includes(JSON.parse(name) as string) ? `${name}${colon}"#${digits}"` : match,
-  );
-  return JSON.parse(quoted, (name, value: unknown) => {
-    if (int64.includes(name) && value !== null) {
-      if (typeof value !== 'string' || !value.startsWith('#')) {
-        throw new SyntaxError(`${name} is not an integer`);
-      }
-      return BigInt(value.slice(1));
+export function parseJson(text: string, schema: string | null): unknown {
+  const value: unknown = JSON.parse(text);
+  // JSON.parse rounds numbers, so a copy has their digits as strings.
+  const digits = text.replace(STRING_OR_NUMBER, (token) => (token.startsWith('"') ? token : `"${token}"`));
+  return convertInt64(value, JSON.parse(digits), schema);
+}
+
+/** Leaves unknown fields unchanged. @param digits the same value, with strings instead of numbers */
+function convertInt64(value: unknown, digits: unknown, schema: string | null): unknown {
+  if (Array.isArray(value)) {
+    return value.map((element, index) => convertInt64(element, (digits as unknown[])[index], schema));
+  }
+  if (schema === null || value === null) {
+    return value;
+  }
+  if (schema === 'int64') {
+    if (typeof value !== 'number') {
+      throw new SyntaxError(`${JSON.stringify(value)} is not an integer`);
     }
-    return typeof value === 'object' && value !== null && !Array.isArray(value)
-      ? Object.defineProperty(value, 'toJSON', { value: convertBigints })
-      : value;
-  });
+    return BigInt(digits as string);
+  }
+  if (typeof value !== 'object') {
+    return value;
+  }
+  for (const [name, field] of Object.entries(INT64_FIELDS[schema] ?? {})) {
+    if (Object.hasOwn(value, name)) {
+      const fields = value as Record<string, unknown>;
+      fields[name] = convertInt64(fields[name], (digits as Record<string, unknown>)[name], field);
+    }
+  }
+  return Object.defineProperty(value, 'toJSON', { value: convertBigints });
 }
 
 /** The `toJSON` method of parsed objects. */

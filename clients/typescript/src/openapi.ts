@@ -1365,10 +1365,7 @@ export const OPERATIONS = {
         "method": "GET",
         "path": "/pets",
         "takesIdempotencyKey": false,
-        "int64": [
-            "id",
-            "categoryId"
-        ],
+        "schema": "Pet",
         "isList": true,
         "required": [
             "id",
@@ -1381,10 +1378,7 @@ export const OPERATIONS = {
         "method": "POST",
         "path": "/pets",
         "takesIdempotencyKey": true,
-        "int64": [
-            "id",
-            "categoryId"
-        ],
+        "schema": "Pet",
         "isList": false,
         "required": [
             "id",
@@ -1397,10 +1391,7 @@ export const OPERATIONS = {
         "method": "GET",
         "path": "/pets/{petId}",
         "takesIdempotencyKey": false,
-        "int64": [
-            "id",
-            "categoryId"
-        ],
+        "schema": "Pet",
         "isList": false,
         "required": [
             "id",
@@ -1413,10 +1404,7 @@ export const OPERATIONS = {
         "method": "GET",
         "path": "/store/orders",
         "takesIdempotencyKey": false,
-        "int64": [
-            "id",
-            "petId"
-        ],
+        "schema": "Order",
         "isList": true,
         "required": [
             "id",
@@ -1430,10 +1418,7 @@ export const OPERATIONS = {
         "method": "POST",
         "path": "/store/orders",
         "takesIdempotencyKey": true,
-        "int64": [
-            "id",
-            "petId"
-        ],
+        "schema": "Order",
         "isList": false,
         "required": [
             "id",
@@ -1447,10 +1432,7 @@ export const OPERATIONS = {
         "method": "GET",
         "path": "/store/orders/{orderId}",
         "takesIdempotencyKey": false,
-        "int64": [
-            "id",
-            "petId"
-        ],
+        "schema": "Order",
         "isList": false,
         "required": [
             "id",
@@ -1464,9 +1446,7 @@ export const OPERATIONS = {
         "method": "GET",
         "path": "/rate-limit",
         "takesIdempotencyKey": false,
-        "int64": [
-            "reset"
-        ],
+        "schema": "RateLimit",
         "isList": false,
         "required": [
             "minute",
@@ -1474,3 +1454,26 @@ export const OPERATIONS = {
         ]
     }
 } as const;
+
+/** Describes the schemas of responses: the fields that are `int64`, and those with another of these schemas. */
+export const INT64_FIELDS: Readonly<Record<string, Readonly<Record<string, string>>>> = {
+    "Pet": {
+        "id": "int64",
+        "categoryId": "int64"
+    },
+    "Order": {
+        "id": "int64",
+        "petId": "int64"
+    },
+    "RateLimit": {
+        "minute": "RateLimitWindow",
+        "day": "RateLimitWindow",
+        "ban": "RateLimitBan"
+    },
+    "RateLimitWindow": {
+        "reset": "int64"
+    },
+    "RateLimitBan": {
+        "reset": "int64"
+    }
+};

@@ -123,13 +123,13 @@ export function createPetStore({ baseUrl, apiKey, fetch = globalThis.fetch, ...o
 
 /** Reads int64 fields as bigint; all other number fields have types that a number represents exactly. */
 function parseBody(id: OperationId, { response, text }: TransportResponse): unknown {
-  const { int64, isList, required } = OPERATIONS[id];
+  const { schema, isList, required } = OPERATIONS[id];
   if (text === '' && response.status === 204) {
     return undefined;
   }
   let body: unknown;
   try {
-    body = parseJson(text, int64);
+    body = parseJson(text, schema);
   } catch (cause) {
     throw createUnexpectedResponseError(response, 'its body is not valid JSON', cause);
   }
