@@ -84,11 +84,17 @@ function describeRequests() {
         takesIdempotencyKey: [...(item.parameters ?? []), ...parameters]
           .map(resolve)
           .some((parameter) => parameter.in === 'header' && parameter.name.toLowerCase() === 'idempotency-key'),
+        isRateLimited: findErrorCodes(responses['429']).includes('rate_limit_exceeded'),
         schema: describeInt64(operationId, findSchemas(responses)) ?? null,
         ...describeBody(responses),
       },
     ]),
   );
+}
+
+/** Finds the codes that the document lists as examples of an error response. */
+function findErrorCodes(response = {}) {
+  return Object.values(resolve(response).content ?? {}).flatMap(({ examples = {} }) => Object.keys(examples));
 }
 
 /** Finds the schemas of successful responses. */

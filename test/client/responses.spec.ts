@@ -143,6 +143,17 @@ describe('The client', () => {
     expect(await catchError(petStore.listPets())).toMatchObject({ status: 503, retryAfter: seconds });
   });
 
+  it.each<[string, Prepared]>([
+    ['a window is exhausted', { headers: { ratelimit: '"minute";r=0;t=60' } }],
+    ['the key is banned', { status: 429, headers: { 'retry-after': '900' } }],
+  ])('sends getRateLimit at once while %s', async (_, first) => {
+    const { petStore, requests } = createClient([first, { body: '{"minute":{"reset":7},"day":{"reset":8}}' }]);
+    await catchError(petStore.listPets());
+    void petStore.getRateLimit();
+    await new Promise(setImmediate);
+    expect(requests.map(({ url }) => url)).toEqual(['http://pets.test/v1/pets', 'http://pets.test/v1/rate-limit']);
+  });
+
   it('rejects waiting calls as soon as their shared signal is aborted, and without a warning', async () => {
     const warnings: Error[] = [];
     const onWarning = (warning: Error) => warnings.push(warning);

@@ -27,6 +27,7 @@ describe('npm run client:types', () => {
         "method": "PUT",
         "path": "/toys/{toyId}",
         "takesIdempotencyKey": true,
+        "isRateLimited": false,
         "schema": "Toy",
         "isList": false,
         "required": [

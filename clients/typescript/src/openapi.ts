@@ -1365,6 +1365,7 @@ export const OPERATIONS = {
         "method": "GET",
         "path": "/pets",
         "takesIdempotencyKey": false,
+        "isRateLimited": true,
         "schema": "Pet",
         "isList": true,
         "required": [
@@ -1378,6 +1379,7 @@ export const OPERATIONS = {
         "method": "POST",
         "path": "/pets",
         "takesIdempotencyKey": true,
+        "isRateLimited": true,
         "schema": "Pet",
         "isList": false,
         "required": [
@@ -1391,6 +1393,7 @@ export const OPERATIONS = {
         "method": "GET",
         "path": "/pets/{petId}",
         "takesIdempotencyKey": false,
+        "isRateLimited": true,
         "schema": "Pet",
         "isList": false,
         "required": [
@@ -1404,6 +1407,7 @@ export const OPERATIONS = {
         "method": "GET",
         "path": "/store/orders",
         "takesIdempotencyKey": false,
+        "isRateLimited": true,
         "schema": "Order",
         "isList": true,
         "required": [
@@ -1418,6 +1422,7 @@ export const OPERATIONS = {
         "method": "POST",
         "path": "/store/orders",
         "takesIdempotencyKey": true,
+        "isRateLimited": true,
         "schema": "Order",
         "isList": false,
         "required": [
@@ -1432,6 +1437,7 @@ export const OPERATIONS = {
         "method": "GET",
         "path": "/store/orders/{orderId}",
         "takesIdempotencyKey": false,
+        "isRateLimited": true,
         "schema": "Order",
         "isList": false,
         "required": [
@@ -1446,6 +1452,7 @@ export const OPERATIONS = {
         "method": "GET",
         "path": "/rate-limit",
         "takesIdempotencyKey": false,
+        "isRateLimited": false,
         "schema": "RateLimit",
         "isList": false,
         "required": [

@@ -71,7 +71,7 @@ export function createPetStore({ baseUrl, apiKey, fetch = globalThis.fetch, ...o
   const transport = new Transport(fetch, options);
 
   function createRequest(id: OperationId, { path, query, header, body }: AnyInput): TransportRequest {
-    const { method, path: template, takesIdempotencyKey } = OPERATIONS[id];
+    const { method, path: template, takesIdempotencyKey, isRateLimited } = OPERATIONS[id];
     const headers = createHeaders({ Authorization: `Bearer ${apiKey}`, ...serializeValues(header) });
     if (body !== undefined) {
       headers.set('Content-Type', 'application/json');
@@ -81,7 +81,7 @@ export function createPetStore({ baseUrl, apiKey, fetch = globalThis.fetch, ...o
     }
     const url = baseUrl.replace(/\/$/, '') + expandPath(template, path) + serializeQuery(query);
     const isIdempotent = method === 'GET' || headers.has('Idempotency-Key');
-    return { url, method, headers, body: stringify(body), isIdempotent };
+    return { url, method, headers, body: stringify(body), isIdempotent, isRateLimited };
   }
 
   async function withResponse(id: OperationId, input: AnyInput = {}) {

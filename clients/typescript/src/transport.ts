@@ -24,6 +24,8 @@ export interface TransportRequest {
   readonly body: string | undefined;
   /** Whether sending the request twice has the same effect as sending it once. */
   readonly isIdempotent: boolean;
+  /** Whether the request counts in the windows of the rate limit. Others are sent without waiting for them. */
+  readonly isRateLimited: boolean;
 }
 
 /** A successful response with its unparsed body. */
@@ -58,9 +60,10 @@ export class Transport {
   async send(request: TransportRequest, signal?: AbortSignal): Promise<TransportResponse> {
     // Node.js warns about more than 10 listeners, which the caller's signal would have if it is shared by many calls.
     const callSignal = signal && AbortSignal.any([signal]);
+    const sendOnce = () => this.attempt(request, callSignal);
     for (let attempt = 0; ; attempt++) {
       try {
-        return await this.queue.run(() => this.attempt(request, callSignal), callSignal);
+        return await (request.isRateLimited ? this.queue.run(sendOnce, callSignal) : sendOnce());
       } catch (error) {
         signal?.throwIfAborted();
         if (!(error instanceof PetStoreError) || !request.isIdempotent || attempt >= this.maxRetries) {
