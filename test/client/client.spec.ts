@@ -134,6 +134,7 @@ describe('The client', () => {
   describe('retries', () => {
     it.each<[string, Fault[]]>([
       ['a 429', [{ before: createFailure(429, { 'retry-after': '0' }, 'rate_limit_exceeded') }]],
+      ['a 408', [{ before: createFailure(408, {}, 'request_timeout') }]],
       ['a 503', [{ before: createFailure(503, { 'retry-after': '1' }) }]],
       ['a 503 after the animal was added', [{ after: createFailure(503, { 'retry-after': '0' }) }]],
       ['the 502 of a gateway after the animal was added', [{ after: html }]],

@@ -37,7 +37,7 @@ export interface TransportResponse {
 const BACKOFF_MS = 500;
 /** Timers cannot wait for longer than 24 days. */
 const MAX_WAIT_MS = 2 ** 30;
-const RETRIED_STATUSES = [429, 502, 503, 504];
+const RETRIED_STATUSES = [408, 429, 502, 503, 504];
 
 /** Sends requests within the rate limit, and retries them when that is safe and may succeed. */
 export class Transport {
