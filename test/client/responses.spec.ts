@@ -54,6 +54,23 @@ describe('The client', () => {
     expect(requests.map(({ url }) => url)).toEqual(['http://pets.test/v1/pets', 'http://pets.test/v1/pets?cursor=2']);
   });
 
+  it.each(['http://pets.test/v1', '/v1'])('uses the cursor of Link unchanged with the base URL %s', async (baseUrl) => {
+    const link = '<https://pets.test/v1/pets?cursor=$1$&$`>; rel="next"';
+    const { petStore, requests } = createClient([{ headers: { link } }, {}], { baseUrl });
+    expect(await count(petStore.paginate('listPets', { query: { limit: 1 } }))).toBe(2);
+    expect(requests[1]?.url).toBe(`${baseUrl}/pets?cursor=$1$&$\``);
+  });
+
+  it('throws a PetStoreError for a malformed link to the next page', async () => {
+    const { petStore } = createClient([{ headers: { link: '<http://[bad>; rel="next"' } }]);
+    const error = await catchError(count(petStore.paginate('listPets')));
+    expect(error).toBeInstanceOf(PetStoreError);
+    expect(error).toMatchObject({
+      code: 'unexpected_response',
+      message: expect.stringContaining('its link to the next page is malformed') as string,
+    });
+  });
+
   it('ends a loop of links with an error', async () => {
     const pages = [1, 2, 1].map((page) => ({ headers: { link: `<?cursor=${page}>; rel=next` } }));
     const { petStore, requests } = createClient(pages);

@@ -140,10 +140,22 @@ function parseBody(id: OperationId, { response, text }: TransportResponse): unkn
   return body;
 }
 
-/** Returns the URL of the next page. Its host is ignored, so that the key is sent to the base URL only. */
+/**
+ * Returns the URL of the next page. Its host is ignored, so that the key is sent to the base URL only.
+ * @throws PetStoreError for a malformed link
+ */
 function parseNextUrl({ response }: TransportResponse, current: string): string | undefined {
   const link = readNextLink(response.headers);
-  return link === undefined ? undefined : current.replace(/(\?.*)?$/, new URL(link, current).search);
+  if (link === undefined) {
+    return undefined;
+  }
+  const [path = ''] = current.split('?');
+  try {
+    // In browsers, the base URL may be a path.
+    return path + new URL(link, new URL(current, 'http://localhost')).search;
+  } catch (cause) {
+    throw createUnexpectedResponseError(response, 'its link to the next page is malformed', cause);
+  }
 }
 
 /** @throws PetStoreError for a value that a header cannot contain */
