@@ -110,6 +110,36 @@ describe('The client', () => {
     expect(requests).toHaveLength(0);
   });
 
+  it.each<[Partial<PetStoreOptions>, string]>([
+    [{ baseUrl: 'localhost:4201/v1' }, 'baseUrl must be a URL such as'],
+    [{ baseUrl: 'api.petstore.example/v1' }, 'baseUrl must be a URL such as'],
+    [{ baseUrl: 'ftp://pets.test/v1' }, 'baseUrl must be a URL such as'],
+    [{ baseUrl: 'https://[bad/v1' }, 'baseUrl must be a URL such as'],
+    [{ baseUrl: 'https://pets.test/v1?limit=1' }, 'baseUrl must be a URL such as'],
+    [{ baseUrl: '' }, 'baseUrl must be a URL such as'],
+    [{ timeoutMs: Infinity }, 'timeoutMs must be a number from 1 to 2147483647, not Infinity'],
+    [{ timeoutMs: 0 }, 'timeoutMs must be a number from 1 to 2147483647, not 0'],
+    [{ maxRetries: -1 }, 'maxRetries must be a number of at least 0, not -1'],
+    [{ maxRetryAfterSeconds: NaN }, 'maxRetryAfterSeconds must be a number of at least 0, not NaN'],
+    [{ maxConcurrency: 0 }, 'maxConcurrency must be a number of at least 1, not 0'],
+  ])('is not created with the option %p', (options, message) => {
+    const create = () => createClient([], options);
+    expect(create).toThrow(PetStoreError);
+    expect(create).toThrow(
+      expect.objectContaining({ code: 'invalid_input', message: expect.stringContaining(message) as string }) as Error,
+    );
+  });
+
+  it('is created with a fractional timeout, and without a limit of retries, waits and requests', async () => {
+    const options = {
+      timeoutMs: 999.5,
+      maxRetries: Infinity,
+      maxRetryAfterSeconds: Infinity,
+      maxConcurrency: Infinity,
+    };
+    expect(await createClient([{}], options).petStore.listPets()).toHaveLength(1);
+  });
+
   it('returns fields that it does not know unchanged, whatever their names are', async () => {
     const added = { owner: { id: 'usr_7', categoryId: '#7' }, vet: { id: 1.5 }, reset: [7, '#7'], toys: [{ id: 7 }] };
     const body = `{${PET.slice(1, -1)},${JSON.stringify(added).slice(1, -1)}}`;

@@ -66,8 +66,18 @@ interface AnyInput {
   readonly signal?: AbortSignal;
 }
 
-/** Creates a client with one method for each operation in the OpenAPI document. */
+/** A URL, or a path in browsers, without a query. */
+const BASE_URL = /^(https?:\/\/|\.{0,2}\/)[^?#]*$/i;
+
+/**
+ * Creates a client with one method for each operation in the OpenAPI document.
+ * @throws PetStoreError for an invalid option
+ */
 export function createPetStore({ baseUrl, apiKey, fetch = globalThis.fetch, ...options }: PetStoreOptions): PetStore {
+  if (!BASE_URL.test(baseUrl) || !URL.canParse(baseUrl, 'http://localhost')) {
+    const message = `baseUrl must be a URL such as https://api.petstore.example/v1, not ${JSON.stringify(baseUrl)}.`;
+    throw new PetStoreError('invalid_input', message);
+  }
   const transport = new Transport(fetch, options);
 
   function createRequest(id: OperationId, { path, query, header, body }: AnyInput): TransportRequest {

@@ -37,6 +37,8 @@ export interface TransportResponse {
 const BACKOFF_MS = 500;
 /** Timers cannot wait for longer than 24 days. */
 const MAX_WAIT_MS = 2 ** 30;
+/** The longest delay of a timer. */
+const MAX_TIMEOUT_MS = 2 ** 31 - 1;
 const RETRIED_STATUSES = [408, 429, 502, 503, 504];
 
 /** Sends requests within the rate limit, and retries them when that is safe and may succeed. */
@@ -46,11 +48,15 @@ export class Transport {
   private readonly maxRetries: number;
   private readonly maxWaitMs: number;
 
+  /** @throws PetStoreError for an option that is out of range */
   constructor(
     private readonly fetch: typeof globalThis.fetch,
     { timeoutMs = 10_000, maxRetries = 4, maxRetryAfterSeconds = 120, maxConcurrency = 10 }: TransportOptions = {},
   ) {
-    this.timeoutMs = timeoutMs;
+    requireRange({ timeoutMs }, 1, MAX_TIMEOUT_MS);
+    requireRange({ maxRetries, maxRetryAfterSeconds }, 0);
+    requireRange({ maxConcurrency }, 1);
+    this.timeoutMs = Math.ceil(timeoutMs);
     this.maxRetries = maxRetries;
     this.maxWaitMs = Math.min(maxRetryAfterSeconds * 1_000, MAX_WAIT_MS);
     this.queue = new RequestQueue(maxConcurrency, this.maxWaitMs);
@@ -126,5 +132,15 @@ export class Transport {
     }
     // The random delay prevents many clients from retrying at the same moment.
     return retryAfterMs + Math.random() * Math.min(BACKOFF_MS * 2 ** attempt, this.maxWaitMs);
+  }
+}
+
+/** @throws PetStoreError that names an option whose value is NaN or out of range */
+function requireRange(options: Readonly<Record<string, number>>, min: number, max = Infinity): void {
+  for (const [name, value] of Object.entries(options)) {
+    if (!(value >= min && value <= max)) {
+      const range = max === Infinity ? `of at least ${min}` : `from ${min} to ${max}`;
+      throw new PetStoreError('invalid_input', `${name} must be a number ${range}, not ${value}.`);
+    }
   }
 }
