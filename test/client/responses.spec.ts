@@ -190,6 +190,22 @@ describe('The client', () => {
     expect(await catchError(petStore.listPets())).toMatchObject({ status: 503, retryAfter: seconds });
   });
 
+  it.each([400, 401, 408, 414, 431, 503])('ignores the window of the client IP address in a %d', async (status) => {
+    const headers = {
+      ...{ ratelimit: '"client-ip";r=0;t=60', 'ratelimit-policy': '"client-ip";q=60;w=60' },
+      ...{
+        'x-ratelimit-limit': '60',
+        'x-ratelimit-remaining': '0',
+        'x-ratelimit-reset': `${Math.ceil(Date.now() / 1_000) + 60}`,
+      },
+    };
+    const { petStore, requests } = createClient([{ status, headers }, {}]);
+    await catchError(petStore.listPets());
+    void petStore.listPets();
+    await new Promise(setImmediate);
+    expect(requests).toHaveLength(2);
+  });
+
   it.each<[string, Prepared]>([
     ['a window is exhausted', { headers: { ratelimit: '"minute";r=0;t=60' } }],
     ['the key is banned', { status: 429, headers: { 'retry-after': '900' } }],

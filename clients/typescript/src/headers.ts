@@ -21,10 +21,17 @@ export function readRateLimit(headers: Headers): RateLimit | undefined {
     : { limit, remaining, reset: new Date(reset * 1_000) };
 }
 
-/** Reads the window with the fewest requests left from `RateLimit`, or else from `X-RateLimit-*`. */
+/**
+ * Reads the window of the account with the fewest requests left from `RateLimit`, or else from `X-RateLimit-*`. A response to a
+ * request without a valid key has the window of the client IP address instead.
+ */
 export function readWindow(headers: Headers): Window | undefined {
   const policies = new Map(parseItems(headers.get('RateLimit-Policy')));
-  const [window] = parseItems(headers.get('RateLimit'))
+  const items = parseItems(headers.get('RateLimit'));
+  if (items.some(([name]) => name === 'client-ip')) {
+    return undefined;
+  }
+  const [window] = items
     .flatMap(([name, { r, t }]) =>
       r === undefined || t === undefined
         ? []

@@ -117,8 +117,7 @@ export class Transport {
     const window = readWindow(headers);
     if (status === 429) {
       this.queue.notePause((error?.retryAfter ?? 0) * 1_000, error);
-    } else if (window && status !== 401 && status < 500) {
-      // The headers of a 401, and of some 5xx, describe the window of the client IP address.
+    } else if (window) {
       this.queue.noteWindow(window);
     }
   }
