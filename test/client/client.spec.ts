@@ -197,22 +197,22 @@ describe('The client', () => {
       expect(proxy.requests).toHaveLength(2);
     });
 
-    it('after Retry-After plus a random delay, which doubles', async () => {
+    it('after Retry-After or twice the previous wait, plus a random delay, which doubles', async () => {
       jest.spyOn(Math, 'random').mockReturnValue(0.5);
       const waits: number[] = [];
       const wait = setTimeout;
       jest.spyOn(globalThis, 'setTimeout').mockImplementation((done: () => void, ms = 0) => {
-        const isClientDelay = [7_250, 7_500, 8_000].includes(ms);
+        const isClientDelay = [7_250, 14_500, 41_000, 82_000].includes(ms);
         if (isClientDelay) {
           waits.push(ms);
         }
         return wait(done, isClientDelay ? 0 : ms);
       });
       const petStore = await startClient();
-      const unavailable = { before: createFailure(503, { 'retry-after': '7' }) };
-      proxy.break([unavailable, unavailable, unavailable]);
+      const fail = (seconds: number) => ({ before: createFailure(503, { 'retry-after': `${seconds}` }) });
+      proxy.break([fail(7), fail(1), fail(40), 'reset before']);
       await petStore.createPet({ body: createPetInput() });
-      expect(waits).toEqual([7_250, 7_500, 8_000]);
+      expect(waits).toEqual([7_250, 14_500, 41_000, 82_000]);
     });
 
     it('no request of this client until the Retry-After of a 429 has passed', async () => {

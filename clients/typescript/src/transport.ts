@@ -67,6 +67,7 @@ export class Transport {
     // Node.js warns about more than 10 listeners, which the caller's signal would have if it is shared by many calls.
     const callSignal = signal && AbortSignal.any([signal]);
     const sendOnce = () => this.attempt(request, callSignal);
+    let backoffMs = 0;
     for (let attempt = 0; ; attempt++) {
       try {
         return await (request.isRateLimited ? this.queue.run(sendOnce, callSignal) : sendOnce());
@@ -75,7 +76,9 @@ export class Transport {
         if (!(error instanceof PetStoreError) || !request.isIdempotent || attempt >= this.maxRetries) {
           throw error;
         }
-        await sleep(this.computeRetryDelay(error, attempt), callSignal);
+        backoffMs = this.computeBackoff(error, backoffMs);
+        // The random delay prevents many clients from retrying at the same moment.
+        await sleep(backoffMs + Math.random() * Math.min(BACKOFF_MS * 2 ** attempt, this.maxWaitMs), callSignal);
       }
     }
   }
@@ -122,15 +125,17 @@ export class Transport {
     }
   }
 
-  /** @throws the error if a retry cannot succeed */
-  private computeRetryDelay(error: PetStoreError, attempt: number): number {
+  /**
+   * Returns `Retry-After`, or twice the previous one of the request if that is longer.
+   * @throws the error if a retry cannot succeed
+   */
+  private computeBackoff(error: PetStoreError, previousMs: number): number {
     const { status, retryAfter = 0 } = error;
     const retryAfterMs = retryAfter * 1_000;
     if ((status !== undefined && !RETRIED_STATUSES.includes(status)) || retryAfterMs > this.maxWaitMs) {
       throw error;
     }
-    // The random delay prevents many clients from retrying at the same moment.
-    return retryAfterMs + Math.random() * Math.min(BACKOFF_MS * 2 ** attempt, this.maxWaitMs);
+    return Math.max(retryAfterMs, Math.min(previousMs * 2, this.maxWaitMs));
   }
 }
 
