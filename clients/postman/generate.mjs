@@ -31,7 +31,13 @@ const withoutIds = (key, value) => (key === 'id' || key === '_postman_id' ? unde
 stdout.write(`${JSON.stringify(collection, withoutIds, 2)}\n`);
 
 function complete(item) {
-  const { url, method, body } = item.request;
+  const { url, method, header, body } = item.request;
+  header
+    .filter(({ key }) => key === 'Idempotency-Key')
+    .forEach((field) => {
+      // With the example of the document, every request would have the same key.
+      field.value = '{{$guid}}';
+    });
   url.variable.forEach((variable) => {
     ids.set(variable.key, variable.value);
     variable.value = `{{${variable.key}}}`;

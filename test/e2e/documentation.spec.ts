@@ -81,7 +81,7 @@ describe('The documentation', () => {
   ])('(%s) has the URL of the deployment, and no placeholder', async (page) => {
     const text = (await get(page)).body.toString();
     expect(text).not.toMatch(
-      /127\.0\.0\.1|npm run|demo-key|npm pack|(?<!support@)petstore\.example|\{\{(?!baseUrl|apiKey|\w+Id)|style=|onclick=|<!--/,
+      /127\.0\.0\.1|npm run|demo-key|npm pack|(?<!support@)petstore\.example|\{\{(?!baseUrl|apiKey|\$guid|\w+Id)|style=|onclick=|<!--/,
     );
   });
 

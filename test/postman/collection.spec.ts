@@ -45,6 +45,11 @@ describe('The Postman collection', () => {
     expect((await run('sh', ['-c', command])).stdout).toBe(await readFile(COLLECTION, 'utf8'));
   });
 
+  it('has a new Idempotency-Key for each create request', async () => {
+    const keys = [...(await readFile(COLLECTION, 'utf8')).matchAll(/"key": "Idempotency-Key",\s+"value": "(.*)"/g)];
+    expect(new Set(keys.map(([, value]) => value))).toEqual(new Set(['{{$guid}}']));
+  });
+
   it('runs repeatedly with Newman: every operation returns its documented success status', async () => {
     const documented = OPERATIONS.map((operation) => `${operation.summary}: ${findSuccessStatus(operation)}`);
     const file = join(directory, 'run.json');
