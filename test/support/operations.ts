@@ -12,6 +12,7 @@ export interface Operation extends OperationObject {
   /** The path with example values for its parameters. */
   readonly path: string;
   readonly body: object | undefined;
+  readonly security: Record<string, string[]>[];
   readonly 'x-stability'?: string;
 }
 
@@ -20,6 +21,7 @@ export const OPERATIONS = Object.entries(DOCUMENT.paths).flatMap(([path, item]) 
   Object.entries(item as Record<string, OperationObject>).map(
     ([method, operation]) =>
       ({
+        security: DOCUMENT.security,
         ...operation,
         method: method.toUpperCase(),
         path: `/v1${path.replace(/\{\w+\}/g, '1')}`,
@@ -28,6 +30,12 @@ export const OPERATIONS = Object.entries(DOCUMENT.paths).flatMap(([path, item]) 
       }) as Operation,
   ),
 );
+
+/** Whether the operation is documented as `@Public()`. */
+export const isPublic = ({ security }: Operation) => security.length === 0;
+
+/** Whether an API key is one of the credentials that the operation accepts; `@AuthStrategies()` can name others. */
+export const acceptsApiKeys = ({ security }: Operation) => security.some((schemes) => 'apiKey' in schemes);
 
 /** The paths of the lists of all modules. */
 export const LISTS = OPERATIONS.filter(({ operationId }) => operationId.startsWith('list')).map(({ path }) => path);
