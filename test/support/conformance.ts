@@ -48,10 +48,13 @@ export class Conformance {
       }
     }
     this.ajv.addSchema({ ...plain, $id: 'openapi' });
-    this.paths = Object.entries(plain.paths).map(([path, operations]) => ({
-      pattern: new RegExp(`^${root}${path.replace(/\{[^}]+\}/g, '[^/]+')}$`),
-      operations: operations as Record<string, OperationObject>,
-    }));
+    // Literal paths come before those with a parameter, because `{` sorts after letters.
+    this.paths = Object.keys(plain.paths)
+      .sort()
+      .map((path) => ({
+        pattern: new RegExp(`^${root}${path.replace(/\{[^}]+\}/g, '[^/]+')}$`),
+        operations: plain.paths[path] as Record<string, OperationObject>,
+      }));
   }
 
   check(method: string, url: string, body: string | undefined, response: TestResponse): void {
@@ -68,8 +71,9 @@ export class Conformance {
     if (!path.startsWith(this.root)) {
       return [];
     }
-    const operations = this.paths.find(({ pattern }) => pattern.test(path))?.operations;
-    const operation = operations?.[method === 'HEAD' ? 'get' : method.toLowerCase()];
+    const name = method === 'HEAD' ? 'get' : method.toLowerCase();
+    const operation = this.paths.find(({ pattern, operations }) => name in operations && pattern.test(path))
+      ?.operations[name];
     if (operation === undefined) {
       // Not an operation in the document: an error, or a CORS preflight.
       return response.status === 204

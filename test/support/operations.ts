@@ -11,6 +11,8 @@ export interface Operation extends OperationObject {
   readonly method: string;
   /** The path with example values for its parameters. */
   readonly path: string;
+  /** Matches the paths of the operation. */
+  readonly pattern: RegExp;
   readonly body: object | undefined;
   readonly security: Record<string, string[]>[];
   readonly 'x-stability'?: string;
@@ -25,6 +27,7 @@ export const OPERATIONS = Object.entries(DOCUMENT.paths).flatMap(([path, item]) 
         ...operation,
         method: method.toUpperCase(),
         path: `/v1${path.replace(/\{\w+\}/g, '1')}`,
+        pattern: new RegExp(`^/v1${path.replace(/\{\w+\}/g, '[^/]+')}$`),
         body: (operation.requestBody as RequestBodyObject | undefined)?.content['application/json']?.example as
           object | undefined,
       }) as Operation,
