@@ -175,14 +175,12 @@ describe('Version 2, which a handler of a team opens', () => {
 
   it('has its own OpenAPI document, with the operation IDs and schema names of version 1', async () => {
     const document = await readDocument('/openapi-v2.json');
-    expect(Object.keys(document.paths)).toEqual([
-      '/pets',
-      '/pets/{petId}',
-      '/shelves',
-      '/shelves/new',
-      '/racks/empty',
-      '/racks',
-    ]);
+    expect(Object.keys(document.paths)).toEqual(
+      expect.arrayContaining(['/pets', '/pets/{petId}', '/shelves', '/shelves/new', '/racks/empty', '/racks']),
+    );
+    for (const path of ['/pets/{petId}/name', '/rate-limit', '/weather']) {
+      expect(document.paths).not.toHaveProperty([path]);
+    }
     expect(document.info.version).toBe('2');
     expect(document.servers?.map(({ url }) => url)).toEqual([
       'https://api.example.com/v2',
@@ -193,7 +191,9 @@ describe('Version 2, which a handler of a team opens', () => {
     expect(document.paths['/racks']?.get?.operationId).toBe('listRacks');
     expect(document.paths['/shelves']?.get).toMatchObject({ operationId: 'listShelves', deprecated: true });
     expect(Object.keys((document.components?.schemas?.Pet as SchemaObject).properties ?? {})).toEqual(['id', 'title']);
-    expect(document.tags).toEqual([{ name: 'pets', description: 'The animals of the store, with titles.' }]);
+    expect(document.tags?.filter(({ name }) => ['pets', 'names'].includes(name))).toEqual([
+      { name: 'pets', description: 'The animals of the store, with titles.' },
+    ]);
     expect(document.components?.headers?.Location).toMatchObject({ example: 'https://api.example.com/v2/pets/1' });
     expect(JSON.stringify(document)).not.toContain('"Order"');
   });
