@@ -61,11 +61,15 @@ describe('The entity schemas', () => {
   });
 });
 
-/** Describes the columns, constraints and indexes of the tables with a schema. It omits the `id` columns, which the database generates. */
+/**
+ * Describes the columns, constraints and indexes of the tables with a schema. It omits the `id` columns, which the database generates.
+ * The default of a number is described without the quotes and the type that PostgreSQL adds to `DEFAULT '0'`.
+ */
 async function describeTables({ entityMetadatas, manager }: DataSource, schema: string): Promise<string[]> {
   const rows: { described: string }[] = await manager.query(
     `SELECT replace(described, $1 || '.', '') AS described FROM (
-       SELECT concat_ws(' ', table_name, column_name, data_type, is_nullable, column_default) AS described
+       SELECT concat_ws(' ', table_name, column_name, data_type, is_nullable,
+         regexp_replace(column_default, '^''(-?[0-9.]+)''::[a-z ]+$', '\\1')) AS described
        FROM information_schema.columns WHERE table_schema = $1 AND table_name = ANY ($2) AND column_name <> 'id'
        UNION ALL
        SELECT concat_ws(' ', relname, CASE contype WHEN 'p' THEN '' ELSE conname END,
