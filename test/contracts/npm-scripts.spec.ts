@@ -6,6 +6,17 @@ describe('The npm scripts', () => {
     expect(unquoted).not.toMatch(/['$;[\]`~*\\]|(^|&& )(\w+=|exec )/);
   });
 
+  it.each(Object.entries(scripts).filter(([, script]) => /^jest(?!.* test\/image$)/.test(script)))(
+    '%s: tests the current sources, because it builds them first',
+    (name) => {
+      expect(scripts).toHaveProperty([`pre${name}`], expect.stringMatching(/^node scripts\/build\.mjs\b/));
+    },
+  );
+
+  it('leave a current build after they have changed its inputs', () => {
+    expect(scripts.regenerate).toMatch(/ && npm run build$/);
+  });
+
   it('start plain Node.js, without options', () => {
     expect(scripts.start).toBe('node dist/src/main.js');
     expect(scripts['start:prod']).toBe(scripts.start);
