@@ -1,5 +1,5 @@
-// Runs TypeORM's command line, which connects to DATABASE_URL or to the embedded database, and gives a migration that it generates the
-// form of the others.
+// Runs TypeORM's command line, which connects to DATABASE_URL or to the embedded database, and gives a migration that it generates or
+// creates the form of the others.
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { existsSync, mkdtempSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
@@ -55,6 +55,7 @@ async function complete(path) {
     .replace(/^ +name = .*$/m, '')
     .replaceAll('public async', 'async')
     .replaceAll('queryRunner', 'runner')
+    .replace(/(Promise<void> )\{\s*\}/g, "$1{ await runner.query(''); }")
     // An EntitySchema cannot declare an identity column.
     .replace(
       /\b(BIG|SMALL)?SERIAL NOT NULL\b/g,
@@ -70,14 +71,27 @@ async function complete(path) {
   process.stdout.write(`Completed and renamed to ${renamed}. Add it to the index.ts of its module.\n`);
 }
 
+/** Runs a command that only creates a file: it needs no database, and rejects the option for one. */
+function create(args) {
+  const option = args.indexOf('--dataSource');
+  return run(option < 0 ? args : args.toSpliced(option, 2), process.env);
+}
+
 const args = process.argv.slice(2);
-const isWriting = args.includes('migration:generate') && !args.includes('--check') && !args.includes('--dryrun');
+const isGenerating = args.includes('migration:generate');
+const isCreating = args.some((name) => /^\w+:create$/.test(name));
+const isWriting =
+  args.includes('migration:create') || (isGenerating && !args.includes('--check') && !args.includes('--dryrun'));
 const existing = args.find((path) => existsSync(`${path}.migration.ts`));
 if (isWriting && existing !== undefined) {
   process.stderr.write(`${existing}.migration.ts exists. Choose another name.\n`);
   process.exit(1);
 }
-const { code, output } = await (args.includes('migration:generate') ? generate(args) : runCommand(args, process.env));
+const { code, output } = await (isCreating
+  ? create(args)
+  : isGenerating
+    ? generate(args)
+    : runCommand(args, process.env));
 process.stdout.write(output);
 process.exitCode = code ?? 1;
 const generated = /^Migration (.+) has been generated/m.exec(stripVTControlCharacters(output))?.[1];

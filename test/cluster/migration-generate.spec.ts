@@ -7,14 +7,17 @@ import { createTemporaryDirectory } from '../support/process';
 
 const ROOT = join(__dirname, '../..');
 
+/** Runs TypeORM's command line as npm does. @returns the output */
+const runTypeorm = async (dataSource: string, command: readonly string[], env: NodeJS.ProcessEnv): Promise<string> => {
+  const args = ['scripts/typeorm.mjs', '--dataSource', dataSource, ...command];
+  return (await promisify(execFile)(process.execPath, args, { cwd: ROOT, env })).stdout;
+};
+
 describe('npm run typeorm -- migration:generate', () => {
   it('generates a complete migration without a database, which runs, can be reverted, and leaves nothing to generate', async () => {
     const { path: directory } = await createTemporaryDirectory();
     const env = { MIGRATIONS: directory, DATA_DIR: join(directory, 'data') };
-    const typeorm = async (...command: string[]): Promise<string> => {
-      const args = ['scripts/typeorm.mjs', '--dataSource', 'test/support/changed-ormconfig.cjs', ...command];
-      return (await promisify(execFile)(process.execPath, args, { cwd: ROOT, env })).stdout;
-    };
+    const typeorm = (...command: string[]) => runTypeorm('test/support/changed-ormconfig.cjs', command, env);
     const path = join(directory, 'add-toys');
     await typeorm('migration:generate', path);
     expect(await readdir(directory)).toEqual(['add-toys.migration.ts']);
@@ -35,4 +38,24 @@ describe('npm run typeorm -- migration:generate', () => {
     await typeorm('migration:run');
     expect(await typeorm('migration:revert')).toMatch(/Migration AddToys\d+ has been reverted successfully/);
   }, 240_000);
+});
+
+describe('npm run typeorm', () => {
+  it('migration:create creates a complete migration, without a database', async () => {
+    const { path: directory } = await createTemporaryDirectory();
+    const create = () => runTypeorm('dist/ormconfig.js', ['migration:create', join(directory, 'add-toys')], {});
+    await create();
+    expect(await readdir(directory)).toEqual(['add-toys.migration.ts']);
+    const migration = await readFile(join(directory, 'add-toys.migration.ts'), 'utf8');
+    expect(migration).toMatch(
+      /^import type \{[^]+\n {2}async up\(runner: QueryRunner\): Promise<void> \{\n {4}await runner\.query\(''\);/,
+    );
+    await expect(create()).rejects.toThrow('add-toys.migration.ts exists');
+  });
+
+  it.each(['entity:create', 'subscriber:create'])('%s creates a file', async (command) => {
+    const { path: directory } = await createTemporaryDirectory();
+    await runTypeorm('dist/ormconfig.js', [command, join(directory, 'Toy')], {});
+    expect(await readdir(directory)).toEqual(['Toy.ts']);
+  });
 });
