@@ -143,8 +143,9 @@ export class NestLogger implements LoggerService {
   }
 
   private write(level: pino.Level, message: unknown, params: readonly unknown[]): void {
-    const [context, details] = [params.at(-1), params.slice(0, -1)];
-    const text = details.flatMap((detail) => toText(detail) ?? []).join(' ') || undefined;
+    const context = params.at(-1);
+    const details = params.slice(0, -1).map((detail) => (detail instanceof Error ? detail.stack : detail));
+    const text = details.filter((detail) => typeof detail !== 'object').join(' ') || undefined;
     const source = { 'log.logger': context };
     if (message instanceof Error) {
       this.logger[level]({ ...source, 'error.stack_trace': message.stack }, message.message);
@@ -162,10 +163,7 @@ export class NestLogger implements LoggerService {
       );
     } else {
       // The stack of an error, and fields, may follow its message.
-      const fields = Object.assign(
-        {},
-        ...details.filter((detail) => !(detail instanceof Error) && typeof detail === 'object'),
-      ) as object;
+      const fields = Object.assign({}, ...details.filter((detail) => typeof detail === 'object')) as object;
       this.logger[level]({ ...source, 'error.stack_trace': text, ...nestFields(fields) }, message as string);
     }
   }
@@ -174,9 +172,4 @@ export class NestLogger implements LoggerService {
 /** Returns the fields of the service as its log has them, apart from those of the Elastic Common Schema. */
 function nestFields(fields: object): object {
   return Object.keys(fields).length > 0 ? { [IDENTIFIER]: fields } : {};
-}
-
-function toText(detail: unknown): string | undefined {
-  const text = detail instanceof Error ? detail.stack : detail;
-  return typeof text === 'object' ? undefined : (text as string | number | undefined)?.toString();
 }

@@ -225,39 +225,20 @@ describe('The log', () => {
     );
   });
 
-  it.each<[string, (logger: Logger) => void, object]>([
-    [
-      'a message',
-      (logger) => {
-        logger.error('plain');
-      },
-      { message: 'plain' },
-    ],
-    [
-      'a stack',
-      (logger) => {
-        logger.error('x', 'at y');
-      },
-      { message: 'x', 'error.stack_trace': 'at y' },
-    ],
+  it.each<[string, 'error' | 'log', [unknown, ...unknown[]], object]>([
+    ['a message', 'error', ['plain'], { message: 'plain' }],
+    ['a stack', 'error', ['x', 'at y'], { message: 'x', 'error.stack_trace': 'at y' }],
     [
       'an error',
-      (logger) => {
-        logger.error('x', Object.assign(new Error('boom'), { stack: 'boom at z' }));
-      },
+      'error',
+      ['x', Object.assign(new Error('boom'), { stack: 'boom at z' })],
       { message: 'x', 'error.stack_trace': 'boom at z' },
     ],
-    [
-      'fields',
-      (logger) => {
-        logger.log('saved', { id: 1 });
-      },
-      { message: 'saved', [IDENTIFIER]: { id: 1 } },
-    ],
-  ])("has %s as a call of Nest's logger passes it", async (_, log, expected) => {
+    ['fields', 'log', ['saved', { id: 1 }], { message: 'saved', [IDENTIFIER]: { id: 1 } }],
+  ])("has %s as a call of Nest's logger passes it", async (_, level, parameters, expected) => {
     await start({});
     lines.length = 0;
-    log(new Logger('Test'));
+    new Logger('Test')[level](...parameters);
     const [line = {}] = parseLines();
     expect(line).toMatchObject(expected);
     expect('error.stack_trace' in line).toBe('error.stack_trace' in expected);
