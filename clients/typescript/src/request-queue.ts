@@ -1,10 +1,8 @@
 import type { Window } from './headers.js';
-import { wait } from './wait.js';
+import { MAX_DELAY_MS, wait } from './wait.js';
 
 /** Headers state times in whole seconds, so the same window seems to end at slightly different times. */
 const SAME_WINDOW_MS = 2_000;
-/** The longest delay of setTimeout. */
-const MAX_DELAY_MS = 2 ** 31 - 1;
 
 interface Waiting {
   readonly start: () => void;

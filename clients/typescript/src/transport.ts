@@ -1,7 +1,7 @@
 import { readWindow } from './headers.js';
 import { createError, PetStoreError } from './pet-store-error.js';
 import { RequestQueue } from './request-queue.js';
-import { sleep } from './wait.js';
+import { MAX_DELAY_MS, sleep } from './wait.js';
 
 export interface TransportOptions {
   /** The timeout of one attempt, up to the last byte of the response. Default: 10,000 ms. */
@@ -37,8 +37,6 @@ export interface TransportResponse {
 const BACKOFF_MS = 500;
 /** Timers cannot wait for longer than 24 days. */
 const MAX_WAIT_MS = 2 ** 30;
-/** The longest delay of a timer. */
-const MAX_TIMEOUT_MS = 2 ** 31 - 1;
 const RETRIED_STATUSES = [408, 429, 502, 503, 504];
 
 /** Sends requests within the rate limit, and retries them when that is safe and may succeed. */
@@ -53,7 +51,7 @@ export class Transport {
     private readonly fetch: typeof globalThis.fetch,
     { timeoutMs = 10_000, maxRetries = 4, maxRetryAfterSeconds = 120, maxConcurrency = 10 }: TransportOptions = {},
   ) {
-    requireRange({ timeoutMs }, 1, MAX_TIMEOUT_MS);
+    requireRange({ timeoutMs }, 1, MAX_DELAY_MS);
     requireRange({ maxRetries, maxRetryAfterSeconds }, 0);
     requireRange({ maxConcurrency }, 1);
     this.timeoutMs = Math.ceil(timeoutMs);

@@ -1,3 +1,6 @@
+/** The longest delay of a timer. */
+export const MAX_DELAY_MS = 2 ** 31 - 1;
+
 /**
  * Waits until `start` calls back. @param start returns a function that cancels what it started
  * @throws the signal's reason as soon as it is aborted
