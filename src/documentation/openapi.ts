@@ -144,12 +144,11 @@ export function createOpenApiDocument(app: INestApplication, settings: Settings,
   for (const operation of operations) {
     const handler = takeHandler(operation, handlers);
     if (handler !== undefined) {
-      addDeclarations(operation, app, handler, settings);
-      const targets = [handler.handler, ...handler.controllers] as Type[];
-      const strategies = isPublic(app.get(Reflector), targets)
-        ? []
-        : getAuthStrategies(app.get(Reflector), targets, app.get(AuthModuleOptions));
-      addSecurity(document, operation, strategies);
+      const [reflector, targets] = [app.get(Reflector), [handler.handler, ...handler.controllers] as Type[]];
+      const isOpen = isPublic(reflector, targets);
+      // The global guards let all requests to public operations pass.
+      addDeclarations(operation, app, handler, settings, isOpen ? [] : app.get(ApplicationConfig).getGlobalGuards());
+      addSecurity(document, operation, isOpen ? [] : getAuthStrategies(reflector, targets, app.get(AuthModuleOptions)));
       handler.controllers.forEach((controller) => documented.add(controller));
     }
     nameTitledSchemas(operation, schemas);
@@ -211,6 +210,7 @@ function addDeclarations(
   app: INestApplication,
   { handler, controllers }: Handler,
   { docsEnabled }: Settings,
+  guards: readonly object[],
 ): void {
   const reflector = app.get(Reflector);
   const deprecation = reflector.get<Deprecation | undefined>(DEPRECATION_METADATA, handler as Type);
@@ -219,8 +219,6 @@ function addDeclarations(
     Object.assign(operation, { deprecated: true, 'x-deprecated-sunset': deprecation.sunset });
   }
   const targets = [handler, ...controllers];
-  // The global guards let all requests to public operations pass.
-  const guards = isPublic(reflector, targets as Type[]) ? [] : app.get(ApplicationConfig).getGlobalGuards();
   const enhancers = [...guards, ...targets.flatMap(listEnhancers)].map((enhancer) =>
     typeof enhancer === 'function' ? enhancer : enhancer.constructor,
   );
