@@ -560,7 +560,7 @@ describe('The limiter in Redis Cluster', () => {
     await source?.call('cluster', 'setslot', slot, 'migrating', `${String(targetId)}`);
     const urls = nodes.map(({ url }) => url);
     const clock = new TestClock();
-    const create = () => createLimiter(clock, LIMITS, 'moving:', urls, 200);
+    const create = () => createLimiter(clock, LIMITS, 'moving:', urls);
     const replicas = [await create(), await create()];
     const passed = new Map<bigint, number>();
     for (let round = 0; round < 30; round++) {
@@ -584,8 +584,8 @@ describe('The limiter in Redis Cluster', () => {
     // Bans must not affect the counts.
     const settings = { ...LIMITS, banWindowSeconds: 1, banDurationsSeconds: [1] };
     const replicas = [
-      await createLimiter(clock, settings, 'down:', urls, 200),
-      await createLimiter(clock, settings, 'down:', urls, 200),
+      await createLimiter(clock, settings, 'down:', urls),
+      await createLimiter(clock, settings, 'down:', urls),
     ];
     const accounts = Array.from({ length: 30 }, (_, index) => BigInt(1_000 + index));
     const countPassed = async (accountId: bigint, perMinute: number) => {
