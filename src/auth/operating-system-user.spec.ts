@@ -3,13 +3,13 @@ import { getOperatingSystemUser } from './operating-system-user';
 
 describe('The operator', () => {
   it('is the name of the operating system user that runs the process', () => {
-    expect(getOperatingSystemUser().name).toBe(execFileSync('id', ['-un'], { encoding: 'utf8' }).trim());
+    expect(getOperatingSystemUser()).toBe(execFileSync('id', ['-un'], { encoding: 'utf8' }).trim());
   });
 
   it('is the uid if that user has no name', () => {
     const noName = () => {
       throw new Error('ENOENT: no such user');
     };
-    expect(getOperatingSystemUser(noName).name).toBe(`uid ${process.getuid?.()}`);
+    expect(getOperatingSystemUser(noName)).toBe(`uid ${process.getuid?.()}`);
   });
 });

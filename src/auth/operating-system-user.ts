@@ -1,11 +1,10 @@
 import { userInfo } from 'node:os';
-import type { Operator } from './domain/operator';
 
 /** Returns the user that runs this process: the name, or the uid if the user has no name, as in some containers. */
-export function getOperatingSystemUser(readUser: () => { username: string } = userInfo): Operator {
+export function getOperatingSystemUser(readUser: () => { username: string } = userInfo): string {
   try {
-    return { name: readUser().username };
+    return readUser().username;
   } catch {
-    return { name: `uid ${process.getuid?.() ?? 'unknown'}` };
+    return `uid ${process.getuid?.() ?? 'unknown'}`;
   }
 }

@@ -104,8 +104,8 @@ describe('The repositories', () => {
     const key = await keys.add({ ...created, hash: Buffer.alloc(32, 1) });
     const other = await keys.add({ ...created, hash: Buffer.alloc(32, 2) });
     await keys.add({ ...created, hash: Buffer.alloc(32, 8) });
-    const { id, hash, accountId, start, scope, expiresAt, revokedAt, unbanCount } = key;
-    const found = { id, hash, accountId, start, scope, expiresAt, revokedAt, unbanCount };
+    const { id, hash, accountId, scope, expiresAt, revokedAt, unbanCount } = key;
+    const found = { id, hash, accountId, scope, expiresAt, revokedAt, unbanCount };
     const { plan, perMinute, perDay } = account;
     const findByHashes = async (...bytes: number[]) =>
       (await keys.findByHashes(bytes.map((byte) => Buffer.alloc(32, byte)))).keys;
@@ -451,7 +451,7 @@ describe('The repositories', () => {
     expect(entry).toEqual({
       id: expect.any(BigInt) as bigint,
       at: new Date(service.clock.now()),
-      operator: getOperatingSystemUser().name,
+      operator: getOperatingSystemUser(),
       action: 'account_created',
       accountId: account.id,
       keyId: MAX,

@@ -3,10 +3,7 @@ import type { ApiKey, NewApiKey } from './api-key';
 
 /** Everything that authentication needs to know about a key. */
 export interface KeyWithAccount {
-  readonly key: Pick<
-    ApiKey,
-    'id' | 'accountId' | 'hash' | 'start' | 'scope' | 'expiresAt' | 'revokedAt' | 'unbanCount'
-  >;
+  readonly key: Pick<ApiKey, 'id' | 'accountId' | 'hash' | 'scope' | 'expiresAt' | 'revokedAt' | 'unbanCount'>;
   readonly account: Pick<Account, 'plan' | 'perMinute' | 'perDay' | 'suspendedAt'>;
 }
 

@@ -4,7 +4,7 @@ import { parseJson, stringifyJson } from '../../shared/json/json';
 import { TypeOrmUnitOfWork } from '../../shared/persistence/typeorm-unit-of-work';
 import { convertUnavailableError } from '../../shared/persistence/unavailable-error';
 import { type AuditedChange, type AuditEntry, AuditTrail } from '../domain/audit-trail';
-import { Operator } from '../domain/operator';
+import { getOperatingSystemUser } from '../operating-system-user';
 
 interface Row {
   readonly id: string;
@@ -19,10 +19,11 @@ interface Row {
 /** Stores the trail in an append-only table. Uses SQL, because a TypeORM entity could be saved again. */
 @Injectable()
 export class PostgresAuditTrail extends AuditTrail {
+  private readonly operator = getOperatingSystemUser();
+
   constructor(
     private readonly unitOfWork: TypeOrmUnitOfWork,
     private readonly clock: Clock,
-    private readonly operator: Operator,
   ) {
     super();
   }
@@ -31,7 +32,7 @@ export class PostgresAuditTrail extends AuditTrail {
     await convertUnavailableError(() =>
       this.unitOfWork.manager.query(
         `INSERT INTO audit_entries (at, operator, action, account_id, key_id, details) VALUES ($1, $2, $3, $4, $5, $6)`,
-        [new Date(this.clock.now()), this.operator.name, action, accountId, keyId, stringifyJson(details)],
+        [new Date(this.clock.now()), this.operator, action, accountId, keyId, stringifyJson(details)],
       ),
     );
   }

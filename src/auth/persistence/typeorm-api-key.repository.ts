@@ -26,12 +26,12 @@ const FIND_BY_HASHES = {
   name: 'api_keys_by_hashes',
   isUrgent: true,
   columns: [
-    ...['id', 'account_id', 'hash', 'start', 'scope', 'expires_at', 'revoked_at', 'unbans'],
+    ...['id', 'account_id', 'hash', 'scope', 'expires_at', 'revoked_at', 'unbans'],
     ...['plan', 'per_minute', 'per_day', 'suspended_at', 'source'],
   ],
   text: `
     SELECT
-      key.id, account_id, hash, start, scope,
+      key.id, account_id, hash, scope,
       extract(epoch FROM expires_at) * 1000 AS expires_at, extract(epoch FROM revoked_at) * 1000 AS revoked_at,
       unbans::integer, plan, per_minute::integer, per_day::integer,
       extract(epoch FROM suspended_at) * 1000 AS suspended_at, ${SOURCE_SQL} AS source
@@ -41,7 +41,6 @@ type KeyRow = [
   id: string,
   accountId: string,
   hash: Buffer,
-  start: string,
   scope: string,
   expiresAt: string | null,
   revokedAt: string | null,
@@ -95,13 +94,12 @@ export class TypeOrmApiKeyRepository extends ApiKeyRepository {
   async findByHashes(hashes: readonly Buffer[]): Promise<KeyLookup> {
     const rows = (await this.statements.read(FIND_BY_HASHES, [hashes])) as KeyRow[];
     const keys = rows.map((row): KeyWithAccount => {
-      const [id, accountId, hash, start, scope, expiresAt, revokedAt, unbanCount, ...account] = row;
+      const [id, accountId, hash, scope, expiresAt, revokedAt, unbanCount, ...account] = row;
       const [plan, perMinute, perDay, suspendedAt] = account;
       const key = {
         id: BigInt(id),
         accountId: BigInt(accountId),
         hash,
-        start,
         scope,
         expiresAt: expiresAt === 'Infinity' ? null : toDate(expiresAt),
         revokedAt: toDate(revokedAt),
@@ -109,7 +107,7 @@ export class TypeOrmApiKeyRepository extends ApiKeyRepository {
       };
       return { key, account: { plan, perMinute, perDay, suspendedAt: toDate(suspendedAt) } };
     });
-    return { keys, source: rows[0]?.[12] ?? '' };
+    return { keys, source: rows[0]?.[11] ?? '' };
   }
 
   async findChangesSince(position: ChangesPosition | undefined): Promise<AccountChanges> {
