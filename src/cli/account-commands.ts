@@ -1,6 +1,6 @@
-import type { Command } from 'commander';
+import { type Command, Option } from 'commander';
 import { type Plan, PLANS } from '../auth';
-import { parseRequestLimit, parseId, RequiredOption } from './arguments';
+import { parseRequestLimit, parseId } from './arguments';
 import { readSharedUsage } from './rate-limit-usage';
 import type { Printer, View } from './printer';
 import { createAccountView, createAccountWithKeysView, createWindowsView } from './views';
@@ -14,7 +14,7 @@ interface PlanOptions {
 /** Adds the commands for accounts. */
 export function addAccountCommands(program: Command, printer: Printer): void {
   const accounts = program.command('accounts').description('manage accounts: customers with one plan each');
-  withPlanOptions(accounts.command('create').addOption(new RequiredOption('--name <name>', 'name of the customer')))
+  withPlanOptions(accounts.command('create').requiredOption('--name <name>', 'name of the customer'))
     .description('create an account')
     .action(({ name, plan, ...allowance }: PlanOptions & { readonly name: string }) =>
       printer.printOne(async (services) => createAccountView(await services.accounts.create(name, plan, allowance))),
@@ -74,7 +74,7 @@ export function addAccountCommands(program: Command, printer: Printer): void {
 
 function withPlanOptions(command: Command): Command {
   return command
-    .addOption(new RequiredOption('--plan <plan>', 'plan of the account').choices(PLANS))
+    .addOption(new Option('--plan <plan>', 'plan of the account').choices(PLANS).makeOptionMandatory())
     .option('--per-minute <requests>', 'requests per minute, for the enterprise plan', parseRequestLimit)
     .option('--per-day <requests>', 'requests per day, for the enterprise plan', parseRequestLimit);
 }

@@ -1,23 +1,9 @@
-import { type Command, InvalidArgumentError, Option } from 'commander';
+import { InvalidArgumentError } from 'commander';
 import { MAX_REQUEST_LIMIT } from '../shared/domain/allowance';
 import { parseDateTime, validateDateTime } from '../shared/domain/date-time';
 import { parsePositiveInt64 } from '../shared/domain/int64';
 
 export const MAX_AUDIT_ENTRIES = 10_000;
-
-/** An option that a command requires. Commander would report only the first missing one of its own mandatory options. */
-export class RequiredOption extends Option {}
-
-/** Fails with one usage error that names all missing options. */
-export function requireOptions(command: Command): void {
-  const missing = command.options.filter(
-    (option) => option instanceof RequiredOption && command.getOptionValue(option.attributeName()) === undefined,
-  );
-  if (missing.length > 0) {
-    const flags = missing.map((option) => `'${option.flags}'`).join(' and ');
-    command.error(`error: required option${missing.length > 1 ? 's' : ''} ${flags} not specified`);
-  }
-}
 
 const UNIT_MS = { s: 1_000, m: 60_000, h: 3_600_000, d: 86_400_000 };
 

@@ -1,22 +1,13 @@
 import { Command, CommanderError, Option } from 'commander';
-import {
-  AccountStateError,
-  InvalidAccountError,
-  InvalidKeyError,
-  KeyStateError,
-  NotFoundError,
-  redactSecrets,
-} from '../auth';
+import { InvalidAccountError, InvalidKeyError, redactSecrets } from '../auth';
 import { BRAND } from '../config/brand';
-import { InvalidSettingsError } from '../config/settings';
 import { VERSION } from '../config/version';
 import { getErrorCode, getErrorMessage } from '../shared/domain/error-message';
 import { ServiceUnavailableError } from '../shared/domain/pet-store-error';
-import { EmbeddedDatabaseError } from '../shared/persistence/embedded/embedded-database';
 import { readMigrationStatus, planMigrations } from '../shared/persistence/migration-plan';
 import { isDatabaseUnavailable, isTlsFailure } from '../shared/persistence/unavailable-error';
 import { addAccountCommands } from './account-commands';
-import { MAX_AUDIT_ENTRIES, parseEntryCount, requireOptions } from './arguments';
+import { MAX_AUDIT_ENTRIES, parseEntryCount } from './arguments';
 import { addKeyCommands } from './key-commands';
 import { Printer } from './printer';
 import { runMigrations, withDatabase } from './services';
@@ -54,9 +45,6 @@ export function createProgram(env: NodeJS.ProcessEnv, terminal: Terminal): Comma
     .option('--json', 'print one JSON value')
     .configureHelp({ showGlobalOptions: true })
     .showHelpAfterError('(run with --help for usage)')
-    .hook('preAction', (_, command) => {
-      requireOptions(command);
-    })
     .configureOutput({
       writeOut: (text) => {
         terminal.write(text);
@@ -141,15 +129,6 @@ const MISSING_FROM_SCHEMA = ['42P01', '42703'];
 function explainFailure(error: unknown): [string, number] {
   if (error instanceof InvalidAccountError || error instanceof InvalidKeyError) {
     return [error.message, USAGE_EXIT_CODE];
-  }
-  if (
-    error instanceof NotFoundError ||
-    error instanceof AccountStateError ||
-    error instanceof KeyStateError ||
-    error instanceof InvalidSettingsError ||
-    error instanceof EmbeddedDatabaseError
-  ) {
-    return [error.message, 1];
   }
   if (isTlsFailure(error)) {
     return [

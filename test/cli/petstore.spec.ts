@@ -461,15 +461,6 @@ describe('The petstore command', () => {
   });
 
   it.each([
-    ['accounts create', `options '--name <name>' and '--plan <plan>'`],
-    ['accounts create --plan free', `option '--name <name>'`],
-    ['accounts set-plan 1', `option '--plan <plan>'`],
-  ])('names all options that "%s" lacks', async (line, missing) => {
-    const { code, stderr } = await runCommand(line);
-    expect([code, stderr.split('\n')[0]]).toEqual([2, `error: required ${missing} not specified`]);
-  });
-
-  it.each([
     'accounts set-plan 999 --plan pro',
     'accounts show 999',
     'keys create 999',
