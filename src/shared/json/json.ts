@@ -9,13 +9,8 @@ export const MAX_JSON_DEPTH = 64;
 /** The maximum number of fields of one object. The time of class-transformer grows with the square of their number. */
 export const MAX_JSON_FIELDS = 1_000;
 
-const QUOTE = 0x22;
-const BACKSLASH = 0x5c;
-const COLON = 0x3a;
-const OPENING_BRACKET = 0x5b;
-const CLOSING_BRACKET = 0x5d;
-const OPENING_BRACE = 0x7b;
-const CLOSING_BRACE = 0x7d;
+/** A string, even if its end is missing. */
+const STRING = /"(?:[^"\\]|\\.)*"?/gs;
 
 /** The JSON exceeds a limit. The message follows its name, such as "The body". */
 export class JsonLimitError extends Error {}
@@ -40,24 +35,14 @@ export function parseJson(text: string): unknown {
 export function checkJsonLimits(text: string): void {
   /** The number of fields of each array or object that is open. */
   const open: number[] = [];
-  let isInString = false;
-  for (let index = 0; index < text.length; index++) {
-    const character = text.charCodeAt(index);
-    if (isInString) {
-      if (character === BACKSLASH) {
-        index++;
-      } else if (character === QUOTE) {
-        isInString = false;
-      }
-    } else if (character === QUOTE) {
-      isInString = true;
-    } else if (character === OPENING_BRACKET || character === OPENING_BRACE) {
+  for (const character of text.replace(STRING, '')) {
+    if (character === '[' || character === '{') {
       if (open.push(0) > MAX_JSON_DEPTH) {
         throw new JsonLimitError(`must not nest arrays and objects more than ${MAX_JSON_DEPTH} levels deep`);
       }
-    } else if (character === CLOSING_BRACKET || character === CLOSING_BRACE) {
+    } else if (character === ']' || character === '}') {
       open.pop();
-    } else if (character === COLON) {
+    } else if (character === ':') {
       const fields = (open.pop() ?? 0) + 1;
       if (fields > MAX_JSON_FIELDS) {
         throw new JsonLimitError(`must not contain an object with more than ${MAX_JSON_FIELDS} fields`);
