@@ -26,19 +26,10 @@ export function ignoreUpgrades(server: Server): void {
   });
 }
 
-/** The request line and header fields of a request, without those that ask for an upgrade. */
+/** The request line and header fields of a request, without those that name a protocol: the parser then ignores `Connection: upgrade`. */
 function createHead({ method = '', url = '', httpVersion, rawHeaders }: IncomingMessage): Buffer {
-  const fields = rawHeaders.flatMap((name, index) => (index % 2 === 0 ? [[name, rawHeaders[index + 1] ?? '']] : []));
-  const lines = fields.flatMap(([name = '', value = '']) => {
-    switch (name.toLowerCase()) {
-      case 'upgrade':
-      case 'http2-settings':
-        return [];
-      case 'connection':
-        return [`${name}: ${value.replace(/\b(upgrade|http2-settings)\b/gi, 'x-ignored')}`];
-      default:
-        return [`${name}: ${value}`];
-    }
-  });
-  return Buffer.from(`${[`${method} ${url} HTTP/${httpVersion}`, ...lines].join('\r\n')}\r\n\r\n`, 'latin1');
+  const fields = rawHeaders.flatMap((name, index) =>
+    index % 2 === 1 || /^(upgrade|http2-settings)$/i.test(name) ? [] : `${name}: ${rawHeaders[index + 1] ?? ''}`,
+  );
+  return Buffer.from(`${[`${method} ${url} HTTP/${httpVersion}`, ...fields].join('\r\n')}\r\n\r\n`, 'latin1');
 }
