@@ -24,10 +24,15 @@ const DETAILED_LEVEL = 'debug';
 /** How long writing the last log lines may take. */
 const LOG_FLUSH_TIMEOUT_MS = 1_000;
 
+/** The application passes the signal to the hooks of modules, though its interface does not declare that. */
+interface Closable {
+  close(signal?: string): Promise<void>;
+}
+
 /** One run of the service, for the lifetime of the process. */
 class ServiceProcess {
   private readonly log: Log;
-  private app: NestFastifyApplication | undefined;
+  private app: (NestFastifyApplication & Closable) | undefined;
   private started: Promise<void> = Promise.resolve();
   private exitCode: 0 | 1 | undefined;
 
@@ -52,7 +57,7 @@ class ServiceProcess {
     });
     onStopSignal((signal) => {
       writeEvent(this.log, 'stopping', 'Stopping.', { [IDENTIFIER]: { signal } });
-      void this.stop(0);
+      void this.stop(0, signal);
     });
   }
 
@@ -84,7 +89,7 @@ class ServiceProcess {
   }
 
   /** Takes the replica out of service, finishes the requests in flight, then closes Redis and the database. */
-  private async stop(exitCode: 0 | 1): Promise<void> {
+  private async stop(exitCode: 0 | 1, signal?: string): Promise<void> {
     const isStopping = this.exitCode !== undefined;
     this.exitCode = this.exitCode === 1 ? 1 : exitCode;
     if (isStopping) {
@@ -105,7 +110,7 @@ class ServiceProcess {
     // A startup that is still in progress would reopen the connections that are closed below.
     await this.started.catch(() => undefined);
     try {
-      await this.app?.close();
+      await this.app?.close(signal);
       await tracing?.stop();
       writeEvent(this.log, 'stopped', 'Stopped.');
     } catch (error) {

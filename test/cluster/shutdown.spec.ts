@@ -9,6 +9,7 @@ import { eventually, Replica } from './support/replica';
 import { Server } from './support/servers';
 import { Store } from './support/store';
 
+const REPORT_SHUTDOWN = join(__dirname, 'support/report-shutdown.cjs');
 const THROW_ON_SIGNAL = join(__dirname, 'support/throw-on-signal.cjs');
 
 describe('A replica', () => {
@@ -47,6 +48,12 @@ describe('A replica', () => {
     expect(ms).toBeGreaterThan(2_000);
     expect(ms).toBeLessThan(10_000);
     expect(replica.program.stderr).toBe('');
+  });
+
+  it('passes the signal to the shutdown hooks of modules', async () => {
+    const { program } = await start({ DRAIN_SECONDS: '0', NODE_OPTIONS: `--require ${REPORT_SHUTDOWN}` });
+    const { code, stderr } = await program.kill('SIGTERM');
+    expect([code, stderr]).toEqual([0, 'SIGTERM\n']);
   });
 
   it('finishes the requests in flight on SIGTERM', async () => {
