@@ -6,7 +6,7 @@ import type { FeatureModule } from './shared/feature-module';
 import { DATABASE_SETTINGS } from './shared/persistence/database-settings';
 import { getEmbeddedDatabaseHost } from './shared/persistence/embedded/embedded-database';
 import { PostgresNamingStrategy } from './shared/persistence/naming-strategy';
-import { parseServerConnection } from './shared/persistence/server-connection';
+import { createServerUrl } from './shared/persistence/server-connection';
 import {
   CONNECT_TIMEOUT_MS,
   createServerPoolOptions,
@@ -33,7 +33,7 @@ export function createTypeOrmConfig(
     applicationName: BRAND.name,
     ...(databaseUrl === undefined
       ? { host: getEmbeddedDatabaseHost(dataDir), port: 5432, username: 'postgres', database: 'postgres' }
-      : parseServerConnection('DATABASE_URL', databaseUrl, settings)),
+      : { url: createServerUrl('DATABASE_URL', databaseUrl, settings) }),
     poolSize: poolMax - URGENT_CONNECTIONS,
     connectTimeoutMS: CONNECT_TIMEOUT_MS,
     extra: databaseUrl === undefined ? POOL_OPTIONS : createServerPoolOptions(settings, 'primary'),

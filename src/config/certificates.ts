@@ -1,41 +1,42 @@
 import { X509Certificate } from 'node:crypto';
 import { createSecureContext } from 'node:tls';
 import { getErrorMessage } from '../shared/domain/error-message';
-import { InvalidSettingsError, readSettingFile, type SettingFile } from './settings';
+import { InvalidSettingsError, readSettingFile } from './settings';
 
 /** @throws InvalidSettingsError when the file cannot be read or is not a certificate */
-export function readCertificate(file: SettingFile): string {
-  const text = readSettingFile(file);
+export function readCertificate(setting: string, path: string): string {
+  const text = readSettingFile(setting, path);
   try {
     new X509Certificate(text);
   } catch {
-    throw new InvalidSettingsError(`${file.label} names a file that is not a PEM certificate.`);
+    throw new InvalidSettingsError(`${setting} names a file that is not a PEM certificate.`);
   }
   return text;
 }
 
 /**
  * Reads a client certificate and its private key; returns an empty object if neither is set.
- * @param settingNames the names of both settings
+ * @param prefix of the names of both settings
  * @throws InvalidSettingsError when one of them is missing, cannot be read, or does not fit the other
  */
 export function readClientCertificate(
-  certFile: SettingFile | undefined,
-  keyFile: SettingFile | undefined,
-  settingNames: string,
+  prefix: 'DATABASE' | 'REDIS',
+  certPath: string | undefined,
+  keyPath: string | undefined,
 ): { readonly cert?: string; readonly key?: string } {
-  if (certFile === undefined && keyFile === undefined) {
+  const [certSetting, keySetting] = [`${prefix}_CERT_FILE`, `${prefix}_KEY_FILE`];
+  if (certPath === undefined && keyPath === undefined) {
     return {};
   }
-  if (certFile === undefined || keyFile === undefined) {
-    throw new InvalidSettingsError(`${settingNames} must be set together.`);
+  if (certPath === undefined || keyPath === undefined) {
+    throw new InvalidSettingsError(`${certSetting} and ${keySetting} must be set together.`);
   }
-  const pair = { cert: readCertificate(certFile), key: readSettingFile(keyFile) };
+  const pair = { cert: readCertificate(certSetting, certPath), key: readSettingFile(keySetting, keyPath) };
   try {
     createSecureContext(pair);
   } catch (error) {
     throw new InvalidSettingsError(
-      `${keyFile.label} must name the unencrypted PEM private key of the certificate in ${certFile.label} (${getErrorMessage(error)}).`,
+      `${keySetting} must name the unencrypted PEM private key of the certificate in ${certSetting} (${getErrorMessage(error)}).`,
     );
   }
   return pair;

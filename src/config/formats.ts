@@ -78,10 +78,8 @@ export function pemFile(): Format<string> {
   return matching(/./, 'be the path of a PEM file');
 }
 
-/** The parameters of a PostgreSQL URL that configure TLS. */
-export const TLS_PARAMETERS = ['sslmode', 'sslrootcert', 'sslcert', 'sslkey', 'ssl', 'uselibpqcompat'];
 /** Those of libpq that `pg` supports. It would ignore most others, and let some override the options of the service. */
-const POSTGRES_PARAMETERS = ['host', 'port', 'user', 'password', 'application_name', 'options', ...TLS_PARAMETERS];
+const POSTGRES_PARAMETERS = ['host', 'port', 'user', 'password', 'application_name', 'options', 'sslmode'];
 
 /** @param server the server, out of several, that the host must point to */
 export function postgresUrl(server: 'primary' | 'any' = 'primary'): Format<string> {

@@ -279,7 +279,7 @@ function readSecrets(env: Environment): Record<string, string | undefined> {
     if (settings[name] !== undefined) {
       throw new InvalidSettingsError(`${name} and ${label} must not both be set.`);
     }
-    const text = readSettingFile({ label, path }).trim();
+    const text = readSettingFile(label, path).trim();
     if (text === '' || /[\r\n]/.test(text)) {
       const problem = text === '' ? 'is empty' : 'has more than one line';
       throw new InvalidSettingsError(`${label} names a file that ${problem} (${path}).`);
@@ -289,19 +289,13 @@ function readSecrets(env: Environment): Record<string, string | undefined> {
   return settings;
 }
 
-/** A file and its label for messages: the setting, or the URL parameter that overrides the setting. */
-export interface SettingFile {
-  readonly label: string;
-  readonly path: string;
-}
-
 /** @throws InvalidSettingsError when the file cannot be read */
-export function readSettingFile({ label, path }: SettingFile): string {
+export function readSettingFile(setting: string, path: string): string {
   try {
     return readFileSync(path, 'utf8');
   } catch (error) {
     throw new InvalidSettingsError(
-      `${label} names a file that cannot be read (${(error as NodeJS.ErrnoException).code}).`,
+      `${setting} names a file that cannot be read (${(error as NodeJS.ErrnoException).code}).`,
     );
   }
 }

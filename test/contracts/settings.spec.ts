@@ -87,7 +87,7 @@ describe('Settings', () => {
     [{ REDIS_URL: 'redis+sentinel://a?name=m&name=n' }, 'REDIS_URL must have the parameter name only once.'],
     [
       { DATABASE_URL: 'postgres://h/d?channel_binding=require' },
-      'DATABASE_URL must not have the parameter channel_binding: only host, port, user, password, application_name, options, sslmode,',
+      'DATABASE_URL must not have the parameter channel_binding: only host, port, user, password, application_name, options, sslmode are supported.',
     ],
     [{ DATABASE_URL: 'postgres://h/d?SSLMODE=require' }, 'DATABASE_URL must not have the parameter SSLMODE'],
     [

@@ -1,7 +1,7 @@
 import type { ConnectionOptions } from 'node:tls';
 import { Cluster, Redis, type RedisOptions } from 'ioredis';
 import { readCertificate, readClientCertificate } from '../../config/certificates';
-import { InvalidSettingsError, type SettingFile, type Settings } from '../../config/settings';
+import { InvalidSettingsError, type Settings } from '../../config/settings';
 import { REDIS_SETTINGS } from '../settings/redis-settings';
 
 const RECONNECT_DELAY_MS = 200;
@@ -112,15 +112,7 @@ export function readTlsOptions(settings: Settings): ConnectionOptions {
     );
   }
   return {
-    ...(caFile !== undefined && { ca: readCertificate({ label: 'REDIS_CA_FILE', path: caFile }) }),
-    ...readClientCertificate(
-      toSettingFile('REDIS_CERT_FILE', certFile),
-      toSettingFile('REDIS_KEY_FILE', keyFile),
-      'REDIS_CERT_FILE and REDIS_KEY_FILE',
-    ),
+    ...(caFile !== undefined && { ca: readCertificate('REDIS_CA_FILE', caFile) }),
+    ...readClientCertificate('REDIS', certFile, keyFile),
   };
-}
-
-function toSettingFile(label: string, path: string | undefined): SettingFile | undefined {
-  return path === undefined ? undefined : { label, path };
 }

@@ -4,7 +4,7 @@ import { BRAND } from '../../config/brand';
 import { InvalidSettingsError, Settings } from '../../config/settings';
 import { getErrorMessage } from '../domain/error-message';
 import { DATABASE_SETTINGS } from './database-settings';
-import { parseServerConnection } from './server-connection';
+import { createServerUrl } from './server-connection';
 import { CONNECT_TIMEOUT_MS, createServerPoolOptions } from './session';
 import { createPool, type Parameter, type Row, type Statement, Statements } from './statements';
 import { TypeOrmUnitOfWork } from './typeorm-unit-of-work';
@@ -67,10 +67,8 @@ export class ReadEndpoint implements OnApplicationBootstrap, OnApplicationShutdo
     if (settings.databaseUrl === undefined) {
       throw new InvalidSettingsError('DATABASE_READ_URL has no effect without DATABASE_URL: set both.');
     }
-    const { url, ssl } = parseServerConnection('DATABASE_READ_URL', readUrl, settings);
     const options = {
-      connectionString: url,
-      ssl,
+      connectionString: createServerUrl('DATABASE_READ_URL', readUrl, settings),
       application_name: BRAND.name,
       max: poolMax,
       connectionTimeoutMillis: CONNECT_TIMEOUT_MS,

@@ -197,11 +197,10 @@ export function createPool(config: PoolConfig): Pool {
 
 function createPoolConfig(options: PostgresDataSourceOptions): PoolConfig {
   const { url, host, port, username, database, applicationName, connectTimeoutMS } = options;
-  // TypeORM does not type these two as `pg` does.
-  const { ssl, extra } = options as { readonly ssl?: PoolConfig['ssl']; readonly extra?: PoolConfig };
+  // TypeORM does not type it as `pg` does.
+  const { extra } = options as { readonly extra?: PoolConfig };
   return {
     ...(url === undefined ? { host, port, user: username, database } : { connectionString: url }),
-    ...(ssl !== undefined && { ssl }),
     application_name: applicationName,
     connectionTimeoutMillis: connectTimeoutMS,
     ...extra,
