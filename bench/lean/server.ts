@@ -10,19 +10,13 @@ import { hashSecret } from '../../src/auth/api-key-secret';
 const { PORT = '', DATABASE_URL = '', REDIS_URL = '' } = process.env;
 types.setTypeParser(types.builtins.INT8, Number);
 const pool = new Pool({ connectionString: DATABASE_URL, max: 10, idleTimeoutMillis: 0 });
+const COUNT = `
+  local used = redis.call('INCR', KEYS[1])
+  if used == 1 then redis.call('EXPIRE', KEYS[1], 60) end
+  return {used, redis.call('TTL', KEYS[1])}`;
 const redis = new Redis(REDIS_URL, {
   enableAutoPipelining: true,
-  scripts: {
-    countRequest: {
-      numberOfKeys: 1,
-      lua: `
-        local used = redis.call('INCR', KEYS[1])
-        if used == 1 then
-          redis.call('EXPIRE', KEYS[1], 60)
-        end
-        return {used, redis.call('TTL', KEYS[1])}`,
-    },
-  },
+  scripts: { countRequest: { numberOfKeys: 1, lua: COUNT } },
 }) as Redis & { countRequest: (key: string) => Promise<[used: number, secondsLeft: number]> };
 
 interface Principal {
@@ -38,15 +32,9 @@ interface Pet {
 
 const CACHE_TTL_MS = 10_000;
 const cachedPrincipals = new Map<string, { readonly principal: Principal; readonly until: number }>();
-const PET = {
-  type: 'object',
-  properties: {
-    id: { type: 'integer' },
-    name: { type: 'string' },
-    categoryId: { type: 'integer' },
-    status: { type: 'string' },
-  },
-};
+const [INTEGER, TEXT] = [{ type: 'integer' }, { type: 'string' }];
+const STATUS = { enum: ['available', 'pending', 'sold'] };
+const PET = { type: 'object', properties: { id: INTEGER, name: TEXT, categoryId: INTEGER, status: TEXT } };
 const COLUMNS = 'id, name, category_id AS "categoryId", status';
 const server = Fastify();
 
@@ -67,20 +55,14 @@ server.addHook('onRequest', async (request, reply) => {
   return undefined;
 });
 
+const LIMIT = { type: 'integer', minimum: 1, maximum: 100, default: 20 };
+const listSchema = {
+  querystring: { type: 'object', properties: { limit: LIMIT, status: STATUS } },
+  response: { 200: { type: 'array', items: PET } },
+};
 server.get<{ Querystring: { limit: number; status?: string } }>(
   '/v1/pets',
-  {
-    schema: {
-      querystring: {
-        type: 'object',
-        properties: {
-          limit: { type: 'integer', minimum: 1, maximum: 100, default: 20 },
-          status: { enum: ['available', 'pending', 'sold'] },
-        },
-      },
-      response: { 200: { type: 'array', items: PET } },
-    },
-  },
+  { schema: listSchema },
   async ({ query: { limit, status } }) =>
     status === undefined
       ? query('list', `SELECT ${COLUMNS} FROM pets ORDER BY id LIMIT $1`, [limit])
@@ -96,31 +78,14 @@ server.get<{ Params: { petId: string } }>(
   },
 );
 
-server.post<{ Body: Omit<Pet, 'id'> }>(
-  '/v1/pets',
-  {
-    schema: {
-      body: {
-        type: 'object',
-        required: ['name', 'categoryId'],
-        properties: {
-          name: { type: 'string', minLength: 1, maxLength: 255 },
-          categoryId: { type: 'integer' },
-          status: { enum: ['available', 'pending', 'sold'], default: 'available' },
-        },
-      },
-      response: { 201: PET },
-    },
-  },
-  async ({ body: { name, categoryId, status } }, reply) => {
-    const [pet] = await query(
-      'add',
-      `INSERT INTO pets (name, category_id, status) VALUES ($1, $2, $3) RETURNING ${COLUMNS}`,
-      [name, categoryId, status],
-    );
-    return reply.status(201).send(pet);
-  },
-);
+const NAME = { type: 'string', minLength: 1, maxLength: 255 };
+const properties = { name: NAME, categoryId: INTEGER, status: { ...STATUS, default: 'available' } };
+const createSchema = { body: { type: 'object', required: ['name', 'categoryId'], properties }, response: { 201: PET } };
+const INSERT = `INSERT INTO pets (name, category_id, status) VALUES ($1, $2, $3) RETURNING ${COLUMNS}`;
+server.post<{ Body: Omit<Pet, 'id'> }>('/v1/pets', { schema: createSchema }, async ({ body }, reply) => {
+  const [pet] = await query('add', INSERT, [body.name, body.categoryId, body.status]);
+  return reply.status(201).send(pet);
+});
 
 async function query(name: string, text: string, values: (string | number)[]): Promise<Pet[]> {
   return (await pool.query<Pet>({ name, text, values })).rows;
@@ -146,6 +111,4 @@ async function authenticate(token: string): Promise<Principal | undefined> {
   return principal;
 }
 
-void server.listen({ port: Number(PORT), host: '127.0.0.1' }).then(() => {
-  process.stdout.write('Listening\n');
-});
+void server.listen({ port: Number(PORT), host: '127.0.0.1' });

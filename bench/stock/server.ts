@@ -9,7 +9,6 @@ import {
   Param,
   Post,
   Query,
-  UnauthorizedException,
   UseGuards,
   ValidationPipe,
 } from '@nestjs/common';
@@ -32,50 +31,27 @@ const STATUSES = ['available', 'pending', 'sold'];
 
 @Entity('pets')
 class PetRow {
-  @PrimaryGeneratedColumn({ type: 'bigint' })
-  id!: string;
-
-  @Column('text')
-  name!: string;
-
-  @Column('bigint', { name: 'category_id' })
-  categoryId!: string;
-
-  @Column('text')
-  status!: string;
+  @PrimaryGeneratedColumn({ type: 'bigint' }) id!: string;
+  @Column('text') name!: string;
+  @Column('bigint', { name: 'category_id' }) categoryId!: string;
+  @Column('text') status!: string;
 }
 
 @Entity('api_keys')
 class KeyRow {
-  @PrimaryGeneratedColumn({ type: 'bigint' })
-  id!: string;
-
-  @Column('bytea')
-  hash!: Buffer;
+  @PrimaryGeneratedColumn({ type: 'bigint' }) id!: string;
+  @Column('bytea') hash!: Buffer;
 }
 
 class ListQuery {
-  @IsInt()
-  @Min(1)
-  @Max(100)
-  @Type(() => Number)
-  limit = 20;
-
-  @IsOptional()
-  @IsIn(STATUSES)
-  status?: string;
+  @IsInt() @Min(1) @Max(100) @Type(() => Number) limit = 20;
+  @IsOptional() @IsIn(STATUSES) status?: string;
 }
 
 class NewPetBody {
-  @IsString()
-  @Length(1, 255)
-  name!: string;
-
-  @IsInt()
-  categoryId!: number;
-
-  @IsIn(STATUSES)
-  status = 'available';
+  @IsString() @Length(1, 255) name!: string;
+  @IsInt() categoryId!: number;
+  @IsIn(STATUSES) status = 'available';
 }
 
 @Injectable()
@@ -84,12 +60,8 @@ class BearerStrategy extends PassportStrategy(Strategy) {
     super();
   }
 
-  async validate(token: string): Promise<KeyRow> {
-    const key = await this.database.getRepository(KeyRow).findOneBy({ hash: hashSecret(token) });
-    if (key === null) {
-      throw new UnauthorizedException();
-    }
-    return key;
+  validate(token: string): Promise<KeyRow | null> {
+    return this.database.getRepository(KeyRow).findOneBy({ hash: hashSecret(token) });
   }
 }
 
@@ -122,6 +94,10 @@ class PetsController {
   }
 }
 
+const THROTTLERS = [
+  { name: 'minute', limit: 1_000_000_000, ttl: 60_000 },
+  { name: 'day', limit: 1_000_000_000, ttl: 86_400_000 },
+];
 const redis = new Redis(REDIS_URL);
 const INCREMENT = `
   local used = redis.call('INCR', KEYS[1])
@@ -137,16 +113,7 @@ const storage: ThrottlerStorage = {
 };
 
 @Module({
-  imports: [
-    PassportModule,
-    ThrottlerModule.forRoot({
-      storage,
-      throttlers: [
-        { name: 'minute', limit: 1_000_000_000, ttl: 60_000 },
-        { name: 'day', limit: 1_000_000_000, ttl: 86_400_000 },
-      ],
-    }),
-  ],
+  imports: [PassportModule, ThrottlerModule.forRoot({ storage, throttlers: THROTTLERS })],
   controllers: [PetsController],
   providers: [
     BearerStrategy,
@@ -170,5 +137,4 @@ class StockModule {}
 void NestFactory.create(StockModule, { logger: ['error'] }).then(async (app) => {
   app.useGlobalPipes(new ValidationPipe({ transform: true }));
   await app.listen(Number(PORT), '127.0.0.1');
-  process.stdout.write('Listening\n');
 });
