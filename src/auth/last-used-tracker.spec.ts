@@ -19,44 +19,11 @@ describe('The last use of a key', () => {
       written.push(batch);
       return failure === undefined ? Promise.resolve() : Promise.reject(failure);
     };
-    tracker = new LastUsedTracker({ recordLastUsed } as unknown as ApiKeyRepository, {
-      now: () => now,
-      monotonic: () => now,
-    });
+    const clock = { now: () => now, monotonic: () => now };
+    tracker = new LastUsedTracker({ recordLastUsed } as unknown as ApiKeyRepository, clock);
   });
   afterEach(() => {
     jest.useRealTimers();
-  });
-
-  const recordAt = (time: number, keyId: bigint) => {
-    now = time;
-    tracker.record(keyId);
-  };
-
-  it('is written in the background, for many keys together, and not again while they are unused', async () => {
-    tracker.onApplicationBootstrap();
-    recordAt(1, 7n);
-    recordAt(2, 8n);
-    recordAt(3, 7n);
-    expect(written).toEqual([]);
-    await jest.advanceTimersByTimeAsync(60_000);
-    const latest = [
-      { keyId: 7n, at: new Date(3) },
-      { keyId: 8n, at: new Date(2) },
-    ];
-    expect(written).toEqual([latest]);
-    await tracker.onApplicationShutdown();
-    expect(written).toEqual([latest]);
-  });
-
-  it('is written when the service stops, and never after that', async () => {
-    tracker.onApplicationBootstrap();
-    recordAt(1, 7n);
-    await tracker.onApplicationShutdown();
-    expect(written).toEqual([[{ keyId: 7n, at: new Date(1) }]]);
-    recordAt(2, 7n);
-    await jest.advanceTimersByTimeAsync(60_000);
-    expect(written).toHaveLength(1);
   });
 
   const recordForKeys = (count: bigint) => {
@@ -64,60 +31,57 @@ describe('The last use of a key', () => {
       tracker.record(keyId);
     }
   };
-  const getBatchSizes = () => written.map(({ length }) => length);
+  const getBatchSizesAfter = async (ms: number) => {
+    await jest.advanceTimersByTimeAsync(ms);
+    return written.map(({ length }) => length);
+  };
 
-  it('is written in small batches with pauses if there are many keys, so that requests are not delayed', async () => {
+  it('is written once, in small batches with pauses if there are many keys, so that requests are not delayed', async () => {
     tracker.onApplicationBootstrap();
     recordForKeys(201n);
-    await jest.advanceTimersByTimeAsync(15_000);
-    expect(getBatchSizes()).toEqual([100]);
-    await jest.advanceTimersByTimeAsync(49);
-    expect(getBatchSizes()).toEqual([100]);
-    await jest.advanceTimersByTimeAsync(1);
-    expect(getBatchSizes()).toEqual([100, 100]);
-    await jest.advanceTimersByTimeAsync(50);
-    expect(getBatchSizes()).toEqual([100, 100, 1]);
+    now = 3;
+    tracker.record(7n);
+    expect(await getBatchSizesAfter(14_999)).toEqual([]);
+    expect(await getBatchSizesAfter(1)).toEqual([100]);
+    expect(await getBatchSizesAfter(49)).toEqual([100]);
+    expect(await getBatchSizesAfter(1)).toEqual([100, 100]);
+    expect(await getBatchSizesAfter(60_000)).toEqual([100, 100, 1]);
     expect(new Set(written.flat().map(({ keyId }) => keyId)).size).toBe(201);
+    expect(written.flat()).toContainEqual({ keyId: 7n, at: new Date(3) });
+    await tracker.onApplicationShutdown();
+    expect(written).toHaveLength(3);
   });
 
-  it('is written without pauses when the service stops, even during a pause', async () => {
+  it('is written without pauses when the service stops, even during a pause, and never after that', async () => {
     tracker.onApplicationBootstrap();
     recordForKeys(301n);
-    await jest.advanceTimersByTimeAsync(15_000);
-    expect(getBatchSizes()).toEqual([100]);
+    expect(await getBatchSizesAfter(15_000)).toEqual([100]);
     await tracker.onApplicationShutdown();
-    expect(getBatchSizes()).toEqual([100, 100, 100, 1]);
-    await jest.advanceTimersByTimeAsync(60_000);
-    expect(getBatchSizes()).toEqual([100, 100, 100, 1]);
+    expect(await getBatchSizesAfter(60_000)).toEqual([100, 100, 100, 1]);
+    tracker.record(7n);
+    expect(await getBatchSizesAfter(60_000)).toEqual([100, 100, 100, 1]);
   });
 
   it('is lost if the database is unavailable, but those of the following batches are written later', async () => {
     failure = new ServiceUnavailableError();
     recordForKeys(201n);
     await tracker.write();
-    expect(getBatchSizes()).toEqual([100]);
-    expect(errors).toEqual([]);
+    expect([written.length, errors]).toEqual([1, []]);
     failure = undefined;
-    recordAt(1, 7n);
+    tracker.record(1n);
     await tracker.write();
-    expect(getBatchSizes()).toEqual([100, 100, 2]);
+    expect(await getBatchSizesAfter(0)).toEqual([100, 100, 2]);
     expect(new Set(written.flat().map(({ keyId }) => keyId)).size).toBe(201);
-    expect(written[2]?.[1]).toEqual({ keyId: 7n, at: new Date(1) });
   });
 
-  it('is logged as an error if it cannot be written for another reason', async () => {
-    failure = new Error('a fault');
-    tracker.record(7n);
-    await tracker.write();
-    expect(errors).toEqual([failure]);
-  });
-
-  it('is written even if an earlier batch cannot be written', async () => {
+  it('is logged as an error if it cannot be written for another reason, and later batches are written', async () => {
     failure = new Error('a fault');
     recordForKeys(201n);
     const writing = tracker.write();
+    const fault = failure;
     failure = undefined;
     await writing;
-    expect(getBatchSizes()).toEqual([100, 100, 1]);
+    expect(errors).toEqual([fault]);
+    expect(await getBatchSizesAfter(0)).toEqual([100, 100, 1]);
   });
 });

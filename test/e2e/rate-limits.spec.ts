@@ -14,15 +14,20 @@ describe('Rate limits', () => {
   const listRepeatedly = (count: number, key: string) => Promise.all(Array.from({ length: count }, () => list(key)));
 
   it.each([
-    ['free', 60],
-    ['pro', 300],
-    ['business', 1_000],
-  ] as const)('plan %s shows its %d requests a minute, and how many are left', async (plan, perMinute) => {
-    const key = await service.createKey(plan);
-    const now = service.clock.now() / 1_000;
-    expect(parseRateLimit(await list(key))).toEqual({ limit: perMinute, remaining: perMinute - 1, reset: now + 60 });
-    expect(parseRateLimit(await list(key))).toEqual({ limit: perMinute, remaining: perMinute - 2, reset: now + 60 });
-  });
+    ['free', 60, 1_000],
+    ['pro', 300, 10_000],
+    ['business', 1_000, 100_000],
+  ] as const)(
+    'plan %s has %d requests a minute and %d a day, and shows how many are left',
+    async (plan, limit, perDay) => {
+      const key = await service.createKey(plan);
+      const reset = service.clock.now() / 1_000 + 60;
+      expect(parseRateLimit(await list(key))).toEqual({ limit, remaining: limit - 1, reset });
+      const second = await list(key);
+      expect(parseRateLimit(second)).toEqual({ limit, remaining: limit - 2, reset });
+      expect(second.headers['ratelimit-policy']).toContain(`"day";q=${perDay};w=86400`);
+    },
+  );
 
   it('plan enterprise has the limits of its account', async () => {
     const key = await service.createKey('enterprise', { perMinute: 3, perDay: 50 });

@@ -24,6 +24,7 @@ describe('The scopes of orders', () => {
     ['read', ['GET /v1/store/orders', 'GET /v1/store/orders/1', 'GET /v1/pets', 'GET /v1/rate-limit']],
     ['write', OPERATIONS.map((each) => each.join(' '))],
     ['orders:cancel', []],
+    ['read orders:write', OPERATIONS.map((each) => each.join(' ')).filter((each) => each !== 'POST /v1/pets')],
   ])('let a key with %j do just that', async (scope, allowed) => {
     const { id } = await service.app.get(AccountsService).create('Acme', 'business');
     const { secret: key } = await service.app.get(KeysService).create(id, null, scope);
