@@ -1,7 +1,6 @@
 import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
-import { version } from '../../package.json';
 // Modules declare their settings when they are loaded.
 import '../../src/app.module';
 import { RATE_LIMIT_SETTINGS } from '../../src/rate-limiting';
@@ -11,7 +10,6 @@ import { createTypeOrmConfig } from '../../src/typeorm.config';
 import { integer } from '../../src/config/formats';
 import { createTemporaryDirectory } from '../support/process';
 import { declareSettings, InvalidSettingsError, loadSettings, SETTINGS } from '../../src/config/settings';
-import { VERSION } from '../../src/config/version';
 
 describe('Settings', () => {
   it('have defaults for development', () => {
@@ -380,11 +378,5 @@ describe('Settings', () => {
       expect([name, value]).toEqual([name, defaultValue === false ? value : defaultValue.toString() || value]);
     }
     expect(() => loadSettings(Object.fromEntries(examples))).not.toThrow();
-  });
-});
-
-describe('The version of the service', () => {
-  it('is the version in package.json', () => {
-    expect(VERSION).toBe(version);
   });
 });
