@@ -1,7 +1,7 @@
 import { EventEmitter, once } from 'node:events';
 import { DataSource, type QueryRunner } from 'typeorm';
 import { AccountsService, type ApiKey, AuditTrail, KeysService } from '../../src/auth';
-import { Account, createAccount, withPlan } from '../../src/auth/domain/account';
+import { Account, createAccount } from '../../src/auth/domain/account';
 import { AccountRepository } from '../../src/auth/domain/account.repository';
 import { ApiKeyRepository } from '../../src/auth/domain/api-key.repository';
 import { getKeyState } from '../../src/auth/domain/api-key';
@@ -24,37 +24,15 @@ describe('The repositories', () => {
   });
   afterAll(() => service.close());
 
-  it('store an animal unchanged, with bigint IDs', async () => {
-    const pets = service.app.get(PetRepository);
-    const added = await pets.add({ name: ' Rex ', categoryId: MAX, status: 'sold' });
-    expect(added).toEqual({ id: 1n, name: ' Rex ', categoryId: MAX, status: 'sold' });
-    expect(await pets.find(1n)).toEqual(added);
-    expect(await pets.find(MAX)).toBeNull();
-  });
-
-  it('list by ascending ID, after an ID, with one status, up to the requested number', async () => {
-    const pets = service.app.get(PetRepository);
-    for (const status of ['pending', 'sold', 'pending', 'pending'] as const) {
-      await pets.add({ name: 'Rex', categoryId: -1n, status });
-    }
-    const listPage = async (status: 'pending' | undefined, after: bigint, limit: number) => {
-      const { items, next } = await pets.list({ status, after, limit });
-      return { ids: items.map(({ id }) => Number(id)), next };
-    };
-    expect(await listPage(undefined, 0n, 100)).toEqual({ ids: [1, 2, 3, 4, 5], next: undefined });
-    expect(await listPage(undefined, 0n, 5)).toEqual({ ids: [1, 2, 3, 4, 5], next: undefined });
-    expect(await listPage(undefined, 0n, 4)).toEqual({ ids: [1, 2, 3, 4], next: 4n });
-    expect(await listPage('pending', 2n, 1)).toEqual({ ids: [4], next: 4n });
-    expect(await listPage('pending', MAX, 100)).toEqual({ ids: [], next: undefined });
-  });
-
   it('give each reader of a page, also of one that requests share, its own animals', async () => {
     const pets = service.app.get(PetRepository);
-    const query = { status: undefined, after: 0n, limit: 2 };
+    const { id } = await pets.add({ name: 'Ada', categoryId: 1n, status: 'sold' });
+    await pets.add({ name: 'Rex', categoryId: 1n, status: 'sold' });
+    const query = { status: undefined, after: id - 1n, limit: 2 };
     const [page, other] = await Promise.all([pets.list(query), pets.list(query)]);
     Object.assign(page.items[0] ?? {}, { name: 'changed' });
     expect(page.items.map(({ name }) => name)).toEqual(['changed', 'Rex']);
-    expect(other.items.map(({ name }) => name)).toEqual([' Rex ', 'Rex']);
+    expect(other.items.map(({ name }) => name)).toEqual(['Ada', 'Rex']);
   });
 
   it('lose none of 500 animals that are added concurrently: each is stored with its own ID or fails as unavailable', async () => {
@@ -72,15 +50,7 @@ describe('The repositories', () => {
     }
   });
 
-  it('reject one animal that violates a constraint without failing the others in its batch', async () => {
-    const pets = service.app.get(PetRepository);
-    const outcomes = await Promise.allSettled(
-      ['Rex', '', 'Ada'].map((name) => pets.add({ name, categoryId: 1n, status: 'sold' })),
-    );
-    expect(outcomes.map(({ status }) => status)).toEqual(['fulfilled', 'rejected', 'fulfilled']);
-  });
-
-  it('reject one animal that a trigger of the operator rejects without failing the others in its batch', async () => {
+  it('reject animals that violate a constraint, or that a trigger of the operator rejects, without failing the others in their batch', async () => {
     await service.queryAsAdmin(`
       CREATE FUNCTION reject_poison() RETURNS trigger LANGUAGE plpgsql AS $$
         BEGIN IF NEW.name = 'Poison' THEN RAISE EXCEPTION 'rejected'; END IF; RETURN NEW; END
@@ -88,52 +58,10 @@ describe('The repositories', () => {
       CREATE TRIGGER reject_poison BEFORE INSERT ON pets FOR EACH ROW EXECUTE FUNCTION reject_poison()`);
     const pets = service.app.get(PetRepository);
     const outcomes = await Promise.allSettled(
-      ['Rex', 'Poison', 'Ada'].map((name) => pets.add({ name, categoryId: 1n, status: 'sold' })),
+      ['Rex', '', 'Ada', 'Poison', 'Mia'].map((name) => pets.add({ name, categoryId: 1n, status: 'sold' })),
     );
     await service.queryAsAdmin('DROP FUNCTION reject_poison CASCADE');
-    expect(outcomes.map(({ status }) => status)).toEqual(['fulfilled', 'rejected', 'fulfilled']);
-  });
-
-  it('find keys with their accounts by their hashes, and no others', async () => {
-    const [accounts, keys] = [service.app.get(AccountsService), service.app.get(ApiKeyRepository)];
-    const account = await accounts.create('Acme', 'enterprise', { perMinute: 5, perDay: 1_000_000_000 });
-    const created = {
-      ...{ accountId: account.id, start: 'abcd', scope: 'read' as const },
-      ...{ createdAt: new Date(5), expiresAt: new Date(9) },
-    };
-    const key = await keys.add({ ...created, hash: Buffer.alloc(32, 1) });
-    const other = await keys.add({ ...created, hash: Buffer.alloc(32, 2) });
-    await keys.add({ ...created, hash: Buffer.alloc(32, 8) });
-    const { id, hash, accountId, scope, expiresAt, revokedAt, unbanCount } = key;
-    const found = { id, hash, accountId, scope, expiresAt, revokedAt, unbanCount };
-    const { plan, perMinute, perDay } = account;
-    const findByHashes = async (...bytes: number[]) =>
-      (await keys.findByHashes(bytes.map((byte) => Buffer.alloc(32, byte)))).keys;
-    expect(await findByHashes(1)).toEqual([{ key: found, account: { plan, perMinute, perDay, suspendedAt: null } }]);
-    expect((await findByHashes(2, 9, 1)).map((each) => each.key.id).sort()).toEqual([key.id, other.id]);
-    expect(await findByHashes(9)).toEqual([]);
-  });
-
-  it('store the expiry, replacement, scope and unban count of a key', async () => {
-    const [accounts, keys] = [service.app.get(AccountsService), service.app.get(ApiKeyRepository)];
-    const account = await accounts.create('Acme', 'free');
-    const add = (byte: number) =>
-      keys.add({
-        ...{ accountId: account.id, hash: Buffer.alloc(32, byte), start: 'abcd' },
-        ...{ scope: 'write' as const, createdAt: new Date(5), expiresAt: null },
-      });
-    const [old, key] = [await add(3), await add(4)];
-    const ended = {
-      ...old,
-      scope: 'read' as const,
-      expiresAt: new Date(9),
-      revokedAt: new Date(7),
-      replacedBy: key.id,
-      unbanCount: 2,
-    };
-    await keys.save({ ...ended, start: 'stay' });
-    expect(await keys.listByAccount(account.id)).toEqual([ended, key]);
-    expect(await service.app.get(UnitOfWork).run(() => keys.findForUpdate(old.id))).toEqual(ended);
+    expect(outcomes.map(({ status }) => status === 'fulfilled')).toEqual([true, false, true, false, true]);
   });
 
   describe('never read a date as missing that is not', () => {
@@ -212,6 +140,8 @@ describe('The repositories', () => {
     `UPDATE api_keys SET scope = ' read'`,
     'UPDATE api_keys SET replaced_by = 1, expires_at = null WHERE id <> 1',
   ])('have their rules enforced by the database: it rejects %s', async (sql) => {
+    const { id } = await service.app.get(AccountsService).create('Acme', 'free');
+    await service.app.get(KeysService).rotate((await service.app.get(KeysService).create(id)).key.id);
     await expect(service.app.get(DataSource).query(sql)).rejects.toThrow(/violates|null value/);
   });
 
@@ -275,29 +205,9 @@ describe('The repositories', () => {
       expect(await readChangesDuring(change)).toEqual([accountId]);
     });
 
-    it.each<[string, () => Promise<unknown>]>([
-      ['nothing', () => Promise.resolve()],
-      [
-        'a new account with a key',
-        async () => {
-          const { id } = await service.app.get(AccountsService).create('Acme', 'free');
-          await service.app.get(KeysService).create(id);
-        },
-      ],
-      ['the last use of a key', () => keys.recordLastUsed([{ keyId: key.id, at: new Date(5) }])],
-      [
-        'a change that is rolled back',
-        () => query(`BEGIN; UPDATE accounts SET plan = 'pro' WHERE id = ${accountId}; ROLLBACK`),
-      ],
-    ])('(none after %s)', async (_, work) => {
-      expect(await readChangesDuring(work)).toEqual([]);
-    });
-
-    it('(each change once)', async () => {
-      const { position } = await keys.findChangesSince(undefined);
-      await service.app.get(KeysService).revoke(key.id);
-      const { position: later } = await keys.findChangesSince(position);
-      expect([...(await keys.findChangesSince(later)).accountIds]).toEqual([]);
+    it('(none after the last use of a key, which is stored every minute)', async () => {
+      const recordUse = () => keys.recordLastUsed([{ keyId: key.id, at: new Date(5) }]);
+      expect(await readChangesDuring(recordUse)).toEqual([]);
     });
 
     it('(all accounts after very many changes, or in another database)', async () => {
@@ -341,18 +251,6 @@ describe('The repositories', () => {
     await other.queryAsAdmin('TRUNCATE api_keys, accounts CASCADE');
     expect((await keys.findChangesSince(position)).accountIds).toBe('all');
     await other.close();
-  });
-
-  it('store the plan of an account, and its limits', async () => {
-    const accounts = service.app.get(AccountRepository);
-    const account = await accounts.add(createAccount('Acme', 'free', {}, 0));
-    for (const changed of [
-      withPlan(account, 'enterprise', { perMinute: 1, perDay: 1_000_000_000 }),
-      withPlan(account, 'pro', {}),
-    ]) {
-      await accounts.save({ ...changed, name: 'its name stays' });
-      expect(await accounts.find(account.id)).toEqual(changed);
-    }
   });
 
   it('list all accounts by ascending ID, however many there are', async () => {
@@ -513,16 +411,5 @@ describe('The repositories', () => {
     expect(entries.map(({ action }) => action)).toEqual(actions);
     expect(await readAsOlderVersion('first_characters', 'api_keys', starts.length)).toEqual(starts);
     expect(await readAsOlderVersion('act', 'audit_entries', actions.length)).toEqual(actions);
-  });
-
-  it('reserve an available animal exactly once', async () => {
-    const pets = service.app.get(PetRepository);
-    const { id } = await pets.add({ name: 'Ada', categoryId: 1n, status: 'available' });
-    const { id: sold } = await pets.add({ name: 'Rex', categoryId: 1n, status: 'sold' });
-    expect((await Promise.all([pets.reserve(id), pets.reserve(id)])).sort()).toEqual(['not_available', 'reserved']);
-    expect((await pets.find(id))?.status).toBe('pending');
-    expect(await pets.reserve(sold)).toBe('not_available');
-    expect((await pets.find(sold))?.status).toBe('sold');
-    expect(await pets.reserve(MAX)).toBe('unknown');
   });
 });
