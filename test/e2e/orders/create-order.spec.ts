@@ -97,17 +97,8 @@ describe('POST /v1/store/orders', () => {
       ['{"petId":1.5}', 'petId must be an integer from -9223372036854775808 to 9223372036854775807.'],
       ['{"petId":9223372036854775808}', 'petId must be an integer from -9223372036854775808 to 9223372036854775807.'],
       ...[
-        '0',
-        '101',
-        '-1',
-        '1.5',
-        '"1"',
-        'null',
-        'true',
-        '[1]',
-        '1e400',
-        '9223372036854775807',
-        '1.0000000000000001',
+        ...['0', '101', '-1', '1.5', '"1"', 'null', 'true', '[1]'],
+        ...['1e400', '9223372036854775807', '1.0000000000000001'],
       ].map((quantity): [string, string] => [
         `{"petId":1,"quantity":${quantity}}`,
         'quantity must be an integer from 1 to 100.',
@@ -150,21 +141,6 @@ describe('POST /v1/store/orders', () => {
         expect(getCode(await other.place({ petId }))).toBe('pet_not_available');
       }
     });
-  });
-
-  it('places one of twenty concurrent orders for an animal, with and without Idempotency-Keys', async () => {
-    const petId = await customer.addPet();
-    const responses = await Promise.all(
-      Array.from({ length: 20 }, (_, index) =>
-        customer.place({ petId }, index % 2 === 0 ? {} : { 'idempotency-key': `race-${index}` }),
-      ),
-    );
-    const [placed, ...others] = responses.sort((a, b) => a.status - b.status);
-    expect(placed?.status).toBe(201);
-    expect(others.map((response) => [response.status, getCode(response)])).toEqual(
-      Array(19).fill([409, 'pet_not_available']),
-    );
-    expect(getIds(await customer.list(`?petId=${petId}`))).toEqual([(placed?.body as Order).id]);
   });
 
   it('leaves the animal available if the order cannot be stored', async () => {

@@ -32,30 +32,13 @@ describe('The orders of another account', () => {
   });
 
   it.each([
-    ...[
-      '0',
-      '-1',
-      '01',
-      '+1',
-      '1.0',
-      '1e0',
-      '0x1',
-      'abc',
-      '9223372036854775807',
-      '9223372036854775808',
-      '%31%20',
-      '1,2',
-    ],
+    ...['0', '-1', '01', '+1', '1.0', '1e0', '0x1', 'abc', '%31%20', '1,2'],
+    ...['9223372036854775807', '9223372036854775808'],
     ...['null', 'undefined', '*', '%2e%2e%2f1', "1'%20OR%20'1'='1"],
   ])('404 order_not_found: %s is not the ID of an order', async (orderId) => {
     for (const customer of [owner, attacker]) {
       expect(getCode(await customer.get(orderId))).toBe('order_not_found');
     }
-  });
-
-  it('return the same for HEAD as for GET', async () => {
-    const sendHead = (key: string) => service.call('HEAD', `/v1/store/orders/${order.id}`, { key });
-    expect([(await sendHead(attacker.key)).status, (await sendHead(owner.key)).status]).toEqual([404, 200]);
   });
 
   it('are in no list, whatever the filter', async () => {
