@@ -64,13 +64,8 @@ describe('GET /v1/store/orders', () => {
 
   it.each([
     ...['limit=0', 'limit=101', 'limit=1.0', 'limit=', 'limit=5&limit=5'],
-    ...[
-      'status=',
-      'status=Placed',
-      'status=available',
-      'status=placed&status=placed',
-      'status[]=placed&status=placed,',
-    ],
+    ...['status=', 'status=Placed', 'status=available', 'status=placed&status=placed'],
+    'status[]=placed&status=placed,',
     ...['petId=', 'petId=0', 'petId=-1', 'petId=01', 'petId=1.0', 'petId=1e0', 'petId=%2B1', 'petId=abc', 'petId=0x1'],
     ...['petId=9223372036854775808', 'petId=1&petId=1', 'petId=%201', 'petId=null'],
   ])('400 invalid_parameter: %s', async (query) => {
@@ -79,25 +74,6 @@ describe('GET /v1/store/orders', () => {
     expect((response.body as { message: string }).message).toMatch(
       new RegExp(`^${query.split(/[=[]/, 1)[0] ?? ''} must be`),
     );
-  });
-
-  it('400 invalid_cursor: damaged, given twice, or made for other filters', async () => {
-    const cursor = /cursor=([\w-]+)/.exec(
-      (await customer.list('?limit=1&status=placed&petId=7')).headers.link ?? '',
-    )?.[1];
-    const good = `status=placed&petId=7&cursor=${cursor ?? ''}`;
-    expect((await customer.list(`?${good}`)).status).toBe(200);
-    for (const query of [
-      'cursor=',
-      'cursor=AAAAAAAAAAAAAAAA',
-      `cursor=${cursor ?? ''}`,
-      `status=placed&cursor=${cursor ?? ''}`,
-      `petId=7&cursor=${cursor ?? ''}`,
-      `status=placed&petId=17&cursor=${cursor ?? ''}`,
-      `${good}&cursor=${cursor ?? ''}`,
-    ]) {
-      expect([query, getCode(await customer.list(`?${query}`))]).toEqual([query, 'invalid_cursor']);
-    }
   });
 
   it('shows changes made by an operator', async () => {
