@@ -6,7 +6,6 @@ import cookie from '@fastify/cookie';
 import session from '@fastify/session';
 import { Module } from '@nestjs/common';
 import { ContextIdFactory, NestFactory } from '@nestjs/core';
-import { AuthModuleOptions } from '@nestjs/passport';
 import type { NestFastifyApplication } from '@nestjs/platform-fastify';
 import { WsAdapter } from '@nestjs/platform-ws';
 import type { OpenAPIObject } from '@nestjs/swagger';
@@ -25,8 +24,6 @@ import { EXCEPTIONS, FundamentalsModule, TenantContextIdStrategy } from './nest-
 import { OthersModule } from './nest-pages/others';
 import { OverviewModule } from './nest-pages/overview';
 import { TechniquesModule } from './nest-pages/techniques';
-import { PartnerStrategy, signPartnerToken } from './partner.strategy';
-import { startFork } from './start-fork';
 
 /** The headers that every response under /v1 has. */
 const INTERNAL_ERROR = 'An internal error occurred. Report it with the X-Request-Id of this response.';
@@ -239,6 +236,13 @@ describe("What the pages of Nest's documentation show works in a fork:", () => {
       const response = await get(`/v1/exceptions/status/${status}`);
       expect(response.status).toBe(status);
       expectError(response, status < 500 ? 'bad_request' : 'internal_error', status < 500 ? 'As thrown.' : undefined);
+    });
+
+    it('an exception with the status of a success is a 500, and one without a message gets one', async () => {
+      const success = await get('/v1/exceptions/status/200');
+      expect(success.status).toBe(500);
+      expectError(success, 'internal_error', INTERNAL_ERROR);
+      expectError(await get('/v1/exceptions/empty'), 'conflict', expect.stringMatching(/^[A-Z].+\.$/) as string);
     });
   });
 
@@ -534,7 +538,7 @@ describe("What the pages of Nest's documentation show works in a fork:", () => {
     it("passport's guard on a public controller, with several strategies", async () => {
       const getAccount = async (token: string) => get('/v1/profile/account', { authorization: `Bearer ${token}` });
       expect((await getAccount(key)).body).toEqual({ id: Number(accountId) });
-      expect((await getAccount(signPartnerToken(8n))).body).toEqual({ id: 8 });
+      expect((await getAccount('partner')).body).toEqual({ id: 8 });
       expectError(await getAccount('wrong'), 'unauthorized');
     });
 
@@ -684,52 +688,5 @@ describe("What the pages of Nest's documentation show works in a fork:", () => {
         body: { a: 1 },
       });
     });
-  });
-});
-
-describe('A second passport strategy', () => {
-  let clock: TestClock;
-  let app: NestFastifyApplication;
-  let accountId: bigint;
-  let key: string;
-
-  beforeAll(async () => {
-    ({ app, clock, accountId, key } = await startFork(
-      { DATABASE_URL: ADMIN_DATABASE_URL },
-      {
-        providers: [PartnerStrategy],
-        override: (builder) =>
-          builder.overrideProvider(AuthModuleOptions).useValue({ defaultStrategy: ['bearer', 'partner'] }),
-      },
-    ));
-  });
-  afterAll(() => app.close());
-
-  const call = async (token: string, method: 'GET' | 'POST' = 'GET') => {
-    const headers = { ...(token !== '' && { authorization: `Bearer ${token}` }) };
-    const response = await app.inject({ method, url: '/v1/pets', headers });
-    const { code } = response.json<{ code?: string }>();
-    return [response.statusCode, code, Number(response.headers['x-ratelimit-remaining'])];
-  };
-
-  it('stands beside API keys: its requests count for the account, and need a scope', async () => {
-    const token = signPartnerToken(accountId);
-    expect(await call(key)).toEqual([200, undefined, 999]);
-    expect(await call(token)).toEqual([200, undefined, 998]);
-    expect(await call(key)).toEqual([200, undefined, 997]);
-    expect(await call(token, 'POST')).toEqual([403, 'insufficient_scope', 996]);
-  });
-
-  it('counts a failed authentication once, when every strategy has failed', async () => {
-    const [, , remaining] = await call('wrong');
-    expect((await call(signPartnerToken(accountId)))[0]).toBe(200);
-    expect(await call(`${accountId}.wrong`)).toEqual([401, 'invalid_api_key', Number(remaining) - 1]);
-    expect(await call('')).toEqual([401, 'missing_api_key', Number(remaining) - 2]);
-  });
-
-  it('does not hide that a key has expired', async () => {
-    const expiring = await app.get(KeysService).create(accountId, new Date(clock.now() + 1_000));
-    clock.advance(1_000);
-    expect((await call(expiring.secret)).slice(0, 2)).toEqual([401, 'expired_api_key']);
   });
 });

@@ -231,6 +231,11 @@ class ExceptionsController {
     throw new HttpException('As thrown.', Number(status));
   }
 
+  @Get('empty')
+  throwEmpty(): never {
+    throw new HttpException('', HttpStatus.CONFLICT);
+  }
+
   @Get(':name')
   throwNamed(@Param('name') name: string): never {
     const Exception = EXCEPTIONS.find(([each]) => each === name)?.[1];

@@ -18,7 +18,7 @@ import {
   UseGuards,
 } from '@nestjs/common';
 import { Command, CommandBus, CommandHandler, CqrsModule, type ICommandHandler } from '@nestjs/cqrs';
-import { AuthGuard } from '@nestjs/passport';
+import { AuthGuard, PassportStrategy } from '@nestjs/passport';
 import {
   ApiBody,
   ApiExtraModels,
@@ -37,9 +37,10 @@ import { SkipThrottle, Throttle } from '@nestjs/throttler';
 import { IsInt, IsString } from 'class-validator';
 import type { FastifyRequest } from 'fastify';
 import { ClsModule, ClsService } from 'nestjs-cls';
+import { Strategy } from 'passport-http-bearer';
 import type { Principal } from '../../../src/shared/domain/principal';
 import { Public } from '../../../src/shared/http/access/public.decorator';
-import { PartnerStrategy } from '../partner.strategy';
+import { createPrincipal } from '../../support/principal';
 
 // Security: authentication, rate limiting
 
@@ -52,6 +53,13 @@ class OwnAuthGuard implements CanActivate {
     }
     request.user = { name: 'rex' };
     return true;
+  }
+}
+
+@Injectable()
+class PartnerStrategy extends PassportStrategy(Strategy, 'partner') {
+  validate(token: string): Principal | false {
+    return token === 'partner' && createPrincipal(8n, -8n, 100, 1_000);
   }
 }
 
