@@ -11,6 +11,9 @@ describe('Errors', () => {
   });
   afterAll(() => service.close());
 
+  const parseStatuses = (response: string) =>
+    [...response.matchAll(/HTTP\/1\.1 (\d{3})/g)].map(([, status]) => Number(status));
+
   it.each(['/v1', '/v1/', '/v1/pets//1', '/v1/nowhere/else', '/v1/-', '/v1?x=1'])(
     '404 route_not_found: %s is not an operation',
     async (path) => {
@@ -46,14 +49,13 @@ describe('Errors', () => {
       (method) => ![...ofList, ...ofOne].includes(method),
     ),
   )('405 method_not_allowed: %s, with Allow', async (method) => {
-    const onList = await service.call(method, '/v1/pets', { key });
-    expect([onList.status, getCode(onList), onList.headers.allow]).toEqual([
-      405,
-      'method_not_allowed',
-      ofList.join(', '),
-    ]);
-    const onOne = await service.call(method, '/v1/pets/1?x=1', { key });
-    expect([onOne.status, onOne.headers.allow]).toEqual([405, ofOne.join(', ')]);
+    for (const [path, methods] of [
+      ['/v1/pets', ofList],
+      ['/v1/pets/1?x=1', ofOne],
+    ] as const) {
+      const { status, headers } = await service.call(method, path, { key });
+      expect([status, headers.allow]).toEqual([405, methods.join(', ')]);
+    }
   });
 
   it('a character that needs no percent-encoding makes no other URL', async () => {
@@ -158,8 +160,6 @@ describe('Errors', () => {
       const head = `POST /v1/pets HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${key}\r\nContent-Type: application/json\r\n`;
       return `${head}Content-Length: ${body.length}\r\n\r\n${body}`;
     };
-    const parseStatuses = (response: string) =>
-      [...response.matchAll(/HTTP\/1\.1 (\d{3})/g)].map(([, status]) => Number(status));
     const parseNames = (response: string) => [...response.matchAll(/"name":"([^"]+)"/g)].map(([, name]) => name);
 
     it('malformed bytes after the response to an unfinished request end the connection', async () => {
@@ -177,6 +177,13 @@ describe('Errors', () => {
       const response = await service.sendRaw(names.map(createRequest).join('') + rest);
       expect(parseStatuses(response)).toEqual([...names.map(() => 201), status]);
       expect(parseNames(response)).toEqual(names);
+    });
+
+    it('more than 16 waiting requests end the connection after the current response', async () => {
+      const get = `GET /v1/pets HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${key}\r\n\r\n`;
+      const last = get.replace('Host', 'Connection: close\r\nHost');
+      expect(parseStatuses(await service.sendRaw(get.repeat(16) + last))).toEqual(Array(17).fill(200));
+      expect(parseStatuses(await service.sendRaw(get.repeat(18)))).toEqual([200]);
     });
 
     it('a malformed body gets one 400, after the responses to earlier requests', async () => {
@@ -256,19 +263,14 @@ describe('Errors', () => {
         createGet('/v1/pets?limit=0', upgrade) +
         createGet('/v1/rate-limit', 'Connection: close\r\n'),
     );
-    expect([...response.matchAll(/HTTP\/1\.1 (\d{3})/g)].map(([, status]) => status)).toEqual([
-      '200',
-      '404',
-      '400',
-      '200',
-    ]);
+    expect(parseStatuses(response)).toEqual([200, 404, 400, 200]);
   });
 
   it('an Upgrade is ignored, even if the client has closed its side', async () => {
     const fields = `Host: x\r\nAuthorization: Bearer ${key}\r\n`;
     const request = `GET /v1/pets?limit=1 HTTP/1.1\r\n${fields}Connection: Upgrade\r\nUpgrade: x\r\n\r\n`;
     const response = await service.sendRaw(request, { halfClose: true });
-    expect([...response.matchAll(/HTTP\/1\.1 (\d{3})/g)].map(([, status]) => status)).toEqual(['200']);
+    expect(parseStatuses(response)).toEqual([200]);
   });
 
   it('an unknown expectation is ignored', async () => {
