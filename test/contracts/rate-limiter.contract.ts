@@ -104,46 +104,16 @@ export function describeRateLimiter(
       );
     });
 
-    it('admits exactly the allowance, however many requests arrive concurrently', async () => {
+    it('admits exactly the allowance, however many requests arrive at once, and bans no key for that', async () => {
       const limiter = await create(new TestClock(), LIMITS);
       const principal = createPrincipal(1n, 1n, 60, 1_000);
-      const decisions = await Promise.all(Array.from({ length: 100 }, async () => limiter.consume(principal)));
+      const decisions = await Promise.all(Array.from({ length: 200 }, async () => limiter.consume(principal)));
       const passed = decisions.filter(({ rejection }) => rejection === undefined);
       expect(passed.map(({ remaining }) => remaining).sort((a, b) => a - b)).toEqual(
         Array.from({ length: 60 }, (_, n) => n),
       );
-    });
-
-    it.each([
-      ['minute', 60, 1_000, 'rate_limit_exceeded'],
-      ['day', 1_000, 60, 'daily_quota_exceeded'],
-    ])('does not ban a key for 200 requests at once that exhaust the %s', async (_, perMinute, perDay, rejection) => {
-      const limiter = await create(new TestClock(), LIMITS);
-      const principal = createPrincipal(1n, 1n, perMinute, perDay);
-      const decisions = await Promise.all(Array.from({ length: 200 }, async () => limiter.consume(principal)));
-      const countBy = (code: string | undefined) => decisions.filter((each) => each.rejection === code).length;
-      expect([countBy(undefined), countBy(rejection)]).toEqual([60, 140]);
+      expect(decisions.filter(({ rejection }) => rejection === 'rate_limit_exceeded')).toHaveLength(140);
       expect((await limiter.readUsage(principal)).bannedUntil).toBeUndefined();
-    });
-
-    it('counts a rejection towards a ban only more than a second after the first one in the same exhausted window', async () => {
-      const clock = new TestClock();
-      const limiter = await create(clock, LIMITS);
-      const request = async (times: number, perDay = 1_000) => {
-        const principal = createPrincipal(1n, 1n, 2, perDay);
-        const decisions = await Promise.all(Array.from({ length: times }, async () => limiter.consume(principal)));
-        return decisions.map(({ rejection }) => rejection);
-      };
-      await request(3);
-      clock.advance(1_000);
-      expect(await request(5)).toEqual(Array(5).fill('rate_limit_exceeded'));
-      clock.advance(1);
-      expect(await request(2)).toEqual(Array(2).fill('rate_limit_exceeded'));
-      // The next window has a first rejection of its own.
-      clock.advance(60_000);
-      expect((await request(7)).slice(2)).toEqual(Array(5).fill('rate_limit_exceeded'));
-      clock.advance(1_001);
-      expect(await request(1)).toEqual(['key_temporarily_banned']);
     });
 
     it('reports a ban once, when it is imposed', async () => {
@@ -171,36 +141,6 @@ export function describeRateLimiter(
         remaining: 0,
         rejection: 'rate_limit_exceeded',
       });
-    });
-
-    it('accepts a key once it is unbanned, even if other replicas do not know that yet, and starts its bans again with the shortest', async () => {
-      const clock = new TestClock();
-      const limiter = await create(clock, LIMITS);
-      const requestWith = (unbans: number, times: number) =>
-        Promise.all(
-          Array.from({ length: times }, async () => limiter.consume(createPrincipal(1n, 1n, 2, 1_000, unbans))),
-        );
-      const provokeBan = async (unbans: number) => {
-        await requestWith(unbans, 3);
-        clock.advance(1_001);
-        const last = (await requestWith(unbans, 3)).at(-1);
-        expect(last?.rejection).toBe('key_temporarily_banned');
-        clock.advance(60_000);
-        return (last?.resetAt ?? 0) + 60_000 - clock.now();
-      };
-      expect(await provokeBan(0)).toBe(900_000);
-      const [rejected] = await requestWith(0, 1);
-      const [first] = await requestWith(1, 1);
-      const [stale] = await requestWith(0, 1);
-      const [second, third] = await requestWith(1, 2);
-      expect([rejected, first, stale, second, third].map((decision) => decision?.rejection)).toEqual([
-        ...['key_temporarily_banned', undefined, 'key_temporarily_banned', undefined, 'rate_limit_exceeded'],
-      ]);
-      // The rejection above replaced the stored ban, so the old ban no longer applies.
-      expect((await requestWith(0, 1))[0]?.rejection).toBe('rate_limit_exceeded');
-      clock.advance(600_000);
-      expect(await provokeBan(1)).toBe(900_000);
-      expect((await requestWith(0, 1))[0]?.rejection).toBe('key_temporarily_banned');
     });
   });
 }
