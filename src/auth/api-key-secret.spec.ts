@@ -1,5 +1,5 @@
 import fc from 'fast-check';
-import { getStart, generateSecret, getVisiblePart, isWellFormedSecret, redactSecrets } from './api-key-secret';
+import { generateSecret, isWellFormedSecret, redactSecrets } from './api-key-secret';
 
 /** A bitwise CRC-32, independent of the implementation under test. */
 function computeCrc32(text: string): number {
@@ -26,11 +26,12 @@ describe('The secret of an API key', () => {
     expect(new Set(Array.from({ length: 100 }, () => generateSecret('production'))).size).toBe(100);
   });
 
-  it('is valid only in its environment', () => {
-    expect(isWellFormedSecret(generateSecret('production'), 'production')).toBe(true);
-    expect(isWellFormedSecret(generateSecret('production'), 'staging')).toBe(false);
-    expect(isWellFormedSecret(generateSecret('staging'), 'production')).toBe(false);
-    expect(isWellFormedSecret(generateSecret('staging'), 'development')).toBe(true);
+  it.each([
+    ['production', 'staging'],
+    ['staging', 'production'],
+  ] as const)('is valid only in its environment (%s)', (own, other) => {
+    const secret = generateSecret(own);
+    expect([isWellFormedSecret(secret, own), isWellFormedSecret(secret, other)]).toEqual([true, false]);
   });
 
   it('fails its checksum if any character is changed', () => {
@@ -48,12 +49,6 @@ describe('The secret of an API key', () => {
     const withoutChecksum = `pets_test_${'0'.repeat(43)}`;
     const checksum = toBase62(computeCrc32(withoutChecksum)).padStart(6, '0');
     expect(isWellFormedSecret(withoutChecksum + checksum, 'development')).toBe(true);
-  });
-
-  it('is shown as its prefix and its first 4 random characters', () => {
-    const secret = generateSecret('production');
-    expect(getVisiblePart(secret)).toBe(secret.slice(0, 'pets_live_'.length + 4));
-    expect(getStart(secret)).toBe(secret.slice(-49, -45));
   });
 
   it('is removed from a text, complete or partial', () => {

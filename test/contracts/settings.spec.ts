@@ -3,7 +3,6 @@ import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 // Modules declare their settings when they are loaded.
 import '../../src/app.module';
-import { RATE_LIMIT_SETTINGS } from '../../src/rate-limiting';
 import { DATABASE_SETTINGS } from '../../src/shared/persistence/database-settings';
 import { createMigrationOptions } from '../../src/shared/persistence/server-connection';
 import { createTypeOrmConfig } from '../../src/typeorm.config';
@@ -12,39 +11,15 @@ import { createTemporaryDirectory } from '../support/process';
 import { declareSettings, InvalidSettingsError, loadSettings, SETTINGS } from '../../src/config/settings';
 
 describe('Settings', () => {
-  it('have defaults for development', () => {
-    const settings = loadSettings({});
-    expect(settings).toMatchObject({
-      environment: 'development',
-      host: '127.0.0.1',
-      port: 3000,
-      databaseUrl: undefined,
-      baseUrl: 'http://127.0.0.1:3000/v1',
-      trustProxy: false,
-      docsEnabled: true,
-    });
-    expect(settings.get(RATE_LIMIT_SETTINGS)).toEqual({
-      authFailuresPerMinute: 60,
-      banWindowSeconds: 600,
-      banGraceSeconds: 1,
-      banDurationsSeconds: [900, 3_600, 86_400],
-      banMemorySeconds: 86_400,
-    });
-  });
-
   it('treat an empty variable as unset', () => {
     expect(loadSettings({ PORT: '', DATABASE_URL: '' }).port).toBe(3000);
   });
 
   it.each<[Record<string, string>, string]>([
     [{ APP_ENV: 'prod' }, 'APP_ENV must be development, staging or production.'],
-    [{ PORT: '0' }, 'PORT must be a whole number from 1 to 65535.'],
     [{ PORT: '65536' }, 'PORT must be a whole number from 1 to 65535.'],
-    [{ PORT: '3000.5' }, 'PORT must be a whole number from 1 to 65535.'],
-    [{ PORT: 'abc' }, 'PORT must be a whole number from 1 to 65535.'],
     [{ HOST: 'a b' }, 'HOST must be an IP address or a host name to listen on.'],
     [{ DATABASE_URL: 'mysql://x' }, 'DATABASE_URL must be a PostgreSQL URL'],
-    [{ DATABASE_URL: 'localhost' }, 'DATABASE_URL must be a PostgreSQL URL'],
     [{ REDIS_URL: 'localhost:6379' }, 'REDIS_URL must be a Redis URL'],
     [{ REDIS_URL: 'redis://a,,redis://b' }, 'REDIS_URL must be a Redis URL'],
     [{ REDIS_URL: 'redis://a,redis://b/1' }, 'REDIS_URL must have the same scheme, user, password and path for every'],
@@ -54,7 +29,6 @@ describe('Settings', () => {
       'REDIS_URL must have the same scheme, user, password and path for every',
     ],
     [{ REDIS_URL: 'redis://' }, 'REDIS_URL must be a Redis URL'],
-    [{ REDIS_URL: 'redis:///0' }, 'REDIS_URL must be a Redis URL'],
     [{ REDIS_URL: 'redis:a:6379' }, 'REDIS_URL must be a Redis URL'],
     [{ REDIS_URL: 'redis://a/abc' }, 'REDIS_URL must have a database number as its path, such as redis://host:6379/0'],
     [{ REDIS_URL: 'redis://a/0/1' }, 'REDIS_URL must have a database number as its path'],
@@ -62,11 +36,8 @@ describe('Settings', () => {
       { REDIS_URL: 'redis://a?lazyConnect=false' },
       'REDIS_URL must not have the parameter lazyConnect: none is supported.',
     ],
-    [{ REDIS_URL: 'redis+cluster://a?db=1' }, 'REDIS_URL must not have the parameter db: none is supported.'],
     [{ REDIS_URL: 'redis://a,redis://b?db=1' }, 'REDIS_URL must not have the parameter db: none is supported.'],
     [{ REDIS_URL: 'redis://a,redis+cluster://b' }, 'REDIS_URL must be a Redis URL'],
-    [{ REDIS_URL: 'redis+cluster://' }, 'REDIS_URL must be a Redis URL'],
-    [{ REDIS_URL: 'redis+://a' }, 'REDIS_URL must be a Redis URL'],
     [{ REDIS_URL: 'redi+s://a' }, 'REDIS_URL must be a Redis URL'],
     [
       { REDIS_URL: 'redis+cluster://a/1' },
@@ -76,8 +47,6 @@ describe('Settings', () => {
       { REDIS_URL: 'redis+sentinel://a' },
       'REDIS_URL must name the primary, as in redis+sentinel://host:26379/0?name=mymaster.',
     ],
-    [{ REDIS_URL: 'redis+sentinel://a,,b?name=m' }, 'REDIS_URL must be a Redis URL'],
-    [{ REDIS_URL: 'redis+sentinel://a/zero?name=m' }, 'REDIS_URL must have a database number as its path'],
     [
       { REDIS_URL: 'redis+sentinel://a?name=m&sentinelpassword=p' },
       'REDIS_URL must not have the parameter sentinelpassword: only name, sentinelUsername, sentinelPassword are supported.',
@@ -98,14 +67,9 @@ describe('Settings', () => {
     [{ DRAIN_SECONDS: '301' }, 'DRAIN_SECONDS must be a whole number from 0 to 300.'],
     [{ LOG_LEVEL: 'verbose' }, 'LOG_LEVEL must be trace, debug, info, warn, error, fatal or silent.'],
     [{ PORT: '3000', METRICS_PORT: '3000' }, 'METRICS_PORT must differ from PORT.'],
-    [{ METRICS_PORT: '3000' }, 'METRICS_PORT must differ from PORT.'],
     [{ MIGRATE_ON_START: 'no' }, 'MIGRATE_ON_START must be true or false.'],
-    [{ OTEL_SDK_DISABLED: '1' }, 'OTEL_SDK_DISABLED must be true or false.'],
-    [{ OTEL_EXPORTER_OTLP_TRACES_ENDPOINT: 'x:1' }, 'OTEL_EXPORTER_OTLP_TRACES_ENDPOINT must be an http or https URL'],
-    [{ METRICS_PORT: '0' }, 'METRICS_PORT must be a whole number from 1 to 65535.'],
     [{ OTEL_EXPORTER_OTLP_ENDPOINT: 'collector:4317' }, 'OTEL_EXPORTER_OTLP_ENDPOINT must be an http or https URL'],
     [{ OTEL_EXPORTER_OTLP_PROTOCOL: 'grpc' }, 'OTEL_EXPORTER_OTLP_PROTOCOL must be http/protobuf or http/json.'],
-    [{ DOCS_ENABLED: 'no' }, 'DOCS_ENABLED must be true or false.'],
     [{ DATABASE_URL_FILE: '/no/such/file' }, 'DATABASE_URL_FILE names a file that cannot be read (ENOENT).'],
     [{ REDIS_URL: 'redis://a', REDIS_URL_FILE: '/x' }, 'REDIS_URL and REDIS_URL_FILE must not both be set.'],
     [{ PUBLIC_BASE_URL: 'https://api.example.com' }, 'PUBLIC_BASE_URL must be an http or https URL that ends in /v1'],
@@ -124,7 +88,6 @@ describe('Settings', () => {
     [{ AUTH_FAILURES_PER_MINUTE: '0' }, 'AUTH_FAILURES_PER_MINUTE must be a whole number from 1 to 1000000.'],
     [{ BAN_DURATIONS_SECONDS: '1,,2' }, 'BAN_DURATIONS_SECONDS must be one to ten whole numbers'],
     [{ APP_ENV: 'production' }, 'DATABASE_URL is required when APP_ENV is production.'],
-    [{ APP_ENV: 'staging' }, 'DATABASE_URL is required when APP_ENV is staging.'],
   ])('reject %j with one readable line', (env, message) => {
     expect(() => loadSettings(env)).toThrow(InvalidSettingsError);
     expect(() => loadSettings(env)).toThrow(message);
@@ -251,16 +214,11 @@ describe('Settings', () => {
 
     it.each([
       ['REDIS_URI', 'REDIS_URL'],
-      ['REDISURL', 'REDIS_URL'],
       ['redis_url', 'REDIS_URL'],
       ['PETSTORE_REDIS_URL', 'REDIS_URL'],
-      ['REDIS_URI_FILE', 'REDIS_URL_FILE'],
       ['TRUST_PROXIES', 'TRUST_PROXY'],
-      ['TRUSTED_PROXY', 'TRUST_PROXY'],
-      ['TRUST_PROXY_FILE', 'TRUST_PROXY'],
       ['TURST_PROXY', 'TRUST_PROXY'],
       ['RATE_LIMIT_AUTH_FAILURES', 'AUTH_FAILURES_PER_MINUTE'],
-      ['BAN_WINDOW', 'BAN_WINDOW_SECONDS'],
       ['DATABASE_CAFILE', 'DATABASE_CA_FILE'],
     ])('do not start without a setting of security or limits that seems misspelt: %s', (variable, setting) => {
       expect(() => loadSettings({ ...production, [variable]: '1' })).toThrow(
@@ -276,10 +234,8 @@ describe('Settings', () => {
 
     it.each([
       ['DATABASE_POOL_MODE', 'DATABASE_POOLER_MODE'],
-      ['DATABASE_STATEMENT_TIMEOUT', 'DATABASE_STATEMENT_TIMEOUT_MS'],
       ['LOGLEVEL', 'LOG_LEVEL'],
       ['DRAIN_MS', 'DRAIN_SECONDS'],
-      ['MIGRATE_ON_STARTUP', 'MIGRATE_ON_START'],
       ['PUBLIC_BASE_URI', 'PUBLIC_BASE_URL'],
     ])('warn of any other setting that seems misspelt: %s', (variable, setting) => {
       const warnings = [`${variable} is not a setting; did you mean ${setting}?`];
@@ -330,12 +286,9 @@ describe('Settings', () => {
     },
   );
 
-  it('accept one Redis server, or several nodes of a cluster', () => {
-    expect(loadSettings({}).redisUrls).toEqual([]);
-    expect(loadSettings({ REDIS_URL: 'rediss://a:1, rediss://b' }).redisUrls).toEqual(['rediss://a:1', 'rediss://b']);
-  });
-
   it.each([
+    ['', []],
+    ['rediss://a:1, rediss://b', ['rediss://a:1', 'rediss://b']],
     ['redis+cluster://u:p%2Cw@a', ['redis+cluster://u:p%2Cw@a']],
     ['rediss+cluster://a:1,[::1]:2', ['rediss+cluster://a:1', 'rediss+cluster://[::1]:2']],
     [

@@ -140,28 +140,18 @@ describe('POST /v1/pets', () => {
       expect([response.status, getCode(response)]).toEqual([400, 'invalid_json']);
     });
 
-    it.each([
-      ['', 64, 201],
-      ['', 65, 400],
-      ['', 7_000, 400],
-      ['2e', 64, 201],
-      ['2e', 65, 400],
-      ['2e', 7_000, 400],
-    ])(
-      'limits nesting to 64 levels, whatever else the body contains (note %j, %i levels)',
-      async (note, levels, status) => {
-        const nested = '['.repeat(levels - 1) + ']'.repeat(levels - 1);
-        const response = await create(`{"name":"Rex","categoryId":1,"note":"${note}","x":${nested}}`);
-        expect(response.status).toBe(status);
-        if (status === 400) {
-          expect(response.body).toEqual({
-            code: 'invalid_json',
-            message: 'The body must not nest arrays and objects more than 64 levels deep.',
-            status: 400,
-          });
-        }
-      },
-    );
+    it.each(['', '2e'])('limits nesting to 64 levels, whatever else the body contains (note %j)', async (note) => {
+      const nest = (levels: number) => '['.repeat(levels - 1) + ']'.repeat(levels - 1);
+      const createNested = (levels: number) =>
+        create(`{"name":"Rex","categoryId":1,"note":"${note}","x":${nest(levels)}}`);
+      expect((await createNested(64)).status).toBe(201);
+      for (const levels of [65, 7_000]) {
+        expect((await createNested(levels)).body).toEqual({
+          ...{ code: 'invalid_json', status: 400 },
+          message: 'The body must not nest arrays and objects more than 64 levels deep.',
+        });
+      }
+    });
 
     it('rejects bytes that are not UTF-8', async () => {
       const response = await service.sendRaw(

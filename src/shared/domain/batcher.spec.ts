@@ -12,55 +12,6 @@ describe('A Batcher', () => {
   });
   const rejected = new Error('2 is rejected');
 
-  it('processes items of one event-loop tick together, and returns each its own result', async () => {
-    const done: number[][] = [];
-    const batcher = new Batcher((items: readonly number[]) => {
-      done.push([...items]);
-      return Promise.resolve(items.map((item) => item * 2));
-    }, createOptions());
-    expect(await Promise.all([1, 2, 3].map((item) => batcher.add(item)))).toEqual([2, 4, 6]);
-    expect(await batcher.add(4)).toBe(8);
-    expect(done).toEqual([[1, 2, 3], [4]]);
-  });
-
-  it('collects items while the maximum number of batches is running, and then processes them together', async () => {
-    const ends: (() => void)[] = [];
-    const sizes: number[] = [];
-    const batcher = new Batcher((items: readonly number[]) => {
-      sizes.push(items.length);
-      return new Promise<readonly number[]>((resolve) => {
-        ends.push(() => {
-          resolve(items);
-        });
-      });
-    }, createOptions());
-    const added: Promise<number>[] = [];
-    for (let item = 0; item < MAX_CONCURRENT_BATCHES + 3; item++) {
-      added.push(batcher.add(item));
-      await nextTick();
-    }
-    expect(sizes).toEqual([1, 1, 1, 1]);
-    ends[0]?.();
-    await added[0];
-    // One tick releases the connection, the other starts the next batch.
-    await nextTick();
-    await nextTick();
-    expect(sizes).toEqual([1, 1, 1, 1, 3]);
-    ends.forEach((end) => {
-      end();
-    });
-    expect(await Promise.all(added)).toEqual([0, 1, 2, 3, 4, 5, 6]);
-  });
-
-  it('fails only the item that is rejected', async () => {
-    const batcher = new Batcher(
-      (items: readonly number[]) => (items.includes(2) ? Promise.reject(rejected) : Promise.resolve(items)),
-      createOptions(),
-    );
-    const outcomes = await Promise.allSettled([1, 2, 3].map((item) => batcher.add(item)));
-    expect(outcomes.map(({ status }) => status)).toEqual(['fulfilled', 'rejected', 'fulfilled']);
-  });
-
   it.each([
     ['the database is unavailable', new ServiceUnavailableError()],
     ['the outcome is unknown', new Error('read ESOMETHING')],

@@ -55,11 +55,6 @@ describe('int64', () => {
     expect(['0.99999999999999999999', '1e-999999999'].map(parseJsonNumber)).toEqual([NaN, NaN]);
   });
 
-  it.each(['1e41', '-1e41', '1e999999999'])('is not expanded from %s, which is far outside the range', (text) => {
-    expect(parseJsonNumber(text)).toBe(Number(text));
-    expect(isInt64(parseJsonNumber(text))).toBe(false);
-  });
-
   it.each([
     ['an integer', `1${'0'.repeat(65_000)}1`],
     ['a decimal', `0.1${'0'.repeat(65_000)}1`],

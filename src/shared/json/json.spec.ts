@@ -24,15 +24,6 @@ const jsonNumber = fc
 const UNRELATED = ['Room 2e', '1234567890123456', '1.5E3'];
 
 describe('JSON', () => {
-  it('is parsed like JSON.parse if doubles are exact', () => {
-    fc.assert(
-      fc.property(fc.json({ noUnicodeString: false }), (text) => {
-        fc.pre(!/[\d.]{16}|\d[eE]/.test(text));
-        expect(parseJson(text)).toEqual(JSON.parse(text));
-      }),
-    );
-  });
-
   it('has numbers whose value does not depend on the text around them', () => {
     fc.assert(
       fc.property(jsonNumber, (number) => {
@@ -44,38 +35,25 @@ describe('JSON', () => {
     );
   });
 
-  it('parses a safe integer and a decimal as numbers next to a big integer', () => {
-    expect(parseJson('{"note":"Room 2e","n":7,"price":5.5,"whole":5.0}')).toEqual({
-      note: 'Room 2e',
-      n: 7,
-      price: 5.5,
-      whole: 5,
-    });
-    expect(parseJson('[9007199254740991,9007199254740993,-0,1e2,0.5]')).toEqual([
-      9007199254740991,
-      9007199254740993n,
-      -0,
-      100,
-      0.5,
-    ]);
-  });
-
-  it('is parsed like JSON.parse, except for digits that a double cannot hold', () => {
-    fc.assert(
-      fc.property(fc.json({ noUnicodeString: false, maxDepth: 10 }), (text) => {
-        const asDoubles = (value: unknown): unknown =>
-          typeof value === 'bigint'
-            ? Number(value)
-            : Array.isArray(value)
-              ? value.map(asDoubles)
-              : typeof value === 'object' && value !== null
-                ? Object.fromEntries(Object.entries(value).map(([name, field]) => [name, asDoubles(field)]))
-                : value;
-        const [value] = parseJson(`[${text},"2e"]`) as [unknown];
-        expect(asDoubles(value)).toEqual(JSON.parse(text));
-      }),
-    );
-  });
+  it.each(['', ',"2e"'])(
+    'is parsed like JSON.parse by either parser, except for digits that a double cannot hold (%j)',
+    (more) => {
+      fc.assert(
+        fc.property(fc.json({ noUnicodeString: false, maxDepth: 10 }), (text) => {
+          const asDoubles = (value: unknown): unknown =>
+            typeof value === 'bigint'
+              ? Number(value)
+              : Array.isArray(value)
+                ? value.map(asDoubles)
+                : typeof value === 'object' && value !== null
+                  ? Object.fromEntries(Object.entries(value).map(([name, field]) => [name, asDoubles(field)]))
+                  : value;
+          const [value] = parseJson(`[${text}${more}]`) as [unknown];
+          expect(asDoubles(value)).toEqual(JSON.parse(text));
+        }),
+      );
+    },
+  );
 
   it.each(['', '"2e",'])('can be nested 64 levels deep, with either parser (%j)', (firstElement) => {
     const arrays = (levels: number) => `[${firstElement}${'['.repeat(levels - 1)}${']'.repeat(levels - 1)}]`;
