@@ -1,19 +1,4 @@
-import {
-  BadGatewayException,
-  BadRequestException,
-  ConflictException,
-  ForbiddenException,
-  GatewayTimeoutException,
-  GoneException,
-  HttpException,
-  NotAcceptableException,
-  NotFoundException,
-  NotImplementedException,
-  PreconditionFailedException,
-  UnauthorizedException,
-  UnprocessableEntityException,
-} from '@nestjs/common';
-import { ThrottlerException } from '@nestjs/throttler';
+import { HttpException } from '@nestjs/common';
 import { AccountsService, KeysService } from '../../src/auth';
 import { PLAN_ALLOWANCES } from '../../src/auth/domain/account';
 import { ERROR_CATALOG } from '../../src/error-catalog';
@@ -26,6 +11,12 @@ import { createProtocolError } from '../../src/shared/http/server/protocol-error
 import type { ErrorCases } from '../support/documented-errors';
 import { type TestResponse, getCode } from '../support/service';
 
+/** Codes of Nest's exceptions, which no operation throws yet. */
+const NEST_CODES = [
+  ...(['bad_request', 'unauthorized', 'forbidden', 'not_found', 'not_acceptable', 'conflict', 'gone'] as const),
+  ...(['precondition_failed', 'unprocessable_content', 'too_many_requests'] as const),
+  ...(['not_implemented', 'bad_gateway', 'gateway_timeout'] as const),
+];
 const REX = { name: 'Rex', categoryId: 3 };
 
 export const createErrorCases: ErrorCases = (service, key) => {
@@ -49,9 +40,10 @@ export const createErrorCases: ErrorCases = (service, key) => {
     return response;
   };
   const listWith = (allowed: string) => () => service.get('/v1/pets', { key: allowed });
-  /** Returns what an operation would return for a Nest exception. No operation throws one yet. */
-  const fromNest = (code: ErrorCode, Exception: new (message: string) => HttpException) => () =>
-    Promise.resolve(JSON.stringify(toErrorDto(new Exception(ERROR_CATALOG.get(code).message), '', ERROR_CATALOG)));
+  const throwByNest = (code: ErrorCode) => {
+    const { message, status } = ERROR_CATALOG.get(code);
+    return Promise.resolve(JSON.stringify(toErrorDto(new HttpException(message, status), '', ERROR_CATALOG)));
+  };
 
   return {
     invalid_parameter: () => get('/v1/pets?limit=101'),
@@ -109,19 +101,7 @@ export const createErrorCases: ErrorCases = (service, key) => {
       ),
     headers_too_large: () => sendRaw(`GET /v1/pets HTTP/1.1\r\nHost: x\r\nX: ${'a'.repeat(20_000)}\r\n\r\n`),
     internal_error: () => service.withConstraint('pets', `name <> 'Rex'`, () => post(REX)),
-    bad_request: fromNest('bad_request', BadRequestException),
-    unauthorized: fromNest('unauthorized', UnauthorizedException),
-    forbidden: fromNest('forbidden', ForbiddenException),
-    not_found: fromNest('not_found', NotFoundException),
-    not_acceptable: fromNest('not_acceptable', NotAcceptableException),
-    conflict: fromNest('conflict', ConflictException),
-    gone: fromNest('gone', GoneException),
-    precondition_failed: fromNest('precondition_failed', PreconditionFailedException),
-    unprocessable_content: fromNest('unprocessable_content', UnprocessableEntityException),
-    too_many_requests: fromNest('too_many_requests', ThrottlerException),
-    not_implemented: fromNest('not_implemented', NotImplementedException),
-    bad_gateway: fromNest('bad_gateway', BadGatewayException),
-    gateway_timeout: fromNest('gateway_timeout', GatewayTimeoutException),
+    ...Object.fromEntries(NEST_CODES.map((code) => [code, () => throwByNest(code)])),
     service_unavailable: () => {
       jest.spyOn(service.app.get(PetRepository), 'list').mockRejectedValueOnce(new ServiceUnavailableError());
       return get('/v1/pets');
