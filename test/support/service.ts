@@ -1,4 +1,6 @@
-import { request as httpRequest } from 'node:http';
+import { once } from 'node:events';
+import { type IncomingMessage, request as httpRequest } from 'node:http';
+import { buffer } from 'node:stream/consumers';
 import type { NestFastifyApplication } from '@nestjs/platform-fastify';
 import { createApp } from '../../src/app.setup';
 import { AccountsService, KeysService, type Plan } from '../../src/auth';
@@ -87,40 +89,27 @@ export class TestService {
 
   async call(method: string, path: string, { key, headers = {}, body }: Call = {}): Promise<TestResponse> {
     const payload = body === undefined || typeof body === 'string' ? body : JSON.stringify(body);
-    const response = await new Promise<TestResponse>((resolve, reject) => {
-      const request = httpRequest(
-        {
-          port: this.port,
-          host: '127.0.0.1',
-          method,
-          path,
-          headers: {
-            ...(key !== undefined && { authorization: `Bearer ${key}` }),
-            ...(payload !== undefined && {
-              'content-type': 'application/json',
-              'content-length': Buffer.byteLength(payload),
-            }),
-            ...headers,
-          },
-        },
-        (response) => {
-          const chunks: Buffer[] = [];
-          response.on('data', (chunk: Buffer) => chunks.push(chunk));
-          response.on('error', reject);
-          response.on('end', () => {
-            const text = Buffer.concat(chunks).toString();
-            resolve({
-              status: response.statusCode ?? 0,
-              headers: response.headers as Record<string, string>,
-              text,
-              body: text === '' || !response.headers['content-type']?.includes('json') ? undefined : parseJson(text),
-            });
-          });
-        },
-      );
-      request.on('error', reject);
-      request.end(payload);
+    const request = httpRequest({
+      ...{ port: this.port, host: '127.0.0.1', method, path },
+      headers: {
+        ...(key !== undefined && { authorization: `Bearer ${key}` }),
+        ...(payload !== undefined && {
+          'content-type': 'application/json',
+          'content-length': Buffer.byteLength(payload),
+        }),
+        ...headers,
+      },
     });
+    // The service may close the connection of a request whose body it does not read.
+    request.on('error', () => undefined).end(payload);
+    const [incoming] = (await once(request, 'response')) as [IncomingMessage];
+    const text = (await buffer(incoming)).toString();
+    const response: TestResponse = {
+      status: incoming.statusCode ?? 0,
+      headers: incoming.headers as Record<string, string>,
+      text,
+      body: text === '' || !incoming.headers['content-type']?.includes('json') ? undefined : parseJson(text),
+    };
     if (response.status === 500 && !this.isMadeToFail) {
       const requestId = response.headers['x-request-id'] ?? '';
       process.stderr.write(this.errors.filter((line) => line.includes(requestId)).join(''));
