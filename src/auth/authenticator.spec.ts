@@ -207,16 +207,6 @@ describe('A valid key', () => {
     expect(await countLookupsWhile(use)).toBe(0);
   });
 
-  it('is cached again after a database outage, with the changes made during it', async () => {
-    await useFor(1_000);
-    database.failure = new ServiceUnavailableError();
-    expect(await useFor(1_000)).toBe('service_unavailable');
-    database.change({ plan: 'pro' });
-    database.failure = undefined;
-    expect(await useFor(1_000)).toBe('pro');
-    expect(await countLookupsWhile(() => useFor(1_000))).toBe(0);
-  });
-
   it('is not cached by a lookup that began before a change that has since arrived', async () => {
     await useFor(1_000);
     cache.onApplicationShutdown();

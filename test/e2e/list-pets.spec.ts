@@ -81,11 +81,7 @@ describe('GET /v1/pets', () => {
     });
 
     it.each([
-      'limit=5&limit=5',
-      'status=sold&status=sold',
-      'status=Sold',
-      'status=',
-      'status=lost',
+      ...['limit=5&limit=5', 'status=sold&status=sold', 'status=Sold', 'status=', 'status=lost'],
       'status[]=sold&status=',
     ])('rejects %s', async (query) => {
       const response = await list(`?${query}`);

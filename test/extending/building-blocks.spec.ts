@@ -75,23 +75,15 @@ describe('A module added by a team', () => {
       }
     });
 
-    it('an optional field must not be null', async () => {
-      expect((await createVisit()).status).toBe(201);
-      const response = await createVisit({ note: null });
-      expect([getCode(response), getMessage(response)]).toEqual(['invalid_body', 'note must be a string.']);
-    });
-
-    it('free text is measured in characters and stored as sent; text that cannot be stored is rejected', async () => {
+    it('text has the length that its field declares, in characters, and an optional field must not be null', async () => {
       const note = ` ${'🐕'.repeat(18)} `;
       expect((await createVisit({ note })).body).toMatchObject({ note });
-      for (const [text, problem] of [
+      for (const [value, problem] of [
         ['🐕'.repeat(21), 'must be 1 to 20 characters long'],
-        ['', 'must be 1 to 20 characters long'],
-        [' \n', 'must not be only whitespace'],
-        ['a\0', 'must not contain NUL or a lone surrogate'],
-        ['\ud83d', 'must not contain NUL or a lone surrogate'],
-      ]) {
-        expect(getMessage(await createVisit({ note: text }))).toBe(`note ${problem}.`);
+        [null, 'must be a string'],
+      ] as const) {
+        const response = await createVisit({ note: value });
+        expect([getCode(response), getMessage(response)]).toEqual(['invalid_body', `note ${problem}.`]);
       }
     });
 
