@@ -1,11 +1,5 @@
-import {
-  createServer,
-  type IncomingHttpHeaders,
-  type IncomingMessage,
-  request,
-  type Server,
-  type ServerResponse,
-} from 'node:http';
+import { once } from 'node:events';
+import { createServer, type IncomingHttpHeaders, type IncomingMessage, request, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { buffer } from 'node:stream/consumers';
 
@@ -26,30 +20,25 @@ export interface Failure {
   readonly body?: string;
 }
 
-interface Received {
-  readonly method: string | undefined;
-  readonly url: string | undefined;
-  readonly headers: IncomingHttpHeaders;
-  readonly at: number;
-}
-
 /** An HTTP proxy in front of the service that makes requests fail. */
 export class FaultyProxy {
-  readonly requests: Received[] = [];
-  private readonly server: Server;
+  readonly requests: {
+    readonly url: string | undefined;
+    readonly headers: IncomingHttpHeaders;
+    readonly at: number;
+  }[] = [];
   private faults: Fault[] = [];
   private laterFault: Fault = 'none';
   private announce: () => void = () => undefined;
+  private readonly server = createServer((incoming, outgoing) => {
+    this.handle(incoming, outgoing).catch(() => incoming.socket.destroy());
+  });
 
-  private constructor(private readonly target: number) {
-    this.server = createServer((incoming, outgoing) => {
-      this.handle(incoming, outgoing).catch(() => incoming.socket.destroy());
-    });
-  }
+  private constructor(private readonly target: number) {}
 
   static async start(target: number): Promise<FaultyProxy> {
     const proxy = new FaultyProxy(target);
-    await new Promise<void>((listening) => proxy.server.listen(0, '127.0.0.1', listening));
+    await once(proxy.server.listen(0, '127.0.0.1'), 'listening');
     return proxy;
   }
 
@@ -71,13 +60,13 @@ export class FaultyProxy {
 
   async close(): Promise<void> {
     this.server.closeAllConnections();
-    await new Promise((closed) => this.server.close(closed));
+    await once(this.server.close(), 'close');
   }
 
   private async handle(incoming: IncomingMessage, outgoing: ServerResponse): Promise<void> {
     const { method, url, headers, socket } = incoming;
     const body = await buffer(incoming);
-    this.requests.push({ method, url, headers, at: Date.now() });
+    this.requests.push({ url, headers, at: Date.now() });
     this.announce();
     const fault = this.faults.shift() ?? this.laterFault;
     if (fault === 'reset before') {
@@ -88,37 +77,21 @@ export class FaultyProxy {
       respond(outgoing, fault.before);
       return;
     }
-    const response = await this.forward(incoming, body);
+    const forwarded = request({ port: this.target, host: '127.0.0.1', method, path: url, headers }).end(body);
+    const [response] = (await once(forwarded, 'response')) as [IncomingMessage];
+    const received = await buffer(response);
     if (typeof fault === 'object') {
       respond(outgoing, fault.after);
-      return;
+    } else if (fault === 'reset after') {
+      socket.resetAndDestroy();
+    } else if (fault !== 'no response') {
+      outgoing.writeHead(response.statusCode ?? 0, response.headers);
+      if (fault === 'none') {
+        outgoing.end(received);
+      } else {
+        outgoing.write(received.subarray(0, 5), () => socket.resetAndDestroy());
+      }
     }
-    switch (fault) {
-      case 'none':
-        outgoing.writeHead(response.status, response.headers).end(response.body);
-        return;
-      case 'reset after':
-        socket.resetAndDestroy();
-        return;
-      case 'reset during the body':
-        outgoing.writeHead(response.status, response.headers);
-        outgoing.write(response.body.subarray(0, 5), () => socket.resetAndDestroy());
-        return;
-      case 'no response':
-    }
-  }
-
-  private forward({ method, url, headers }: IncomingMessage, body: Buffer) {
-    return new Promise<{ status: number; headers: IncomingHttpHeaders; body: Buffer }>((resolve, reject) => {
-      request({ port: this.target, host: '127.0.0.1', method, path: url, headers }, (response) => {
-        const { statusCode = 0, headers } = response;
-        buffer(response).then((received) => {
-          resolve({ status: statusCode, headers, body: received });
-        }, reject);
-      })
-        .on('error', reject)
-        .end(body);
-    });
   }
 }
 
