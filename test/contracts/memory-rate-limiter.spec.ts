@@ -19,6 +19,15 @@ describe('The in-memory limiter', () => {
     expect(limiter.size).toBeLessThanOrEqual(3_000);
   });
 
+  it('keeps the usage of an account in use, however many others send a request', () => {
+    const limiter = new MemoryRateLimiter(new TestClock(), LIMITS, 2);
+    const passed = Array.from({ length: 10 }, (_, index) => {
+      limiter.consume(principal(BigInt(100 + index)));
+      return limiter.consume(createPrincipal(1n, 1n, 3, 1_000)).rejection === undefined;
+    });
+    expect(passed.filter(Boolean)).toHaveLength(3);
+  });
+
   it('removes expired entries', () => {
     const clock = new TestClock();
     const limiter = new MemoryRateLimiter(clock, LIMITS);

@@ -61,9 +61,13 @@ export class MemoryRateLimiter extends RateLimiter {
     }
     const usage = this.getUsage(accountId, now);
     const windows = usage.getWindows(allowance, now);
-    if (!Object.values(windows).some(isExhausted)) {
+    const isAdmitted = !Object.values(windows).some(isExhausted);
+    if (isAdmitted) {
       usage.admit(now);
-      this.storeUsage(accountId, usage, now);
+    }
+    // Also after a rejection, so that an account in use is not the next one that is evicted.
+    this.accounts.set(accountId, usage, now);
+    if (isAdmitted) {
       return createAdmittedDecision(usage.getWindows(allowance, now), now);
     }
     const rejected = createRejectedDecision(windows, now);
@@ -113,7 +117,7 @@ export class MemoryRateLimiter extends RateLimiter {
     const now = this.clock.now();
     const usage = this.getUsage(accountId, now);
     const result = usage.sync(admitted, shared, at, now);
-    this.storeUsage(accountId, usage, now);
+    this.accounts.set(accountId, usage, now);
     return result;
   }
 
@@ -133,12 +137,6 @@ export class MemoryRateLimiter extends RateLimiter {
 
   private getUsage(accountId: bigint, now: number): AccountUsage {
     return this.accounts.get(accountId, now) ?? new AccountUsage();
-  }
-
-  private storeUsage(accountId: bigint, usage: AccountUsage, now: number): void {
-    if (this.accounts.get(accountId, now) !== usage) {
-      this.accounts.set(accountId, usage, now);
-    }
   }
 
   private getAuthFailures(network: string, monotonicNow: number): AuthFailures {
