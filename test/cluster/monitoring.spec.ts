@@ -8,7 +8,7 @@ import { cleanUp, onEnd } from '../support/cleanup';
 import { createTemporaryDirectory, findFreePort } from '../support/process';
 import { Client, runConcurrently } from './support/client';
 import { eventually, Replica } from './support/replica';
-import { findPrometheusProgram, Server } from './support/servers';
+import { findProgram, Server } from './support/servers';
 import { Store } from './support/store';
 
 const MONITORING = join(__dirname, '../../docker/monitoring');
@@ -54,7 +54,7 @@ async function startPrometheus(
 describe('The alert rules', () => {
   /** @throws an error with the problems that it found */
   const runPromtool = (...args: string[]) =>
-    promisify(execFile)(findPrometheusProgram('promtool'), args, { cwd: MONITORING });
+    promisify(execFile)(findProgram('promtool', 'prometheus'), args, { cwd: MONITORING });
 
   it('and the Prometheus configuration are valid', async () => {
     await runPromtool('check', 'rules', 'alerts.yml');

@@ -1,3 +1,4 @@
+import { execFileSync } from 'node:child_process';
 import pg from 'pg';
 import { AccountsService } from '../../src/auth';
 import { cleanUp } from '../support/cleanup';
@@ -6,7 +7,7 @@ import { loadExamples } from '../support/examples';
 import { LISTS, OPERATIONS, findSuccessStatus } from '../support/operations';
 import { Client, runConcurrently } from './support/client';
 import { eventually, Replica } from './support/replica';
-import { readPgbouncerVersion, Server } from './support/servers';
+import { findProgram, Server } from './support/servers';
 import { Store } from './support/store';
 
 const REPLICAS = 3;
@@ -141,7 +142,8 @@ describe.each([
   }
 
   // PgBouncer 1.21 and later keep prepared statements in transaction mode.
-  const losesPreparedStatements = /PgBouncer 1\.(\d|1\d|20)\./.test(readPgbouncerVersion());
+  const version = execFileSync(findProgram('pgbouncer'), ['--version'], { encoding: 'utf8' });
+  const losesPreparedStatements = /PgBouncer 1\.(\d|1\d|20)\./.test(version);
   if (mode === 'transaction' && losesPreparedStatements) {
     it('lose no request when DATABASE_POOLER_MODE is not set, and log once which setting is missing', async () => {
       // It uses another role, because its prepared statements remain on the server connections of that role.

@@ -1,4 +1,4 @@
-import { type ChildProcess, execFileSync, spawn } from 'node:child_process';
+import { type ChildProcess, execFileSync, spawn, type SpawnOptions } from 'node:child_process';
 import { chownSync, existsSync, readdirSync, readFileSync } from 'node:fs';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { connect } from 'node:net';
@@ -11,55 +11,63 @@ import { onEnd } from '../../support/cleanup';
 import { findFreePort } from '../../support/process';
 
 const START_TIMEOUT_MS = 10_000;
+const REDIS_SCHEME = 'redis://';
+const POSTGRES_SCHEME = 'postgres://postgres@';
 /** The SQLSTATE of a PostgreSQL server that is starting up. */
 const CANNOT_CONNECT_NOW = '57P03';
 
 interface PostgresOptions {
-  /** Whether a commit waits for the disk (fsync). */
-  readonly isDurable?: boolean;
   readonly settings?: Readonly<Record<string, string | number>>;
   /** Files for the data directory: their contents by name. */
   readonly files?: Readonly<Record<string, string>>;
+}
+
+interface LaunchOptions extends SpawnOptions {
+  readonly port: string;
+  /** Where the server keeps its files. It is removed with the server. */
+  readonly directory: string;
+  /** The beginning of its URL. */
+  readonly scheme?: string;
+  readonly stopSignal?: NodeJS.Signals;
 }
 
 /** An installed server program, started for a test on its own port. */
 export class Server {
   readonly port: number;
   readonly url: string;
+  readonly directory: string;
   private child: ChildProcess | undefined;
 
   private constructor(
-    private readonly launch: () => ChildProcess,
-    port: string,
-    scheme: string,
-    readonly directory: string,
-    private readonly stopSignal: NodeJS.Signals,
+    private readonly command: readonly string[],
+    private readonly options: LaunchOptions,
   ) {
-    this.port = Number(port);
-    this.url = `${scheme}127.0.0.1:${port}`;
+    this.port = Number(options.port);
+    this.url = `${options.scheme ?? 'http://'}127.0.0.1:${options.port}`;
+    this.directory = options.directory;
     onEnd(() => this.remove());
   }
 
-  static async startRedis(...options: string[]): Promise<Server> {
-    const binary = findProgram('redis-server', [], 'redis-server');
-    const [directory, port] = await Promise.all([createDirectory(), findFreePort()]);
-    const args = ['--port', port, '--bind', '127.0.0.1', '--save', '', '--dir', directory, ...options];
-    const server = new Server(() => spawn(binary, args, { stdio: 'ignore' }), port, 'redis://', directory, 'SIGKILL');
+  /** Starts a program that listens on the port, and waits until it does. */
+  private static async launch(command: readonly string[], options: LaunchOptions): Promise<Server> {
+    const server = new Server(command, options);
     await server.start();
     return server;
+  }
+
+  static async startRedis(...options: string[]): Promise<Server> {
+    const [directory, port] = await Promise.all([createDirectory(), findFreePort()]);
+    const args = ['--port', port, '--bind', '127.0.0.1', '--save', '', '--dir', directory, ...options];
+    return Server.launch([findProgram('redis-server'), ...args], { port, directory, scheme: REDIS_SCHEME });
   }
 
   /** Starts a sentinel that monitors a Redis server as `mymaster`, with a quorum of two. */
   static async startSentinel({ port: primary }: Server, ...directives: string[]): Promise<Server> {
-    const binary = findProgram('redis-server', [], 'redis-server');
     const [directory, port] = await Promise.all([createDirectory(), findFreePort()]);
     const file = join(directory, 'sentinel.conf');
     const monitor = `sentinel monitor mymaster 127.0.0.1 ${primary} 2`;
     await writeFile(file, [`port ${port}`, 'bind 127.0.0.1', `dir ${directory}`, monitor, ...directives].join('\n'));
-    const launch = () => spawn(binary, [file, '--sentinel'], { stdio: 'ignore' });
-    const server = new Server(launch, port, 'redis://', directory, 'SIGKILL');
-    await server.start();
-    return server;
+    return Server.launch([findProgram('redis-server'), file, '--sentinel'], { port, directory, scheme: REDIS_SCHEME });
   }
 
   static async startPostgres(options?: PostgresOptions): Promise<Server> {
@@ -78,9 +86,8 @@ export class Server {
 
   private static async startPostgresOn(
     makeData: (data: string) => string[],
-    { isDurable = false, settings = {}, files = {} }: PostgresOptions = {},
+    { settings = {}, files = {} }: PostgresOptions = {},
   ): Promise<Server> {
-    const program = findPostgresProgram('postgres');
     const [directory, port] = await Promise.all([createDirectory(), findFreePort()]);
     const user = prepareServerUser('postgres', directory);
     const data = join(directory, 'data');
@@ -90,17 +97,14 @@ export class Server {
     Object.keys(files).forEach((name) => {
       chownSync(join(data, name), user.uid ?? -1, user.gid ?? -1);
     });
-    const all = Object.entries({ fsync: isDurable ? 'on' : 'off', ...settings });
-    const options = all.flatMap(([name, value]) => ['-c', `${name}=${value}`]);
-    const args = ['-D', data, '-p', port, '-h', '127.0.0.1', '-k', '', ...options];
-    const server = new Server(
-      () => spawn(program, args, { ...user, cwd: directory, stdio: 'ignore' }),
-      port,
-      'postgres://postgres@',
-      directory,
-      'SIGQUIT',
+    const options = Object.entries({ fsync: 'off', ...settings }).flatMap(([name, value]) => [
+      '-c',
+      `${name}=${value}`,
+    ]);
+    const server = await Server.launch(
+      [findPostgresProgram('postgres'), '-D', data, '-p', port, '-h', '127.0.0.1', '-k', '', ...options],
+      { ...user, port, directory, scheme: POSTGRES_SCHEME, cwd: directory, stopSignal: 'SIGQUIT' },
     );
-    await server.start();
     // The server listens before it accepts sessions.
     while (await isStartingUp(server.url)) {
       await sleep(20);
@@ -117,7 +121,6 @@ export class Server {
     poolMode: 'session' | 'transaction' = 'transaction',
     poolSize = 20,
   ): Promise<Server> {
-    const binary = findProgram('pgbouncer', ['/usr/sbin'], 'pgbouncer');
     const [directory, port] = await Promise.all([createDirectory(), findFreePort()]);
     const user = prepareServerUser('postgres', directory);
     const configuration = join(directory, 'pgbouncer.ini');
@@ -136,55 +139,35 @@ pool_mode = ${poolMode}
 default_pool_size = ${poolSize}
 `,
     );
-    const server = new Server(
-      () => spawn(binary, ['-q', configuration], { ...user, cwd: directory, stdio: 'ignore' }),
-      port,
-      'postgres://postgres@',
-      directory,
-      'SIGKILL',
-    );
-    await server.start();
-    return server;
+    const command = [findProgram('pgbouncer'), '-q', configuration];
+    return Server.launch(command, { ...user, port, directory, scheme: POSTGRES_SCHEME, cwd: directory });
   }
 
   /** Starts HAProxy with a configuration that listens on the port. */
   static async startHaproxy(port: string, configuration: string): Promise<Server> {
-    const binary = findProgram('haproxy', ['/usr/sbin'], 'haproxy');
     const directory = await createDirectory();
     const file = join(directory, 'haproxy.cfg');
     await writeFile(file, configuration);
-    const launch = () => spawn(binary, ['-db', '-f', file], { stdio: 'ignore' });
-    const server = new Server(launch, port, 'postgres://postgres@', directory, 'SIGKILL');
-    await server.start();
-    return server;
+    return Server.launch([findProgram('haproxy'), '-db', '-f', file], { port, directory, scheme: POSTGRES_SCHEME });
   }
 
   /** Starts Caddy with a configuration that listens on the port. */
   static async startCaddy(port: string, configuration: string): Promise<Server> {
-    const binary = findProgram('caddy', [], 'caddy');
     const directory = await createDirectory();
     const file = join(directory, 'Caddyfile');
     await writeFile(file, configuration);
-    const env = { HOME: directory };
-    const launch = () => spawn(binary, ['run', '--config', file, '--adapter', 'caddyfile'], { env, stdio: 'ignore' });
-    const server = new Server(launch, port, 'http://', directory, 'SIGKILL');
-    await server.start();
-    return server;
+    const command = [findProgram('caddy'), 'run', '--config', file, '--adapter', 'caddyfile'];
+    return Server.launch(command, { port, directory, env: { HOME: directory } });
   }
 
   /** Starts nginx in the foreground with a configuration that listens on the port. */
-  static async startNginx(port: string, directory: string, configuration: string): Promise<Server> {
-    const binary = findProgram('nginx', ['/usr/sbin'], 'nginx-light');
+  static startNginx(port: string, directory: string, configuration: string): Promise<Server> {
     const args = ['-e', 'stderr', '-p', directory, '-c', configuration, '-g', 'daemon off;'];
-    const server = new Server(
-      () => spawn(binary, args, { stdio: ['ignore', 'ignore', 'inherit'] }),
-      port,
-      'http://',
-      directory,
-      'SIGQUIT',
-    );
-    await server.start();
-    return server;
+    const stdio: SpawnOptions['stdio'] = ['ignore', 'ignore', 'inherit'];
+    return Server.launch([findProgram('nginx', 'nginx-light'), ...args], {
+      ...{ port, directory, stdio },
+      stopSignal: 'SIGQUIT',
+    });
   }
 
   /** Starts Prometheus with a configuration. */
@@ -195,9 +178,7 @@ default_pool_size = ${poolSize}
       `--storage.tsdb.path=${join(directory, 'data')}`,
       `--web.listen-address=127.0.0.1:${port}`,
     ];
-    const launch = () => spawn(findPrometheusProgram('prometheus'), args, { stdio: 'ignore' });
-    const server = new Server(launch, port, 'http://', directory, 'SIGKILL');
-    await server.start();
+    const server = await Server.launch([findProgram('prometheus'), ...args], { port, directory });
     // The server listens before it answers queries.
     while (!(await fetch(`${server.url}/-/ready`)).ok) {
       await sleep(20);
@@ -206,7 +187,8 @@ default_pool_size = ${poolSize}
   }
 
   async start(): Promise<void> {
-    const child = this.launch();
+    const [program = '', ...args] = this.command;
+    const child = spawn(program, args, { stdio: 'ignore', ...this.options });
     this.child = child;
     const deadline = AbortSignal.timeout(START_TIMEOUT_MS);
     while (!(await isListening(this.port))) {
@@ -251,7 +233,7 @@ default_pool_size = ${poolSize}
     if (child?.exitCode === null && child.signalCode === null) {
       this.thaw();
       const ended = new Promise((resolve) => child.once('exit', resolve));
-      child.kill(this.stopSignal);
+      child.kill(this.options.stopSignal ?? 'SIGKILL');
       await ended;
     }
   }
@@ -278,29 +260,18 @@ default_pool_size = ${poolSize}
   }
 }
 
-/**
- * Finds a program of the PostgreSQL packages. The directory of the server comes first, because client programs on the PATH can be
- * of any version.
- */
 export function findPostgresProgram(name: string): string {
+  return findProgram(name, 'postgresql');
+}
+
+/**
+ * Finds an installed program. The directories of the PostgreSQL server come first, because client programs on the PATH can be of
+ * any version.
+ */
+export function findProgram(name: string, debianPackage = name): string {
   const versions = existsSync('/usr/lib/postgresql') ? readdirSync('/usr/lib/postgresql') : [];
-  return findProgram(
-    name,
-    versions.map((version) => `/usr/lib/postgresql/${version}/bin`),
-    'postgresql',
-  );
-}
-
-export function findPrometheusProgram(name: string): string {
-  return findProgram(name, [], 'prometheus');
-}
-
-export function readPgbouncerVersion(): string {
-  return execFileSync(findProgram('pgbouncer', ['/usr/sbin'], 'pgbouncer'), ['--version'], { encoding: 'utf8' });
-}
-
-function findProgram(name: string, directories: readonly string[], debianPackage: string): string {
-  const found = [...directories, ...(process.env.PATH ?? '').split(delimiter)]
+  const directories = versions.map((version) => `/usr/lib/postgresql/${version}/bin`);
+  const found = [...directories, ...(process.env.PATH ?? '').split(delimiter), '/usr/sbin']
     .map((directory) => join(directory, name))
     .find(existsSync);
   if (found === undefined) {
