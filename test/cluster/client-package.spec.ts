@@ -3,9 +3,7 @@ import { mkdir, readdir, readFile, symlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { createTemporaryDirectory } from '../support/process';
-import { Replica } from './support/replica';
-import { Server } from './support/servers';
-import { Store } from './support/store';
+import { type Cluster, startCluster } from './support/cluster';
 
 const ROOT = join(__dirname, '../..');
 const GUIDE = 'docs/getting-started.md';
@@ -79,8 +77,7 @@ describe('The package petstore-client', () => {
   });
 
   describe('has types that reject mistakes and accept', () => {
-    let store: Store;
-    let replica: Replica;
+    let { store, replica } = {} as Cluster;
 
     beforeAll(async () => {
       const programs = Object.entries({ types: TYPES, readme: examples.readme.code, guide: examples.guide.code });
@@ -100,9 +97,7 @@ describe('The package petstore-client', () => {
           throw new Error((error as { stdout: string }).stdout);
         },
       );
-      const postgres = await Server.startPostgres();
-      store = await Store.open(`${postgres.url}/postgres`);
-      replica = await Replica.start({ DATABASE_URL: `${postgres.url}/postgres` });
+      ({ store, replica } = await startCluster());
     }, 120_000);
 
     it.each(FORMATS.flatMap((type) => [['guide', type] as const, ['readme', type] as const]))(

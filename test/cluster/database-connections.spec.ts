@@ -2,20 +2,15 @@ import pg from 'pg';
 import { POOL_OPTIONS } from '../../src/shared/persistence/session';
 import { LISTS } from '../support/operations';
 import { killPrograms } from '../support/process';
-import { Client, runConcurrently } from './support/client';
+import { runConcurrently } from './support/client';
+import { type Cluster, startCluster } from './support/cluster';
 import { eventually, Replica } from './support/replica';
-import { Server } from './support/servers';
-import { Store } from './support/store';
 
 describe('The connection pool of a replica', () => {
-  let postgres: Server;
-  let store: Store;
-  let client: Client;
+  let { postgres, store, client } = {} as Cluster;
 
   beforeAll(async () => {
-    postgres = await Server.startPostgres();
-    store = await Store.open(postgres.url);
-    client = new Client(await store.createUnlimitedKey());
+    ({ postgres, store, client } = await startCluster({ replicas: 0 }));
   });
   afterEach(killPrograms);
 

@@ -1,12 +1,12 @@
 import { Client, computeP99, getErrorCode, runConcurrently } from './support/client';
-import { type RedisReplicas, startRedisReplicas } from './support/redis-replicas';
+import { type ClusterWithRedis, startClusterWithRedis } from './support/cluster';
 import { eventually } from './support/replica';
 
 describe('During a flood with one key, four replicas with one Redis', () => {
-  let { store, admin, getPort } = {} as RedisReplicas;
+  let { store, admin, getPort } = {} as ClusterWithRedis;
 
   beforeAll(async () => {
-    ({ store, admin, getPort } = await startRedisReplicas(Array(4).fill({ BAN_DURATIONS_SECONDS: '30' })));
+    ({ store, admin, getPort } = await startClusterWithRedis({ replicas: 4, env: { BAN_DURATIONS_SECONDS: '30' } }));
   });
 
   it('serve other accounts no slower than beside as many admitted requests, and put almost no load on Redis', async () => {

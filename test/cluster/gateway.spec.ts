@@ -1,51 +1,24 @@
 import { readFileSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
-import { Agent, createServer, type IncomingHttpHeaders, request as httpRequest } from 'node:http';
+import { Agent, createServer, type IncomingHttpHeaders } from 'node:http';
 import { join } from 'node:path';
 import { ERROR_CATALOG } from '../../src/error-catalog';
 import type { ErrorCode } from '../../src/shared/domain/error-codes';
-import { findFreePort, listen, parseLog, runPetstore } from '../support/process';
+import { findFreePort, listen, parseLog } from '../support/process';
 import { sendRaw } from '../support/raw';
+import { type Reply, sendRequest } from './support/client';
+import { startClusterWithRedis } from './support/cluster';
 import { startGateway } from './support/gateway';
-import { eventually, Replica } from './support/replica';
-import { Server } from './support/servers';
+import { eventually } from './support/replica';
 
-interface RequestOptions {
-  readonly method?: string;
-  readonly headers?: Readonly<Record<string, string>>;
-  readonly body?: string;
-  /** The client IP address. */
-  readonly from?: string;
-  readonly agent?: Agent;
-}
+type HttpResponse = Pick<Reply, 'status' | 'headers' | 'body'>;
 
-interface HttpResponse {
-  readonly status: number | undefined;
-  readonly headers: IncomingHttpHeaders;
-  readonly text: string;
-}
-
-function call(
-  port: number,
-  path: string,
-  { method = 'GET', headers, body, from, agent }: RequestOptions = {},
-): Promise<HttpResponse> {
-  return new Promise((resolve, reject) => {
-    const options = { host: '127.0.0.1', port, path, method, headers, localAddress: from, agent: agent ?? false };
-    const request = httpRequest(options, (response) => {
-      let text = '';
-      response.setEncoding('utf8').on('data', (data: string) => (text += data));
-      response.on('error', reject).on('end', () => {
-        resolve({ status: response.statusCode, headers: response.headers, text });
-      });
-    });
-    request.on('error', reject).end(body);
-  });
-}
+const call = (port: number, path: string, options: Parameters<typeof sendRequest>[1] = {}) =>
+  sendRequest(port, { path, ...options });
 
 /** Sends bytes that no HTTP client would send. */
 async function sendBytes(port: number, bytes: string): Promise<HttpResponse> {
-  const [head = '', text = ''] = (await sendRaw(port, bytes)).split('\r\n\r\n');
+  const [head = '', body = ''] = (await sendRaw(port, bytes)).split('\r\n\r\n');
   const [statusLine = '', ...lines] = head.split('\r\n');
   const headers = Object.fromEntries(
     lines.map((line) => {
@@ -53,12 +26,15 @@ async function sendBytes(port: number, bytes: string): Promise<HttpResponse> {
       return [name.toLowerCase(), value.join(': ')];
     }),
   );
-  return { status: Number(statusLine.split(' ')[1]), headers, text };
+  return { status: Number(statusLine.split(' ')[1]), headers, body };
 }
 
-function expectError({ status, headers, text }: HttpResponse, code: ErrorCode): void {
-  const body = JSON.parse(text) as { message: unknown };
-  expect(body).toEqual({ code, message: expect.any(String) as string, status: ERROR_CATALOG.get(code).status });
+function expectError({ status, headers, body }: HttpResponse, code: ErrorCode): void {
+  expect(JSON.parse(body)).toEqual({
+    code,
+    message: expect.any(String) as string,
+    status: ERROR_CATALOG.get(code).status,
+  });
   expect(status).toBe(ERROR_CATALOG.get(code).status);
   expect(headers).toMatchObject({
     'content-type': 'application/json; charset=utf-8',
@@ -104,7 +80,7 @@ describe('The gateway in front of failing replicas', () => {
     const [broken, sound] = [await Upstream.start('breaks'), await Upstream.start()];
     const port = await startGatewayFor(broken.port, sound.port);
     for (let time = 0; time < 2; time++) {
-      expect(await call(port, '/v1/pets', request)).toMatchObject({ status: 200, text: '"served"' });
+      expect(await call(port, '/v1/pets', request)).toMatchObject({ status: 200, body: '"served"' });
     }
     expect(broken.requests).not.toHaveLength(0);
     expect(sound.requests).toHaveLength(2);
@@ -203,18 +179,9 @@ describe('The gateway in front of two replicas', () => {
   let key: string;
 
   beforeAll(async () => {
-    const [database, redis] = await Promise.all([Server.startPostgres(), Server.startRedis()]);
-    const env = {
-      DATABASE_URL: `${database.url}/postgres`,
-      REDIS_URL: redis.url,
-      TRUST_PROXY: '1',
-      AUTH_FAILURES_PER_MINUTE: '5',
-    };
-    const replicas = await Replica.startAll(2, env);
-    const cli = { ...env, APP_ENV: 'production' };
-    await runPetstore(['accounts', 'create', '--name', 'Acme', '--plan', 'business'], cli);
-    const { stdout } = await runPetstore(['keys', 'create', '--account', '1', '--json'], cli);
-    ({ key } = JSON.parse(stdout) as { key: string });
+    const env = { TRUST_PROXY: '1', AUTH_FAILURES_PER_MINUTE: '5' };
+    const { store, replicas } = await startClusterWithRedis({ replicas: 2, env });
+    key = await store.createKey('business');
     ({ port, directory } = await startGateway(replicas.map((replica) => replica.port)));
   });
 
@@ -223,9 +190,9 @@ describe('The gateway in front of two replicas', () => {
   it('serves the operations and their documentation', async () => {
     const added = await call(port, '/v1/pets', { ...ADD, headers: withKey(ADD.headers) });
     expect(added).toMatchObject({ status: 201, headers: { location: '/v1/pets/1' } });
-    expect(await call(port, '/v1/pets/1', { headers: withKey() })).toMatchObject({ status: 200, text: added.text });
-    expect(await call(port, '/v1/pets?limit=1', { headers: withKey() })).toMatchObject({ text: `[${added.text}]` });
-    expect((await call(port, '/openapi.json')).text).toContain('"openapi":"3.1');
+    expect(await call(port, '/v1/pets/1', { headers: withKey() })).toMatchObject({ status: 200, body: added.body });
+    expect(await call(port, '/v1/pets?limit=1', { headers: withKey() })).toMatchObject({ body: `[${added.body}]` });
+    expect((await call(port, '/openapi.json')).body).toContain('"openapi":"3.1');
     for (const path of ['/openapi.yaml', '/llms.txt', '/.well-known/api-catalog']) {
       expect((await call(port, path)).status).toBe(200);
     }
@@ -237,7 +204,7 @@ describe('The gateway in front of two replicas', () => {
     const response = await call(port, '/v1/pets?limit=0', { headers: withKey({ 'x-request-id': 'mine' }) });
     expect(response).toMatchObject({
       status: 400,
-      text: expect.stringContaining('"invalid_parameter"') as string,
+      body: expect.stringContaining('"invalid_parameter"') as string,
       headers: { 'x-request-id': 'mine', 'x-ratelimit-limit': '1000' },
     });
   });
@@ -245,7 +212,7 @@ describe('The gateway in front of two replicas', () => {
   it('reports its own liveness, and hides the endpoints for operators', async () => {
     expect(await call(port, '/healthz')).toMatchObject({
       status: 200,
-      text: '{"status":"ok"}',
+      body: '{"status":"ok"}',
       headers: { 'content-type': 'application/json; charset=utf-8', 'x-request-id': expect.any(String) as string },
     });
     const hidden = [
@@ -290,7 +257,7 @@ describe('The gateway in front of two replicas', () => {
     const trace = await call(port, '/v1/pets', { method: 'TRACE' });
     expectError(trace, 'method_not_allowed');
     expect(trace.headers.allow).toBe('DELETE, GET, HEAD, OPTIONS, PATCH, POST, PUT');
-    expect(await call(port, '/nothing', { method: 'HEAD' })).toMatchObject({ status: 404, text: '' });
+    expect(await call(port, '/nothing', { method: 'HEAD' })).toMatchObject({ status: 404, body: '' });
   });
 
   it("has slightly higher limits than the service, so that clients see the service's own errors", async () => {
@@ -308,7 +275,7 @@ describe('The gateway in front of two replicas', () => {
     expect(allowed.status).toBe(200);
     const large = Object.fromEntries([1, 2, 3].map((n) => [`x-large-${n}`, 'a'.repeat(7_000)]));
     const response = await call(port, '/v1/pets', { headers: withKey(large) });
-    expect(response).toMatchObject({ status: 431, text: expect.stringContaining('"headers_too_large"') as string });
+    expect(response).toMatchObject({ status: 431, body: expect.stringContaining('"headers_too_large"') as string });
   });
 
   it('lets replicas count failed authentications per client IP address, whatever X-Forwarded-For the client sends', async () => {

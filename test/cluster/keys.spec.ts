@@ -4,25 +4,19 @@ import { FIND_CHANGES_SINCE } from '../../src/auth/persistence/typeorm-api-key.r
 import { runCommand, readJson } from '../support/command-line';
 import { findFreePort } from '../support/process';
 import { type Call, Client, getErrorCode, runConcurrently, type Reply } from './support/client';
+import { type ClusterWithRedis, startClusterWithRedis } from './support/cluster';
 import { eventually, Replica } from './support/replica';
 import { Server } from './support/servers';
-import { Store } from './support/store';
 
 /** An operator's change takes effect on every replica within this time. */
 const MAX_PROPAGATION_MS = 1_000;
 
 describe('While a key is in use on two replicas', () => {
-  let postgres: Server;
-  let redis: Server;
-  let replicas: Replica[];
-  let store: Store;
-  let env: Record<string, string>;
+  let { postgres, redis, replicas, store, env, getPort } = {} as ClusterWithRedis;
 
   beforeAll(async () => {
-    [postgres, redis] = await Promise.all([Server.startPostgres(), Server.startRedis()]);
-    store = await Store.open(postgres.url);
-    env = { APP_ENV: 'production', DATABASE_URL: postgres.url, REDIS_URL: redis.url, DRAIN_SECONDS: '0' };
-    replicas = await Replica.startAll(2, env);
+    const settings = { APP_ENV: 'production', DRAIN_SECONDS: '0' };
+    ({ postgres, redis, replicas, store, env, getPort } = await startClusterWithRedis({ replicas: 2, env: settings }));
   });
 
   const createKey = async (expiresAt?: Date) => {
@@ -290,7 +284,7 @@ listen postgres
     const [client, otherClient] = [new Client(key.secret), new Client(other.secret)];
     const statuses = { served: new Set<number>(), unserved: new Set<number>() };
     await runConcurrently(500, 50, async (index) => {
-      const port = replicas[index % 2]?.port ?? 0;
+      const port = getPort(index);
       const [served, unserved] = await Promise.all([client.call(port), otherClient.call(port)]);
       statuses.served.add(served.status);
       statuses.unserved.add(unserved.status);

@@ -1,7 +1,7 @@
 import { Client, getErrorCode, runConcurrently, filterSuccessful, type Reply } from './support/client';
 import { withClockOffset } from './support/clocks';
-import { type RedisReplicas, startRedisReplicas } from './support/redis-replicas';
-import { eventually } from './support/replica';
+import { type ClusterWithRedis, startClusterWithRedis } from './support/cluster';
+import { eventually, Replica } from './support/replica';
 
 const ALL_REMAINING = Array.from({ length: 60 }, (_, n) => 59 - n);
 
@@ -12,12 +12,14 @@ const resetSpread = (replies: readonly Reply[]) => {
 };
 
 describe('Four replicas with one Redis', () => {
-  let { replicas, store, admin, getPort } = {} as RedisReplicas;
+  let { env, store, admin } = {} as ClusterWithRedis;
+  let replicas: Replica[];
+  const getPort = (index: number) => replicas[index % replicas.length]?.port ?? NaN;
 
   beforeAll(async () => {
-    ({ replicas, store, admin, getPort } = await startRedisReplicas(
-      ['+0s', '+45s', '-45s', '+1h'].map((offset) => ({ BAN_DURATIONS_SECONDS: '30', ...withClockOffset(offset) })),
-    ));
+    ({ env, store, admin } = await startClusterWithRedis({ replicas: 0, env: { BAN_DURATIONS_SECONDS: '30' } }));
+    const offsets = ['+0s', '+45s', '-45s', '+1h'];
+    replicas = await Promise.all(offsets.map((offset) => Replica.start({ ...env, ...withClockOffset(offset) })));
   });
 
   /** Sends 2,000 requests with one key from 200 concurrent workers to all replicas. */

@@ -7,9 +7,10 @@ import { parse } from 'yaml';
 import { cleanUp, onEnd } from '../support/cleanup';
 import { createTemporaryDirectory, findFreePort } from '../support/process';
 import { Client, runConcurrently } from './support/client';
+import { type ClusterWithRedis, startClusterWithRedis } from './support/cluster';
+import { startLoad } from './support/load';
 import { eventually, Replica } from './support/replica';
 import { findProgram, Server } from './support/servers';
-import { Store } from './support/store';
 
 const MONITORING = join(__dirname, '../../docker/monitoring');
 const UNIT_TESTS = ['alerts.test.yml', 'deprecated-calls.test.yml'];
@@ -86,11 +87,9 @@ describe('The alert rules', () => {
 });
 
 describe('Prometheus scraping a replica under load', () => {
-  let postgres: Server;
+  let { postgres, replica } = {} as ClusterWithRedis;
   let prometheus: Server;
-  let replica: Replica;
   let metricsUrl: string;
-  let isLoadOn = true;
 
   const get = async <T>(path: string): Promise<T> => {
     const response = await fetch(`${prometheus.url}/api/v1/${path}`);
@@ -101,31 +100,20 @@ describe('Prometheus scraping a replica under load', () => {
   const query = async (expr: string) =>
     (await get<{ result: readonly Sample[] }>(`query?query=${encodeURIComponent(expr)}`)).result;
 
-  /** Sends requests of every kind that the dashboard distinguishes, until the test ends. */
-  const sendRequests = async (keys: readonly string[]) => {
-    const clients = [...keys, 'no-key'].map((key) => new Client(key));
-    while (isLoadOn) {
-      await runConcurrently(4, 40, async (index) => {
-        const client = clients[index % clients.length];
-        await client?.add(replica.port, 'Rex');
-        await client?.call(replica.port);
-        await client?.call(replica.port, { path: '/v1/pets/1' });
-      });
-    }
-  };
-
   beforeAll(async () => {
-    postgres = await Server.startPostgres();
-    const redis = await Server.startRedis();
-    const store = await Store.open(postgres.url);
     const metricsPort = await findFreePort();
     metricsUrl = `http://127.0.0.1:${metricsPort}/metrics`;
-    replica = await Replica.start({ DATABASE_URL: postgres.url, REDIS_URL: redis.url, METRICS_PORT: metricsPort });
-    const load = sendRequests([await store.createUnlimitedKey(), await store.createKey('free')]);
-    onEnd(() => {
-      isLoadOn = false;
-      return load;
+    const cluster = await startClusterWithRedis({ env: { METRICS_PORT: metricsPort } });
+    ({ postgres, replica } = cluster);
+    // Requests of every kind that the dashboard distinguishes.
+    const clients = [cluster.client, new Client(await cluster.store.createKey('free')), new Client('no-key')];
+    const load = startLoad(4, async (worker, count) => {
+      const client = clients[(worker + count) % clients.length];
+      await client?.add(replica.port, 'Rex');
+      await client?.call(replica.port);
+      await client?.call(replica.port, { path: '/v1/pets/1' });
     });
+    onEnd(load.end);
     prometheus = await startPrometheus([metricsPort]);
   });
   afterAll(cleanUp);
@@ -199,24 +187,18 @@ describe('Prometheus scraping a replica under load', () => {
 });
 
 describe('In a Prometheus whose minutes take 2 s, a real fault fires', () => {
-  let [redis, postgres, prometheus] = [] as unknown as [Server, Server, Server];
-  let store: Store;
-  let replica: Replica;
+  let { redis, postgres, store, replica, client } = {} as ClusterWithRedis;
+  let prometheus: Server;
   let busy: Replica;
-  let client: Client;
   let metricsUrl: string;
 
   beforeAll(async () => {
-    [redis, postgres] = await Promise.all([Server.startRedis(), Server.startPostgres()]);
-    store = await Store.open(postgres.url);
-    client = new Client(await store.createUnlimitedKey());
-    const ports = [await findFreePort(), await findFreePort()];
-    const start = (METRICS_PORT = '', nodeOptions: readonly string[] = []) => {
-      const env = { DATABASE_URL: postgres.url, REDIS_URL: redis.url, METRICS_PORT };
-      return Replica.start({ ...env, DATABASE_POOL_MAX: '5', BAN_GRACE_SECONDS: '0' }, undefined, nodeOptions);
-    };
+    const ports = [await findFreePort(), await findFreePort()] as const;
+    const settings = { METRICS_PORT: ports[0], DATABASE_POOL_MAX: '5', BAN_GRACE_SECONDS: '0' };
+    const cluster = await startClusterWithRedis({ env: settings });
+    ({ redis, postgres, store, replica, client } = cluster);
     const block = ['--require', join(__dirname, 'support/block-event-loop.cjs')];
-    [replica, busy] = await Promise.all([start(ports[0]), start(ports[1], block)]);
+    busy = await Replica.start({ ...cluster.env, METRICS_PORT: ports[1] }, undefined, block);
     metricsUrl = `http://127.0.0.1:${ports[0]}/metrics`;
     prometheus = await startPrometheus(ports, '500ms', (rules) =>
       rules.replaceAll('15s', '500ms').replace(/\b(\d+)m\b/g, (_, minutes: string) => `${2 * Number(minutes)}s`),

@@ -1,10 +1,9 @@
 import { randomInt, randomUUID } from 'node:crypto';
 import { connect } from 'node:net';
 import { setImmediate as nextTick } from 'node:timers/promises';
+import { type Cluster, startCluster } from './support/cluster';
 import { startGateway } from './support/gateway';
-import { Replica } from './support/replica';
-import { Server } from './support/servers';
-import { Store } from './support/store';
+import type { Server } from './support/servers';
 
 const REQUESTS = 10_000;
 const CONNECTIONS = 24;
@@ -20,15 +19,13 @@ interface Request {
 }
 
 describe('Pipelined requests of mixed methods, keys, errors, pieces and cuts', () => {
-  let replica: Replica;
+  let { store, replica } = {} as Cluster;
   let gateway: Server;
   let keys: string[];
 
   beforeAll(async () => {
-    const postgres = await Server.startPostgres();
-    const store = await Store.open(postgres.url);
+    ({ store, replica } = await startCluster({ env: { TRUST_PROXY: '1' } }));
     keys = [await store.createUnlimitedKey(), await store.createUnlimitedKey()];
-    replica = await Replica.start({ DATABASE_URL: postgres.url, TRUST_PROXY: '1' });
     gateway = await startGateway([replica.port]);
     await store.query(
       `INSERT INTO pets (name, category_id, status) SELECT 'Rex', 1, 'sold' FROM generate_series(1, 100)`,

@@ -8,9 +8,9 @@ import { REMOVAL_LOCK_KEY } from '../../src/idempotency/persistence/postgres-ide
 import { cleanUp } from '../support/cleanup';
 import { findFreePort, listen } from '../support/process';
 import { Client, getErrorCode, runConcurrently, filterSuccessful, type Reply } from './support/client';
+import { type Cluster, startCluster } from './support/cluster';
 import { startPrimaryCheck } from './support/primary-check';
 import { Proxy } from './support/proxy';
-import { startLockableReplica } from './support/lockable-replica';
 import { eventually, Replica } from './support/replica';
 import { Server } from './support/servers';
 import { Store } from './support/store';
@@ -18,18 +18,14 @@ import { Store } from './support/store';
 const CLIENTS = 64;
 
 describe('While PostgreSQL fails', () => {
-  let postgres: Server;
+  let { postgres, store, client } = {} as Cluster;
   let proxy: Proxy;
-  let store: Store;
   let replica: Replica;
-  let client: Client;
 
   beforeAll(async () => {
-    postgres = await Server.startPostgres();
+    ({ postgres, store, client } = await startCluster({ replicas: 0 }));
     proxy = await Proxy.start(postgres.port);
-    store = await Store.open(postgres.url);
     replica = await Replica.start({ DATABASE_URL: `postgres://postgres@127.0.0.1:${proxy.port}/postgres` });
-    client = new Client(await store.createUnlimitedKey());
     await runConcurrently(CLIENTS, 400, () => client.call(replica.port));
   });
   afterAll(cleanUp);
@@ -242,14 +238,12 @@ describe('While connections to PostgreSQL are closed under 16 writers', () => {
 });
 
 describe('While some statements wait in PostgreSQL', () => {
-  let postgres: Server;
-  let store: Store;
+  let { postgres, store, replica, client } = {} as Cluster;
   let otherSession: pg.Client;
-  let replica: Replica;
-  let client: Client;
 
   beforeEach(async () => {
-    ({ postgres, store, otherSession, replica, client } = await startLockableReplica());
+    ({ postgres, store, replica, client } = await startCluster());
+    otherSession = await postgres.openSession();
   });
   afterEach(cleanUp);
 
@@ -354,15 +348,11 @@ describe('While some statements wait in PostgreSQL', () => {
 });
 
 describe('With a PostgreSQL standby', () => {
-  let primary: Server;
+  let { postgres: primary, store, client } = {} as Cluster;
   let standby: Server;
-  let store: Store;
-  let client: Client;
 
   beforeEach(async () => {
-    primary = await Server.startPostgres();
-    store = await Store.open(primary.url);
-    client = new Client(await store.createUnlimitedKey());
+    ({ postgres: primary, store, client } = await startCluster({ replicas: 0 }));
     standby = await primary.startStandby();
     // From now on, a write is acknowledged when both servers have it. The standby does not inherit this setting.
     await store.query(`ALTER SYSTEM SET synchronous_standby_names = '*'`);

@@ -1,9 +1,9 @@
 import type pg from 'pg';
 import { killPrograms, Program } from '../support/process';
-import { Client, runConcurrently, type Reply } from './support/client';
+import { runConcurrently, type Reply } from './support/client';
+import { type Cluster, startCluster } from './support/cluster';
 import { eventually, Replica } from './support/replica';
 import { Server } from './support/servers';
-import { Store } from './support/store';
 
 interface Animal {
   readonly id: number;
@@ -11,15 +11,12 @@ interface Animal {
 }
 
 describe('Listings from DATABASE_READ_URL', () => {
-  let [primary, standby] = [] as unknown as [Server, Server];
-  let store: Store;
-  let client: Client;
+  let { postgres: primary, store, client } = {} as Cluster;
+  let standby: Server;
   let onStandby: pg.Client;
 
   beforeAll(async () => {
-    primary = await Server.startPostgres();
-    store = await Store.open(primary.url);
-    client = new Client(await store.createUnlimitedKey());
+    ({ postgres: primary, store, client } = await startCluster({ replicas: 0 }));
     await store.query(
       `INSERT INTO pets (name, category_id, status) SELECT 'Rex', 1, 'available' FROM generate_series(1, 50)`,
     );

@@ -1,9 +1,9 @@
 import { findFreePort, parseLog, Program } from '../support/process';
 import { Client, runConcurrently, computeP99, filterSuccessful, type Reply } from './support/client';
+import { type Cluster, startCluster } from './support/cluster';
 import { Proxy } from './support/proxy';
 import { eventually, Replica } from './support/replica';
 import { Server } from './support/servers';
-import { Store } from './support/store';
 
 const REPLICAS = 4;
 const ALLOWANCE = 50;
@@ -11,32 +11,24 @@ const ALLOWANCE = 50;
 describe('While Redis fails', () => {
   let redis: Server;
   let proxy: Proxy;
-  let replicas: Replica[];
-  let store: Store;
-  let env: Record<string, string>;
+  let { env, replicas, store, getPort } = {} as Cluster;
 
   beforeAll(async () => {
     redis = await Server.startRedis();
-    const postgres = await Server.startPostgres();
     proxy = await Proxy.start(redis.port);
     // Bans must not affect the counts.
-    env = {
-      DATABASE_URL: postgres.url,
-      REDIS_URL: `redis://127.0.0.1:${proxy.port}`,
-      BAN_WINDOW_SECONDS: '1',
-      BAN_DURATIONS_SECONDS: '1',
-    };
-    store = await Store.open(postgres.url);
-    replicas = await Replica.startAll(REPLICAS, env);
+    const settings = { BAN_WINDOW_SECONDS: '1', BAN_DURATIONS_SECONDS: '1' };
+    ({ env, replicas, store, getPort } = await startCluster({
+      replicas: REPLICAS,
+      env: { REDIS_URL: `redis://127.0.0.1:${proxy.port}`, ...settings },
+    }));
     // Warm up, because requests are slow right after startup.
     await send(await createKey(), 400);
   });
 
   const send = async (key: string, requests: number, workers = 20): Promise<Reply[]> => {
     const client = new Client(key);
-    const replies = await runConcurrently(workers, requests, (index) =>
-      client.call(replicas[index % REPLICAS]?.port ?? 0),
-    );
+    const replies = await runConcurrently(workers, requests, (index) => client.call(getPort(index % REPLICAS)));
     client.close();
     return replies;
   };
@@ -109,7 +101,7 @@ describe('While Redis fails', () => {
     await redis.start();
     const isShared = async () => {
       const one = new Client(await createKey(1));
-      const replies = await Promise.all([one.call(another.port), one.call(replicas[0]?.port ?? 0)]);
+      const replies = await Promise.all([one.call(another.port), one.call(getPort(0))]);
       return filterSuccessful(replies).length === 1;
     };
     expect(await eventually(3_000, isShared)).toBeLessThan(3_000);

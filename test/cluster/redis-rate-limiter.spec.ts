@@ -5,60 +5,38 @@ import type { Redis } from 'ioredis';
 import type { Principal } from '../../src/shared/domain/principal';
 import { createRedisClient } from '../../src/rate-limiting/redis/redis-client';
 import { RedisUsageStore } from '../../src/rate-limiting/redis/redis-usage-store';
-import { RedisRateLimiter } from '../../src/rate-limiting/redis/redis-rate-limiter';
+import type { RedisRateLimiter } from '../../src/rate-limiting/redis/redis-rate-limiter';
 import { RedisThrottleStorage } from '../../src/rate-limiting/redis/redis-throttle-storage';
 import { describeRateLimiter, LIMITS } from '../contracts/rate-limiter.contract';
 import { describeThrottleStorage } from '../contracts/throttle-storage.contract';
 import { findFreePort, listen } from '../support/process';
 import { createPrincipal } from '../support/principal';
 import { TestClock } from '../support/test-clock';
-import { eventually } from './support/replica';
 import { Proxy } from './support/proxy';
+import { startRedisCluster } from './support/redis-cluster';
+import { createRedisLimiter, startRedisLimiter } from './support/redis-limiter';
+import { eventually } from './support/replica';
 import { Server } from './support/servers';
 
 let server: Server;
 let admin: Redis;
-const created: RedisRateLimiter[] = [];
 let count = 0;
 
 beforeAll(async () => {
   server = await Server.startRedis();
   admin = server.openRedis();
 });
-afterEach(() => {
-  created.splice(0).forEach((limiter) => {
-    limiter.onApplicationShutdown();
-  });
-});
 
 // The tests cause faults, which would be logged.
 Logger.overrideLogger(false);
 
-const createLimiter = async (
+const createLimiter = (
   clock: TestClock,
   settings = LIMITS,
   prefix = `test-${++count}:`,
   urls: readonly string[] = [server.url],
-  // A generous timeout: a busy machine must not look like a slow Redis.
-  replyTimeoutMs = 10_000,
-) => {
-  const usageStore = new RedisUsageStore(createRedisClient(urls), prefix, settings, () => clock.now());
-  const limiter = new RedisRateLimiter(usageStore, clock, settings, replyTimeoutMs);
-  await limiter.onModuleInit();
-  // Startup does not wait long for the first connection.
-  await eventually(10_000, () => !limiter.monitor.isDegraded);
-  created.push(limiter);
-  return limiter;
-};
-
-const startSingleNodeCluster = async () => {
-  // The port of the bus would be one that the system gives to clients.
-  const cluster = await Server.startRedis('--cluster-enabled', 'yes', '--cluster-port', await findFreePort());
-  const operator = cluster.openRedis();
-  await operator.call('CLUSTER', 'ADDSLOTSRANGE', '0', '16383');
-  await eventually(10_000, async () => (await operator.cluster('INFO')).includes('cluster_state:ok'));
-  return cluster;
-};
+  replyTimeoutMs?: number,
+) => createRedisLimiter(clock, settings, prefix, urls, replyTimeoutMs);
 
 describeRateLimiter('Redis', createLimiter, async (limiter) => {
   (limiter as RedisRateLimiter).onApplicationShutdown();
@@ -240,13 +218,13 @@ describe('Requests of many keys that arrive in one event-loop tick', () => {
   });
 
   it('are counted with one call per key if the server only accepts keys of one slot per call', async () => {
-    const cluster = await startSingleNodeCluster();
-    const limiter = await createLimiter(new TestClock(), LIMITS, 'slots:', [cluster.url]);
+    const [cluster] = await startRedisCluster([{}]);
+    const limiter = await createLimiter(new TestClock(), LIMITS, 'slots:', [`${cluster?.url}`]);
     for (let round = 0; round < 2; round++) {
       await Promise.all(principals.slice(3).map(async (principal) => limiter.consume(principal)));
     }
     expect(limiter.monitor.isDegraded).toBe(false);
-    expect(await cluster.openRedis().hmget('slots:{10}:windows', 'minuteUsed', 'dayUsed')).toEqual(['2', '2']);
+    expect(await cluster?.openRedis().hmget('slots:{10}:windows', 'minuteUsed', 'dayUsed')).toEqual(['2', '2']);
   });
 });
 
@@ -439,27 +417,7 @@ describe('The limiter in Redis Cluster', () => {
   let nodes: Server[];
 
   beforeAll(async () => {
-    const busPorts = await Promise.all([findFreePort(), findFreePort(), findFreePort()]);
-    const options = ['--cluster-enabled', 'yes', '--cluster-require-full-coverage', 'no'];
-    nodes = await Promise.all(busPorts.map((port) => Server.startRedis(...options, '--cluster-port', port)));
-    const admins = nodes.map((node) => node.openRedis());
-    await Promise.all(
-      admins.map((node, index) =>
-        node.call(
-          'cluster',
-          'addslotsrange',
-          Math.ceil((16_384 / 3) * index),
-          Math.ceil((16_384 / 3) * (index + 1)) - 1,
-        ),
-      ),
-    );
-    for (const [index, { port }] of nodes.entries()) {
-      await admins[0]?.call('cluster', 'meet', '127.0.0.1', port, busPorts[index] ?? '');
-    }
-    await eventually(20_000, async () => {
-      const states = await Promise.all(admins.map((node) => node.cluster('INFO')));
-      return states.every((state) => /cluster_state:ok[^]*cluster_slots_ok:16384/.test(state));
-    });
+    nodes = await startRedisCluster();
   });
 
   it('admits exactly the allowance of each account on every node', async () => {
@@ -486,19 +444,10 @@ describe('The limiter in Redis Cluster', () => {
     'shares the limits of a replica that starts before the cluster is reachable (%s://)',
     async (scheme) => {
       // With redis://, the replica learns from an error that the server is a cluster, so this cluster has a single node.
-      const alone = scheme === 'redis' ? await startSingleNodeCluster() : undefined;
-      const [node] = alone === undefined ? nodes : [alone];
+      const [node] = scheme === 'redis' ? await startRedisCluster([{}]) : nodes;
       const proxy = await Proxy.start(Number(await findFreePort()));
       const clock = new TestClock();
-      const client = createRedisClient([`${scheme}://127.0.0.1:${proxy.port}`]);
-      const early = new RedisRateLimiter(
-        new RedisUsageStore(client, 'early:', LIMITS, () => clock.now()),
-        clock,
-        LIMITS,
-        10_000,
-      );
-      created.push(early);
-      await early.onModuleInit();
+      const early = await startRedisLimiter(clock, LIMITS, 'early:', [`${scheme}://127.0.0.1:${proxy.port}`]);
       expect(early.monitor.isDegraded).toBe(true);
       await proxy.switchTo(Number(node?.port));
       await eventually(10_000, () => !early.monitor.isDegraded);
@@ -516,24 +465,16 @@ describe('The limiter in Redis Cluster', () => {
 
   it('counts a request once if the connection breaks before the response arrives', async () => {
     const proxy = await Proxy.start(0);
-    const options = ['--cluster-enabled', 'yes', '--cluster-announce-ip', '127.0.0.1', '--cluster-port'];
-    const [busPort, otherBusPort] = await Promise.all([findFreePort(), findFreePort()]);
-    const node = await Server.startRedis(...options, busPort, '--cluster-announce-port', `${proxy.port}`);
+    const announced = ['--cluster-announce-ip', '127.0.0.1', '--cluster-announce-port', `${proxy.port}`];
     // With a single node, the client would not repeat calls anyway.
-    const other = await Server.startRedis(...options, otherBusPort);
-    await proxy.switchTo(node.port);
-    const [operator, otherOperator] = [node.openRedis(), other.openRedis()];
-    await operator.call('CLUSTER', 'ADDSLOTSRANGE', '0', '16382');
-    await otherOperator.call('CLUSTER', 'ADDSLOTS', '16383');
-    await operator.call('CLUSTER', 'MEET', '127.0.0.1', other.port, otherBusPort);
-    await eventually(20_000, async () => {
-      const states = await Promise.all([operator, otherOperator].map((each) => each.cluster('INFO')));
-      return states.every((state) => /cluster_state:ok[^]*cluster_slots_ok:16384/.test(state));
-    });
+    const [node] = await startRedisCluster([{ options: announced }, {}]);
+    await proxy.switchTo(Number(node?.port));
+    const operator = node?.openRedis();
     const clock = new TestClock();
     const limiter = await createLimiter(clock, LIMITS, '', [`redis+cluster://127.0.0.1:${proxy.port}`], 100);
-    const principal = createPrincipal(1n, 1n, 60, 1_000);
-    const countUsed = async () => Number(await operator.hget('{1}:windows', 'dayUsed'));
+    // An account of the first node.
+    const principal = createPrincipal(2n, 2n, 60, 1_000);
+    const countUsed = async () => Number(await operator?.hget('{2}:windows', 'dayUsed'));
     await limiter.consume(principal);
     await proxy.delay(300);
     await limiter.consume(principal);

@@ -2,6 +2,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { Logger } from '@nestjs/common';
 import { Redis } from 'ioredis';
+import { AccountsService } from '../../src/auth';
 import { InvalidSettingsError, loadSettings } from '../../src/config/settings';
 import { RedisUsageStore } from '../../src/rate-limiting/redis/redis-usage-store';
 import { cleanUp } from '../support/cleanup';
@@ -9,9 +10,10 @@ import { findFreePort, parseLog, runPetstore, Program } from '../support/process
 import { createPrincipal } from '../support/principal';
 import { type Certificate, CertificateAuthority } from './support/certificates';
 import { Client, runConcurrently, filterSuccessful, type Reply } from './support/client';
+import { type Cluster, startCluster } from './support/cluster';
+import { startRedisCluster } from './support/redis-cluster';
 import { eventually, Replica } from './support/replica';
 import { Server } from './support/servers';
-import { Store } from './support/store';
 
 // The tests cause faults, which would be logged.
 Logger.overrideLogger(false);
@@ -69,9 +71,7 @@ describe('With Redis Sentinel', () => {
   const ALLOWANCE = 50;
   let servers: Server[];
   let sentinels: Server[];
-  let store: Store;
-  let replicas: Replica[];
-  let env: Record<string, string>;
+  let { store, replicas, env, getPort } = {} as Cluster;
 
   beforeAll(async () => {
     const access = [
@@ -83,7 +83,6 @@ describe('With Redis Sentinel', () => {
       ...MINIMAL_USER.split(' '),
     ];
     const first = await Server.startRedis(...access);
-    const postgres = await Server.startPostgres();
     servers = [first, await Server.startRedis(...access, '--replicaof', '127.0.0.1', `${first.port}`)];
     const directives = [
       'sentinel auth-pass mymaster administrator',
@@ -99,15 +98,13 @@ describe('With Redis Sentinel', () => {
       return views.every((view) => view.includes('status=ok') && view.includes('slaves=1,sentinels=3'));
     });
     const hosts = sentinels.map(({ port }) => `127.0.0.1:${port}`).join(',');
-    env = {
-      DATABASE_URL: postgres.url,
+    const settings = {
       REDIS_URL: `redis+sentinel://petstore:secret@${hosts}/0?name=mymaster&sentinelUsername=petstore&sentinelPassword=visitor`,
       // Bans must not affect the counts.
       BAN_WINDOW_SECONDS: '1',
       BAN_DURATIONS_SECONDS: '1',
     };
-    store = await Store.open(postgres.url);
-    replicas = await Replica.startAll(2, env);
+    ({ store, replicas, env, getPort } = await startCluster({ replicas: 2, env: settings }));
   });
   afterAll(cleanUp);
 
@@ -130,7 +127,7 @@ describe('With Redis Sentinel', () => {
   const createKey = (perMinute = ALLOWANCE) => store.createKey('enterprise', { perMinute, perDay: 100_000 });
   const send = async (key: string, requests: number): Promise<Reply[]> => {
     const client = new Client(key);
-    const replies = await runConcurrently(20, requests, (index) => client.call(replicas[index % 2]?.port ?? 0));
+    const replies = await runConcurrently(20, requests, (index) => client.call(getPort(index)));
     client.close();
     return replies;
   };
@@ -334,49 +331,21 @@ describe('Redis Cluster over TLS and with host names', () => {
 
   beforeAll(async () => {
     certificates = await createCertificates();
-    const ports = await Promise.all(
-      [1, 2, 3].map(async () => ({ tls: await findFreePort(), bus: await findFreePort() })),
-    );
-    nodes = await Promise.all(
-      ports.map(({ tls, bus }) =>
-        Server.startRedis(
-          ...['--cluster-enabled', 'yes', '--cluster-port', bus, '--tls-port', tls, '--tls-cluster', 'yes'],
-          ...['--cluster-announce-hostname', 'localhost', '--cluster-preferred-endpoint-type', 'hostname'],
-          ...certificates.serverOptions,
-          ...['--user', ...MINIMAL_CLUSTER_USER.replace('petstore:production:', PREFIX).split(' ')],
-        ),
-      ),
-    );
-    await Promise.all(
-      nodes.map(({ url }, index) =>
-        withAdmin(url, (node) =>
-          node.call(
-            'CLUSTER',
-            'ADDSLOTSRANGE',
-            Math.ceil((16_384 / 3) * index),
-            Math.ceil((16_384 / 3) * (index + 1)) - 1,
-          ),
-        ),
-      ),
-    );
-    await withAdmin(nodes[0]?.url ?? '', async (node) => {
-      for (const { tls, bus } of ports) {
-        await node.call('CLUSTER', 'MEET', '127.0.0.1', tls, bus);
-      }
-    });
+    const tlsPorts = await Promise.all([findFreePort(), findFreePort(), findFreePort()]);
+    const options = [
+      ...['--cluster-announce-hostname', 'localhost', '--cluster-preferred-endpoint-type', 'hostname'],
+      ...certificates.serverOptions,
+      ...['--user', ...MINIMAL_CLUSTER_USER.replace('petstore:production:', PREFIX).split(' ')],
+    ];
+    nodes = await startRedisCluster(tlsPorts.map((tlsPort) => ({ tlsPort, options })));
+    // The nodes learn each other's host names later.
     await eventually(20_000, async () => {
-      const views = await Promise.all(
-        nodes.map(({ url }) =>
-          withAdmin(url, async (node) => `${await node.cluster('INFO')}${JSON.stringify(await node.cluster('SLOTS'))}`),
-        ),
-      );
-      return views.every(
-        (view) => /cluster_state:ok[^]*cluster_slots_ok:16384/.test(view) && view.split('"localhost"').length === 4,
-      );
+      const views = await Promise.all(nodes.map(({ url }) => withAdmin(url, (node) => node.cluster('SLOTS'))));
+      return views.every((view) => JSON.stringify(view).split('"localhost"').length === 4);
     });
     env = {
       ...certificates.env,
-      REDIS_URL: `rediss+cluster://petstore:secret@localhost:${ports[0]?.tls}`,
+      REDIS_URL: `rediss+cluster://petstore:secret@localhost:${tlsPorts[0]}`,
       REDIS_KEY_PREFIX: PREFIX,
     };
   });
@@ -422,29 +391,24 @@ describe('Redis Cluster over TLS and with host names', () => {
 
 describe('A Redis user with the documented permissions', () => {
   let server: Server;
-  let postgres: Server;
-  let env: Record<string, string>;
+  let { env, store } = {} as Cluster;
 
   beforeAll(async () => {
-    [server, postgres] = await Promise.all([
-      Server.startRedis('--user', ...MINIMAL_USER.split(' ')),
-      Server.startPostgres(),
-    ]);
-    env = { REDIS_URL: `redis://petstore:secret@127.0.0.1:${server.port}` };
+    server = await Server.startRedis('--user', ...MINIMAL_USER.split(' '));
+    const settings = { REDIS_URL: `redis://petstore:secret@127.0.0.1:${server.port}` };
+    ({ env, store } = await startCluster({ replicas: 0, env: settings }));
   });
   const PERMISSIONS = MINIMAL_USER.split(' ').filter((word) => /^[+~]/.test(word));
   const grantAll = (admin: Redis) => setUser(admin, MINIMAL_USER);
 
   it('has sufficient permissions for a replica and for the command line', async () => {
     await withAdmin(server.url, grantAll);
-    const replica = await Replica.start({ ...env, DATABASE_URL: postgres.url });
-    const store = await Store.open(postgres.url);
+    const replica = await Replica.start(env);
     const client = new Client(await store.createKey('free'));
     const [reply] = await runConcurrently(10, 70, () => client.call(replica.port));
     expect(reply?.status).toBe(200);
-    const { stdout } = await runPetstore(['accounts', 'show', '1'], {
-      ...{ ...env, APP_ENV: 'production', DATABASE_URL: postgres.url },
-    });
+    const { id } = (await store.get(AccountsService).list()).at(-1) ?? {};
+    const { stdout } = await runPetstore(['accounts', 'show', `${id}`], { ...env, APP_ENV: 'production' });
     expect(stdout).toContain('used: 60, limit: 60');
     const { stdout: log, stderr } = await replica.program.kill('SIGTERM');
     expect(stderr).toBe('');
@@ -478,7 +442,7 @@ describe('A Redis user with the documented permissions', () => {
   it('works without a restart once a missing permission is granted', async () => {
     await withAdmin(server.url, async (admin) => {
       await setUser(admin, 'petstore -hset');
-      const replica = await Replica.start({ ...env, DATABASE_URL: postgres.url });
+      const replica = await Replica.start(env);
       await replica.program.waitForOutput('grant the permissions with: ACL SETUSER petstore');
       await grantAll(admin);
       await replica.program.waitForOutput('breaker_closed');
@@ -491,7 +455,7 @@ describe('A Redis user with the documented permissions', () => {
       await grantAll(admin);
       await setUser(admin, 'petstore -info');
     });
-    const replica = await Replica.start({ ...env, DATABASE_URL: postgres.url });
+    const replica = await Replica.start(env);
     const { stdout, stderr } = await replica.program.kill('SIGTERM');
     expect(stdout).toContain('"rateLimitStore":"redis"');
     expect(stderr).toContain("has no permissions to run the 'info' command");

@@ -1,13 +1,10 @@
 import { Logger } from '@nestjs/common';
 import type { Redis } from 'ioredis';
-import { createRedisClient } from '../../src/rate-limiting/redis/redis-client';
-import { RedisRateLimiter } from '../../src/rate-limiting/redis/redis-rate-limiter';
-import { RedisUsageStore } from '../../src/rate-limiting/redis/redis-usage-store';
+import type { RedisRateLimiter } from '../../src/rate-limiting/redis/redis-rate-limiter';
 import { describeRateLimiter, LIMITS } from '../contracts/rate-limiter.contract';
-import { onEnd } from '../support/cleanup';
 import { createPrincipal } from '../support/principal';
 import { TestClock } from '../support/test-clock';
-import { eventually } from './support/replica';
+import { createRedisLimiter } from './support/redis-limiter';
 import { Server } from './support/servers';
 
 jest.mock('../../src/shared/domain/allowance', () => jest.requireActual<object>('../support/four-windows'));
@@ -23,16 +20,8 @@ beforeAll(async () => {
   admin = server.openRedis();
 });
 
-const createLimiter = async (clock: TestClock, settings = LIMITS, prefix = `test-${++count}:`) => {
-  const store = new RedisUsageStore(createRedisClient([server.url]), prefix, settings, () => clock.now());
-  const limiter = new RedisRateLimiter(store, clock, settings, 10_000);
-  onEnd(() => {
-    limiter.onApplicationShutdown();
-  });
-  await limiter.onModuleInit();
-  await eventually(10_000, () => !limiter.monitor.isDegraded);
-  return limiter;
-};
+const createLimiter = (clock: TestClock, settings = LIMITS, prefix = `test-${++count}:`) =>
+  createRedisLimiter(clock, settings, prefix, [server.url]);
 
 describeRateLimiter('Redis, with an hour and a week', createLimiter, async (limiter) => {
   (limiter as RedisRateLimiter).onApplicationShutdown();

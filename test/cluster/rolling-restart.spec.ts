@@ -3,54 +3,26 @@ import { connect } from 'node:net';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { createTemporaryDirectory } from '../support/process';
-import { Client, type Reply } from './support/client';
+import type { Reply } from './support/client';
+import { type ClusterWithRedis, startClusterWithRedis } from './support/cluster';
 import { startCaddy, startGateway, startHaproxy } from './support/gateway';
-import { eventually, Replica } from './support/replica';
-import { Server } from './support/servers';
-import { Store } from './support/store';
+import { startLoad } from './support/load';
+import { eventually } from './support/replica';
+import type { Server } from './support/servers';
 
 const REPLICAS = 3;
 const DRAIN_SECONDS = 2;
 
 describe('Three replicas behind the gateway', () => {
-  let postgres: Server;
+  let { postgres, store, replicas, client } = {} as ClusterWithRedis;
   let gateway: Server;
-  let store: Store;
-  let replicas: Replica[];
-  let key: string;
 
   beforeAll(async () => {
-    postgres = await Server.startPostgres();
-    const redis = await Server.startRedis();
-    store = await Store.open(postgres.url);
-    replicas = await Replica.startAll(REPLICAS, {
-      DATABASE_URL: postgres.url,
-      REDIS_URL: redis.url,
-      TRUST_PROXY: '1',
-      DRAIN_SECONDS: `${DRAIN_SECONDS}`,
-    });
+    const env = { TRUST_PROXY: '1', DRAIN_SECONDS: `${DRAIN_SECONDS}` };
+    ({ postgres, store, replicas, client } = await startClusterWithRedis({ replicas: REPLICAS, env }));
     gateway = await startGateway(replicas.map(({ port }) => port));
-    key = await store.createUnlimitedKey();
   });
 
-  /** Starts workers that send one request after another until `end` is called. */
-  const startLoad = <T>(workers: number, send: (worker: number, count: number) => Promise<T>) => {
-    let isOver = false;
-    const results: T[] = [];
-    const work = async (worker: number) => {
-      for (let count = 0; !isOver; count++) {
-        results.push(await send(worker, count));
-      }
-    };
-    const all = Promise.all(Array.from({ length: workers }, (_, worker) => work(worker)));
-    return {
-      results,
-      end: async () => {
-        isOver = true;
-        await all;
-      },
-    };
-  };
   const readStoredNames = async () =>
     (await store.query<{ name: string }[]>('SELECT name FROM pets')).map(({ name }) => name);
 
@@ -69,7 +41,6 @@ describe('Three replicas behind the gateway', () => {
       'Caddy, which checks readiness and does not retry': await startCaddy(ports),
       'one that does neither and is reconfigured half a second after the drain': await startHaproxy(ports, socketPath),
     };
-    const client = new Client(key);
     const loads = Object.entries(gateways).map(([name, { port }]) => ({
       name,
       load: startLoad(2, (worker, count) =>
@@ -99,7 +70,6 @@ describe('Three replicas behind the gateway', () => {
   }, 120_000);
 
   it('create exactly one animal per Idempotency-Key while clients retry, replicas are killed and PostgreSQL freezes', async () => {
-    const client = new Client(key);
     let retries = 0;
     const addWithRetries = async (name: string): Promise<Reply> => {
       for (;;) {

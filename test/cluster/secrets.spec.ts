@@ -4,10 +4,10 @@ import { KeysService } from '../../src/auth';
 import { generateSecret } from '../../src/auth/api-key-secret';
 import { runPetstore } from '../support/process';
 import { sendRaw } from '../support/raw';
+import { type ClusterWithRedis, startClusterWithRedis } from './support/cluster';
 import { Collector } from './support/collector';
-import { eventually, Replica } from './support/replica';
-import { findPostgresProgram, Server } from './support/servers';
-import { Store } from './support/store';
+import { eventually } from './support/replica';
+import { findPostgresProgram } from './support/servers';
 
 /** An output that must not contain keys, and a text that proves that the output was recorded. */
 type Output = readonly [name: string, expected: string, read: () => string];
@@ -15,10 +15,7 @@ type Output = readonly [name: string, expected: string, read: () => string];
 const UNLIMITED = '--plan enterprise --per-minute 1000000 --per-day 1000000';
 
 describe('A key that is created, used, misused and revoked', () => {
-  let postgres: Server;
-  let store: Store;
-  let replica: Replica;
-  let env: Record<string, string>;
+  let { postgres, store, env, replica } = {} as ClusterWithRedis;
   const secrets: string[] = [];
   /** The outputs recorded while the keys were used. */
   const recorded = { responses: '', commandLine: '', redis: '', metrics: '', processes: '' };
@@ -36,19 +33,17 @@ describe('A key that is created, used, misused and revoked', () => {
   ];
 
   beforeAll(async () => {
-    postgres = await Server.startPostgres();
-    const redis = await Server.startRedis();
     await collector.start();
-    store = await Store.open(postgres.url);
-    env = {
-      ...{ APP_ENV: 'production', DATABASE_URL: postgres.url, REDIS_URL: redis.url, DRAIN_SECONDS: '0' },
+    const settings = {
+      ...{ APP_ENV: 'production', DRAIN_SECONDS: '0' },
       // Authentication failures must not be rejected with 429 instead.
       AUTH_FAILURES_PER_MINUTE: '1000000',
       ...{ OTEL_EXPORTER_OTLP_ENDPOINT: collector.url, OTEL_EXPORTER_OTLP_PROTOCOL: 'http/json' },
     };
-    const monitor = await redis.openRedis().monitor();
+    const cluster = await startClusterWithRedis({ env: settings });
+    ({ postgres, store, env, replica } = cluster);
+    const monitor = await cluster.admin.monitor();
     monitor.on('monitor', (_: string, words: string[]) => (recorded.redis += `${words.join(' ')}\n`));
-    replica = await Replica.start(env);
     await useAndMisuseKeys();
     recorded.metrics = await (await fetch(`${replica.url}/metrics`)).text();
     recorded.processes = readProcessNames(replica.program.pid);

@@ -5,27 +5,20 @@ import { join } from 'node:path';
 import { onEnd } from '../support/cleanup';
 import { createTemporaryDirectory, findFreePort, parseLog, Program } from '../support/process';
 import { Client, runConcurrently, type Reply } from './support/client';
+import { type ClusterWithRedis, startClusterWithRedis } from './support/cluster';
 import { eventually, Replica } from './support/replica';
-import { Server } from './support/servers';
-import { Store } from './support/store';
 
 const REPORT_SHUTDOWN = join(__dirname, 'support/report-shutdown.cjs');
 const THROW_ON_SIGNAL = join(__dirname, 'support/throw-on-signal.cjs');
 
 describe('A replica', () => {
-  let redis: Server;
-  let postgres: Server;
-  let store: Store;
-  let client: Client;
+  let { redis, postgres, env, store, client } = {} as ClusterWithRedis;
 
   beforeAll(async () => {
-    [redis, postgres] = await Promise.all([Server.startRedis(), Server.startPostgres()]);
-    store = await Store.open(postgres.url);
-    client = new Client(await store.createUnlimitedKey());
+    ({ redis, postgres, env, store, client } = await startClusterWithRedis({ replicas: 0 }));
   });
 
-  const start = (changes: Record<string, string> = {}) =>
-    Replica.start({ DATABASE_URL: postgres.url, REDIS_URL: redis.url, ...changes });
+  const start = (changes: Record<string, string> = {}) => Replica.start({ ...env, ...changes });
   /** Stops a replica with SIGTERM. @returns its exit code, and how long it took, in ms */
   const stop = async (replica: Replica) => {
     const startedAt = performance.now();
@@ -100,8 +93,7 @@ describe('A replica', () => {
   it('logs requests between one SIGUSR2 and the next, at any LOG_LEVEL', async () => {
     const port = Number(await findFreePort());
     const program = new Program('main.js', [], {
-      ...{ APP_ENV: 'production', PORT: `${port}`, LOG_LEVEL: 'warn', DRAIN_SECONDS: '0' },
-      ...{ DATABASE_URL: postgres.url, REDIS_URL: redis.url },
+      ...{ ...env, APP_ENV: 'production', PORT: `${port}`, LOG_LEVEL: 'warn', DRAIN_SECONDS: '0' },
     });
     await eventually(20_000, () =>
       fetch(`http://127.0.0.1:${port}/readyz`).then(

@@ -1,10 +1,10 @@
 import { readFile } from 'node:fs/promises';
 import { connect, type Socket } from 'node:net';
 import { Client, runConcurrently, computeP99, type Reply } from './support/client';
+import { startCluster } from './support/cluster';
 import { startGateway } from './support/gateway';
 import { eventually, Replica } from './support/replica';
-import { Server } from './support/servers';
-import { Store } from './support/store';
+import type { Server } from './support/servers';
 
 /** The timeouts for headers, requests and unread responses, with some tolerance. */
 const HEADERS_TIMEOUT_MS = 7_000;
@@ -20,9 +20,8 @@ describe('Clients', () => {
   let key: string;
 
   beforeAll(async () => {
-    const postgres = await Server.startPostgres();
-    const store = await Store.open(postgres.url);
-    replica = await Replica.start({ DATABASE_URL: postgres.url, TRUST_PROXY: '1' }, undefined, IMAGE_OPTIONS);
+    const { env, store } = await startCluster({ replicas: 0, env: { TRUST_PROXY: '1' } });
+    replica = await Replica.start(env, undefined, IMAGE_OPTIONS);
     gateway = await startGateway([replica.port]);
     key = await store.createUnlimitedKey();
     // More than the buffers of the kernel hold.

@@ -3,9 +3,9 @@ import type pg from 'pg';
 import { encodeCursor } from '../../src/shared/http/pagination/cursor';
 import { cleanUp } from '../support/cleanup';
 import { Client, type Reply } from './support/client';
+import { type Cluster, startCluster } from './support/cluster';
 import { eventually, Replica } from './support/replica';
 import { Server } from './support/servers';
-import { Store } from './support/store';
 
 const CLIENTS = 48;
 const PETS = 2_000;
@@ -36,15 +36,13 @@ describe.each(['directly', 'through PgBouncer in session mode', 'through PgBounc
   'While locks, cancellations, lost connections, timeouts and clients that leave disturb two replicas connected %s',
   (way) => {
     const mode = /(session|transaction) mode/.exec(way)?.[1] as 'session' | 'transaction' | undefined;
-    let postgres: Server;
-    let store: Store;
+    let { postgres, store } = {} as Cluster;
     let disturber: pg.Client;
     let replicas: Replica[];
     let clients: Client[];
 
     beforeAll(async () => {
-      postgres = await Server.startPostgres();
-      store = await Store.open(postgres.url);
+      ({ postgres, store } = await startCluster({ replicas: 0 }));
       disturber = await postgres.openSession();
       let pooler: Server | undefined;
       if (mode !== undefined) {

@@ -3,10 +3,9 @@ import { join } from 'node:path';
 import { IDENTIFIER } from '../../src/config/brand';
 import { findFreePort, listen, parseLog } from '../support/process';
 import { Client } from './support/client';
+import { type ClusterWithRedis, startClusterWithRedis } from './support/cluster';
 import { Collector } from './support/collector';
 import { eventually, Replica } from './support/replica';
-import { Server } from './support/servers';
-import { Store } from './support/store';
 
 const TRACE_ID = '0af7651916cd43dd8448eb211c80319c';
 const PARENT_ID = 'b7ad6b7169203331';
@@ -15,24 +14,18 @@ const AGENT = join(__dirname, 'support/monitoring-agent.cjs');
 const REPORT = join(__dirname, 'support/report-open-telemetry.cjs');
 
 describe('A replica', () => {
-  let redis: Server;
-  let postgres: Server;
+  let { redis, postgres, env, store } = {} as ClusterWithRedis;
   let key: string;
   const collector = new Collector();
 
   beforeAll(async () => {
-    [redis, postgres] = await Promise.all([Server.startRedis(), Server.startPostgres(), collector.start()]);
-    key = await (await Store.open(postgres.url)).createUnlimitedKey();
+    await collector.start();
+    const settings = { DRAIN_SECONDS: '0', NODE_OPTIONS: `--require ${REPORT}` };
+    ({ redis, postgres, env, store } = await startClusterWithRedis({ replicas: 0, env: settings }));
+    key = await store.createUnlimitedKey();
   });
 
-  const start = (changes: Record<string, string>) =>
-    Replica.start({
-      DATABASE_URL: postgres.url,
-      REDIS_URL: redis.url,
-      DRAIN_SECONDS: '0',
-      NODE_OPTIONS: `--require ${REPORT}`,
-      ...changes,
-    });
+  const start = (changes: Record<string, string>) => Replica.start({ ...env, ...changes });
 
   it('sends server, database and Redis spans in the trace of the client, and logs the trace ID', async () => {
     const replica = await start({

@@ -2,8 +2,9 @@ import { appendFile, cp, symlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { findBrokenRules } from '../support/migration-rules';
 import { createTemporaryDirectory, Program } from '../support/process';
-import { Client, type Reply } from './support/client';
+import { Client } from './support/client';
 import { startGateway } from './support/gateway';
+import { startLoad } from './support/load';
 import { eventually, Replica } from './support/replica';
 import { Server } from './support/servers';
 import { Store } from './support/store';
@@ -80,24 +81,12 @@ describe('An upgrade', () => {
   it('and the rollback lose no request, although both versions use the new schema', async () => {
     expect(findBrokenRules([NEXT_SQL])).toEqual([]);
     const client = new Client(await createUnlimitedKey());
-    const replies: Reply[] = [];
-    const failures: unknown[] = [];
-    let isOver = false;
-    const work = async (worker: number) => {
-      for (let count = 0; !isOver; count++) {
-        const name = `${worker}-${count}`;
-        const sent = [
-          () => client.call(gateway.port),
-          () => client.add(gateway.port, name),
-          () => client.add(gateway.port, name, { 'idempotency-key': name }),
-        ][count % 3];
-        await sent?.().then(
-          (reply) => replies.push(reply),
-          (error: unknown) => failures.push(error),
-        );
-      }
-    };
-    const load = Promise.all(Array.from({ length: 6 }, (_, worker) => work(worker)));
+    const load = startLoad(6, (worker, count) => {
+      const name = `${worker}-${count}`;
+      return count % 3 === 0
+        ? client.call(gateway.port)
+        : client.add(gateway.port, name, count % 3 === 1 ? {} : { 'idempotency-key': name });
+    });
     const replaceAll = async (version: string) => {
       for (const [index, replica] of replicas.entries()) {
         expect((await replica.program.kill('SIGTERM')).code).toBe(0);
@@ -107,14 +96,9 @@ describe('An upgrade', () => {
         await eventually(20_000, () => next.program.stdout.includes('"event.action":"request"'));
       }
     };
-    try {
-      await replaceAll(versions.new);
-      await replaceAll(versions.old);
-    } finally {
-      isOver = true;
-      await load;
-    }
-    expect(failures).toEqual([]);
+    await replaceAll(versions.new);
+    await replaceAll(versions.old);
+    const replies = await load.end();
     const failed = replies.filter(({ status }) => status !== 200 && status !== 201);
     expect(failed.map(({ status, body }) => `${status} ${body}`)).toEqual([]);
     expect(replies.length).toBeGreaterThan(500);

@@ -1,29 +1,25 @@
 import { type Call, Client, getErrorCode, runConcurrently, filterSuccessful, type Reply } from '../support/client';
-import { eventually, Replica } from '../support/replica';
-import { Server } from '../support/servers';
-import { Store } from '../support/store';
+import { type Cluster, startCluster } from '../support/cluster';
+import { eventually } from '../support/replica';
 
 const ORDERS = '/v1/store/orders';
 
 describe('On two replicas, fifty concurrent orders for one animal', () => {
-  let replicas: Replica[];
-  let store: Store;
+  let { store, getPort } = {} as Cluster;
   let clients: readonly [Client, Client];
 
   beforeAll(async () => {
-    const postgres = await Server.startPostgres();
-    store = await Store.open(postgres.url);
-    replicas = await Replica.startAll(2, { DATABASE_URL: postgres.url, DRAIN_SECONDS: '0' });
-    clients = [new Client(await store.createUnlimitedKey()), new Client(await store.createUnlimitedKey())];
+    const cluster = await startCluster({ replicas: 2 });
+    ({ store, getPort } = cluster);
+    clients = [cluster.client, new Client(await store.createUnlimitedKey())];
   });
 
   /** Chooses the account and the replica by the index, so that each account uses each replica. */
   const call = (index: number, request: Call) => {
     const client = index % 2 === 0 ? clients[0] : clients[1];
-    return client.call(replicas[Math.floor(index / 2) % 2]?.port ?? 0, request);
+    return client.call(getPort(Math.floor(index / 2)), request);
   };
-  const addPet = async () =>
-    (JSON.parse((await clients[0].add(replicas[0]?.port ?? 0, 'Rex')).body) as { id: number }).id;
+  const addPet = async () => (JSON.parse((await clients[0].add(getPort(0), 'Rex')).body) as { id: number }).id;
   const placeOrder = (index: number, petId: number, headers: Record<string, string> = {}) =>
     call(index, { method: 'POST', path: ORDERS, body: { petId, quantity: 1 + (index % 100) }, headers });
 

@@ -1,8 +1,9 @@
-import { startLockableReplica } from '../support/lockable-replica';
+import { startCluster } from '../support/cluster';
 
 describe('While the table of animals is locked', () => {
   it('orders can still be read, because queries for animals occupy only some of the connections', async () => {
-    const { otherSession, client, replica } = await startLockableReplica();
+    const { postgres, client, replica } = await startCluster();
+    const otherSession = await postgres.openSession();
     // No statement that reads animals has been prepared yet, so preparing it waits for the lock too.
     await otherSession.query('BEGIN; LOCK TABLE pets IN ACCESS EXCLUSIVE MODE');
     const until = performance.now() + 3_000;

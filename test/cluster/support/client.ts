@@ -17,6 +17,44 @@ export interface Call {
   readonly body?: object;
 }
 
+interface RequestOptions {
+  readonly method?: string;
+  readonly path?: string;
+  readonly headers?: Readonly<Record<string, string>>;
+  readonly body?: string;
+  /** The client IP address. */
+  readonly from?: string;
+  /** The connections to use; a new one by default. */
+  readonly agent?: Agent;
+}
+
+/** @throws if the connection breaks */
+export function sendRequest(port: number, { body, from, agent, ...options }: RequestOptions): Promise<Reply> {
+  const startedAt = performance.now();
+  return new Promise((resolve, reject) => {
+    const sent = request(
+      { host: '127.0.0.1', port, localAddress: from, agent: agent ?? false, ...options },
+      (response) => {
+        let text = '';
+        response.setEncoding('utf8');
+        response.on('data', (chunk: string) => (text += chunk));
+        response.on('error', reject);
+        response.on('end', () => {
+          resolve({
+            status: response.statusCode ?? 0,
+            headers: response.headers as Record<string, string>,
+            body: text,
+            ms: performance.now() - startedAt,
+            port,
+          });
+        });
+      },
+    );
+    sent.on('error', reject);
+    sent.end(body);
+  });
+}
+
 /** An HTTP client with its own API key and its own keep-alive connections. */
 export class Client {
   private readonly agent = new Agent({ keepAlive: true });
@@ -29,43 +67,16 @@ export class Client {
 
   /** @throws if the connection breaks */
   call(port: number, { method = 'GET', path = '/v1/pets', headers = {}, body }: Call = {}): Promise<Reply> {
-    const startedAt = performance.now();
-    const payload = body === undefined ? undefined : JSON.stringify(body);
-    return new Promise((resolve, reject) => {
-      const sent = request(
-        {
-          host: '127.0.0.1',
-          port,
-          method,
-          path,
-          agent: this.agent,
-          headers: {
-            authorization: `Bearer ${this.key}`,
-            ...(payload !== undefined && {
-              'content-type': 'application/json',
-              'content-length': Buffer.byteLength(payload),
-            }),
-            ...headers,
-          },
-        },
-        (response) => {
-          let text = '';
-          response.setEncoding('utf8');
-          response.on('data', (chunk: string) => (text += chunk));
-          response.on('error', reject);
-          response.on('end', () => {
-            resolve({
-              status: response.statusCode ?? 0,
-              headers: response.headers as Record<string, string>,
-              body: text,
-              ms: performance.now() - startedAt,
-              port,
-            });
-          });
-        },
-      );
-      sent.on('error', reject);
-      sent.end(payload);
+    return sendRequest(port, {
+      method,
+      path,
+      agent: this.agent,
+      headers: {
+        authorization: `Bearer ${this.key}`,
+        ...(body !== undefined && { 'content-type': 'application/json' }),
+        ...headers,
+      },
+      ...(body !== undefined && { body: JSON.stringify(body) }),
     });
   }
 
