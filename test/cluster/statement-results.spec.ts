@@ -1,9 +1,10 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import type pg from 'pg';
 import { encodeCursor } from '../../src/shared/http/pagination/cursor';
 import { cleanUp } from '../support/cleanup';
 import { Client, type Reply } from './support/client';
 import { type Cluster, startCluster } from './support/cluster';
+import { startLoad } from './support/load';
+import { Proxy } from './support/proxy';
 import { eventually, Replica } from './support/replica';
 import { Server } from './support/servers';
 
@@ -33,17 +34,16 @@ const isPage = (body: string, after: number, limit: number) => {
 const pickNumber = (below: number) => Math.floor(Math.random() * below);
 
 describe.each(['directly', 'through PgBouncer in session mode', 'through PgBouncer in transaction mode'])(
-  'While locks, cancellations, lost connections, timeouts and clients that leave disturb two replicas connected %s',
+  'While locks, cancellations, lost connections, timeouts, restarts and clients that leave disturb two replicas connected %s',
   (way) => {
     const mode = /(session|transaction) mode/.exec(way)?.[1] as 'session' | 'transaction' | undefined;
-    let { postgres, store } = {} as Cluster;
-    let disturber: pg.Client;
+    let { postgres, store, client } = {} as Cluster;
+    let proxy: Proxy;
     let replicas: Replica[];
     let clients: Client[];
 
     beforeAll(async () => {
-      ({ postgres, store } = await startCluster({ replicas: 0 }));
-      disturber = await postgres.openSession();
+      ({ postgres, store, client } = await startCluster({ replicas: 0 }));
       let pooler: Server | undefined;
       if (mode !== undefined) {
         pooler = await Server.startPgbouncer(postgres, mode, mode === 'session' ? 20 : 3);
@@ -61,8 +61,9 @@ describe.each(['directly', 'through PgBouncer in session mode', 'through PgBounc
         const limits = { perMinute: FIRST_LIMIT + index, perDay: 1_000 * FIRST_LIMIT };
         clients.push(new Client(await store.createKey('enterprise', limits)));
       }
+      proxy = await Proxy.start((pooler ?? postgres).port);
       const env = {
-        DATABASE_URL: `${(pooler ?? postgres).url}/postgres`,
+        DATABASE_URL: `postgres://postgres@127.0.0.1:${proxy.port}/postgres`,
         DATABASE_MIGRATION_URL: `${postgres.url}/postgres`,
         ...(mode !== undefined && { DATABASE_POOLER_MODE: mode }),
       };
@@ -81,8 +82,9 @@ describe.each(['directly', 'through PgBouncer in session mode', 'through PgBounc
           };
         case 1: {
           const name = `Created ${number}`;
+          const hasKey = number % 8 === 1;
           return {
-            send: (client, port) => client.add(port, name),
+            send: (client, port) => (hasKey ? addWithRetries(client, port, name) : client.add(port, name)),
             isOwn: (body) => (JSON.parse(body) as Pet).name === name,
           };
         }
@@ -98,20 +100,30 @@ describe.each(['directly', 'through PgBouncer in session mode', 'through PgBounc
       }
     };
 
+    const addWithRetries = async (client: Client, port: number, name: string): Promise<Reply> => {
+      const reply = await client.add(port, name, { 'idempotency-key': name.replace(' ', '-') });
+      return reply.status === 503 ? addWithRetries(client, port, name) : reply;
+    };
+
+    /** Runs statements in a session of its own, which is then closed. */
+    const disturb = async (sql: string, ms = 0) => {
+      const session = await postgres.openSession();
+      await session.query(sql);
+      await sleep(ms);
+      await session.end();
+    };
     const disturbances: (() => Promise<unknown>)[] = [
-      async () => {
-        await disturber.query('BEGIN; LOCK TABLE pets IN ACCESS EXCLUSIVE MODE');
-        await sleep(pickNumber(700));
-        await disturber.query('ROLLBACK');
-      },
+      () => disturb('BEGIN; LOCK TABLE pets IN ACCESS EXCLUSIVE MODE', pickNumber(700)),
       ...['pg_cancel_backend', 'pg_terminate_backend'].map(
         (name) => () =>
-          disturber.query(
-            `SELECT ${name}(pid) FROM pg_stat_activity WHERE application_name = 'petstore' AND random() < 0.3`,
-          ),
+          disturb(`SELECT ${name}(pid) FROM pg_stat_activity WHERE application_name = 'petstore' AND random() < 0.3`),
       ),
+      () => proxy.closeConnections('RST'),
+      () => proxy.closeConnections('FIN'),
+      // PgBouncer would not connect to a restarted server for 15 s.
+      () => (mode === undefined ? postgres.stop().then(() => postgres.start()) : Promise.resolve()),
       // Cached keys are looked up again.
-      () => disturber.query('UPDATE accounts SET created_at = created_at'),
+      () => disturb('UPDATE accounts SET created_at = created_at'),
       async () => {
         postgres.freeze();
         await sleep(pickNumber(1_500));
@@ -119,10 +131,10 @@ describe.each(['directly', 'through PgBouncer in session mode', 'through PgBounc
       },
     ];
 
-    it('no response belongs to another request', async () => {
+    it('no response belongs to another request, and nothing acknowledged is lost or created twice', async () => {
       let verified = 0;
-      let isDone = false;
       const wrong: string[] = [];
+      const acknowledged: number[] = [];
       const statuses = new Set<number>();
       const work = async (client: Client, index: number) => {
         for (let count = 0; verified < RESPONSES; count++) {
@@ -141,28 +153,34 @@ describe.each(['directly', 'through PgBouncer in session mode', 'through PgBounc
             const limit = reply.headers['x-ratelimit-limit'];
             if (!isOwnSafely(probe, reply.body) || limit !== `${FIRST_LIMIT + index}`) {
               wrong.push(`${reply.status} ${limit} ${reply.body.slice(0, 200)}`);
+            } else if (reply.status === 201) {
+              acknowledged.push((JSON.parse(reply.body) as Pet).id);
             }
           }
         }
       };
-      const disturb = async () => {
-        while (!isDone) {
-          await sleep(300 + pickNumber(1_200));
-          await disturbances[pickNumber(disturbances.length)]?.();
-        }
-      };
-      const disturbing = disturb();
+      const disturbing = startLoad(1, async () => {
+        await sleep(300 + pickNumber(1_200));
+        await disturbances[pickNumber(disturbances.length)]?.();
+      });
       await Promise.all(clients.map(work));
-      isDone = true;
-      await disturbing;
+      await disturbing.end();
       expect(wrong).toEqual([]);
       expect([200, 201, 503]).toEqual(expect.arrayContaining([...statuses]));
-      // What was created is what was sent.
-      const { rows } = await disturber.query(
-        `SELECT count(*)::int AS count FROM pets WHERE id > $1 AND name NOT LIKE 'Created %'`,
-        [PETS],
-      );
-      expect(rows).toEqual([{ count: 0 }]);
+      for (const { port } of replicas) {
+        // PgBouncer may not have noticed yet that a connection is lost.
+        await eventually(mode === undefined ? 0 : 2_000, async () => (await client.add(port, 'Last')).status === 201);
+      }
+      // What was created is what was sent, once.
+      const created = await store.query<{ id: string; name: string }[]>('SELECT id, name FROM pets WHERE id > $1', [
+        PETS,
+      ]);
+      const names = created.map(({ name }) => name).filter((name) => name !== 'Last');
+      expect(names.filter((name) => !name.startsWith('Created '))).toEqual([]);
+      expect(new Set(names).size).toBe(names.length);
+      const ids = new Set(created.map(({ id }) => Number(id)));
+      expect(acknowledged.length).toBeGreaterThan(RESPONSES / 20);
+      expect(acknowledged.filter((id) => !ids.has(id))).toEqual([]);
     }, 300_000);
   },
 );
