@@ -37,6 +37,15 @@ export class Proxy {
     return this.send({ target });
   }
 
+  /** Suspends the proxy, like a network that loses all packets for a while. */
+  freeze(): void {
+    this.child.kill('SIGSTOP');
+  }
+
+  thaw(): void {
+    this.child.kill('SIGCONT');
+  }
+
   private async send(message: Serializable): Promise<void> {
     const done = once(this.child, 'message');
     this.child.send(message);
