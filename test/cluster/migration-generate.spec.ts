@@ -36,6 +36,7 @@ describe('npm run typeorm -- migration:generate', () => {
     await expect(typeorm('migration:generate', path)).rejects.toThrow('add-toys.migration.ts exists');
     expect(await typeorm('migration:generate', path, '--check')).toMatch(/^No changes in database schema were found/);
     await typeorm('migration:run');
+    expect(await typeorm('migration:show')).toMatch(/^(\[X\] \d+ \w+\n)+\[X\] \d+ AddToys\d+\n$/);
     expect(await typeorm('migration:revert')).toMatch(/Migration AddToys\d+ has been reverted successfully/);
   }, 240_000);
 });
