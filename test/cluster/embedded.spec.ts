@@ -1,11 +1,11 @@
 import { once } from 'node:events';
 import { cp, readdir, readFile, writeFile } from 'node:fs/promises';
-import { connect, createServer } from 'node:net';
+import { connect } from 'node:net';
 import { join } from 'node:path';
 import pg from 'pg';
 import { cleanUp } from '../support/cleanup';
 import { mountSmallDisk } from '../support/small-disk';
-import { findFreePort, listen, parseLog } from '../support/process';
+import { findFreePort, parseLog } from '../support/process';
 import { createEmbeddedService } from './support/embedded-service';
 
 const TEMPLATE = join(__dirname, '../../dist/src/shared/persistence/embedded/embedded-template');
@@ -99,15 +99,6 @@ describe('A server on the embedded database', () => {
           messages.map((message) => ({ 'log.level': 'fatal', 'event.action': 'start_failed', message })),
         );
       }
-    });
-
-    it('when METRICS_PORT is in use', async () => {
-      const METRICS_PORT = `${await listen(createServer())}`;
-      const { code, stderr } = await local.run({ METRICS_PORT }).exit;
-      expect([code, stderr]).toEqual([
-        1,
-        `Port ${METRICS_PORT} on 127.0.0.1 is in use. Stop the process that uses it, or set METRICS_PORT to another port.\n`,
-      ]);
     });
 
     it('when the database files are damaged or from another PostgreSQL version, and leaves them unchanged', async () => {

@@ -80,13 +80,13 @@ describe('npm start', () => {
       expect(stderr).toBe('PORT must be a whole number from 1 to 65535.\nDOCS_ENABLED must be true or false.\n');
     });
 
-    it('if the port is in use', async () => {
-      await listen(createServer(), Number(local.env.PORT));
-      const { code, stderr } = await local.run().exit;
-      expect(code).toBe(1);
-      expect(stderr).toBe(
-        `Port ${local.env.PORT} on 127.0.0.1 is in use. Stop the process that uses it, or set PORT to another port.\n`,
-      );
+    it.each(['PORT', 'METRICS_PORT'])('if %s is in use', async (setting) => {
+      const port = await listen(createServer());
+      const { code, stderr } = await local.run({ [setting]: `${port}` }).exit;
+      expect([code, stderr]).toEqual([
+        1,
+        `Port ${port} on 127.0.0.1 is in use. Stop the process that uses it, or set ${setting} to another port.\n`,
+      ]);
     });
 
     it('if another process uses the data directory, and does not disturb it', async () => {

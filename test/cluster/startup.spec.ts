@@ -129,23 +129,6 @@ describe('A replica that is starting', () => {
     expect(rowCount).toBe(1);
   });
 
-  it('migrates before it listens although another session locks a table for a moment', async () => {
-    const blocker = await blockMigration();
-    const starting = start({ DATABASE_URL: postgres.url });
-    const attempts = new Set<number>();
-    await eventually(20_000, async () => {
-      const { rows } = await operator.query<{ pid: number }>(
-        `SELECT pid FROM pg_stat_activity WHERE wait_event_type = 'Lock'`,
-      );
-      rows.forEach(({ pid }) => attempts.add(pid));
-      return attempts.size === 2;
-    });
-    await blocker.end();
-    const replica = await starting;
-    expect(await replica.isReady()).toBe(true);
-    expect(readReasons(replica)).toEqual([]);
-  });
-
   it('stops on SIGTERM while it waits for a lock, even as process 1', async () => {
     await blockMigration();
     const env = {
