@@ -108,18 +108,6 @@ describe('The windows of @Throttle() in Redis', () => {
 describe('The limiter in Redis', () => {
   const principal = createPrincipal(7n, 8n, 60, 1_000);
 
-  it('counts the requests to all replicas together', async () => {
-    const clock = new TestClock();
-    const replicas = [await createLimiter(clock, LIMITS, 'shared:'), await createLimiter(clock, LIMITS, 'shared:')];
-    const decisions = await Promise.all(
-      Array.from({ length: 200 }, (_, index) => Promise.resolve(replicas[index % 2]?.consume(principal))),
-    );
-    const passed = decisions.filter((decision) => decision?.rejection === undefined);
-    expect(passed.map((decision) => decision?.remaining).sort((a = 0, b = 0) => b - a)).toEqual(
-      Array.from({ length: 60 }, (_, n) => 59 - n),
-    );
-  });
-
   it('sets an expiry on every key, and keeps the keys of one account in one cluster slot', async () => {
     const limiter = await createLimiter(new TestClock(), LIMITS, 'keys:');
     await Promise.all(Array.from({ length: 61 }, async () => limiter.consume(principal)));
@@ -202,19 +190,6 @@ describe('Requests of many keys that arrive in one event-loop tick', () => {
       }
       expect(decisions).toEqual(expected);
     }
-  });
-
-  it('are sent to Redis in one call per tick', async () => {
-    const limiter = await createLimiter(new TestClock());
-    const calls = jest.spyOn(RedisUsageStore.prototype, 'consume');
-    const decisions = Promise.all(principals.map(async (principal) => limiter.consume(principal)));
-    for (let tick = 1; tick <= 4; tick++) {
-      await new Promise(setImmediate);
-      expect(calls).toHaveBeenCalledTimes(tick);
-    }
-    expect(calls.mock.calls.map(([batch]) => batch.length)).toEqual([16, 16, 16, 15]);
-    calls.mockRestore();
-    expect(await decisions).toHaveLength(principals.length);
   });
 
   it('are counted with one call per key if the server only accepts keys of one slot per call', async () => {
