@@ -171,12 +171,15 @@ describe.each<PlatformName>(['compose', 'kubernetes'])('The scripts with %s', (n
       expect(parseId((await client.add(port, 'Mia')).body)).toBe(lastId);
     });
 
-    it.each([`UPDATE audit_entries SET operator = 'x'`, 'DELETE FROM audit_entries', 'TRUNCATE audit_entries'])(
-      'the audit trail still rejects %s',
-      async (sql) => {
+    it('the audit trail is still append-only', async () => {
+      for (const sql of [
+        `UPDATE audit_entries SET operator = 'x'`,
+        'DELETE FROM audit_entries',
+        'TRUNCATE audit_entries',
+      ]) {
         await expect(store.query(sql)).rejects.toThrow('audit_entries is append-only');
-      },
-    );
+      }
+    });
 
     it('new accounts and keys are accepted, and do not inherit the usage of earlier ones with the same IDs', async () => {
       const customer = new Client(await store.createKey('free'));

@@ -62,18 +62,10 @@ describe('compose.yaml', () => {
     execFileSync(process.execPath, [LINTER, FILE, ...options], { stdio: 'inherit' });
   });
 
-  it("runs four replicas behind one gateway, and monitoring and an operator's tools on request", () => {
-    const inProfile = entries.map(([name, { profiles }]) => [name, profiles]);
-    expect(Object.fromEntries(inProfile)).toEqual({
-      postgres: undefined,
-      redis: undefined,
-      [BRAND.name]: undefined,
-      tools: ['tools'],
-      gateway: undefined,
-      prometheus: ['monitoring'],
-      grafana: ['monitoring'],
-    });
+  it("runs four replicas, and monitoring and an operator's tools only on request", () => {
     expect(services[BRAND.name]?.deploy?.replicas).toBe(4);
+    const always = entries.filter(([, { profiles }]) => profiles === undefined).map(([name]) => name);
+    expect(always).toEqual(['postgres', 'redis', BRAND.name, 'gateway']);
   });
 
   it('pins the version of every image that it does not build', () => {
@@ -85,25 +77,18 @@ describe('compose.yaml', () => {
     expect(services.tools?.image).toBe(services.postgres?.image);
   });
 
-  it('publishes the gateway and monitoring, only on this machine by default', () => {
-    expect(entries.flatMap(([name, { ports = [] }]) => ports.map((port) => [name, port]))).toEqual([
-      ['gateway', '127.0.0.1:8080:8080'],
-      ['prometheus', '127.0.0.1:9090:9090'],
-      ['grafana', '127.0.0.1:3001:3000'],
-    ]);
+  it('publishes ports only on this machine by default', () => {
+    const published = entries.flatMap(([, { ports = [] }]) => ports);
+    expect(published.map((port) => port.split(':', 1)[0])).toEqual(Array(3).fill('127.0.0.1'));
     expect(readServices({ POSTGRES_PASSWORD: 'secret', GATEWAY_ADDRESS: '443' }).gateway?.ports).toEqual(['443:8080']);
   });
 
   it('lets the gateway reach the replicas, and only the replicas and the tools reach the databases', () => {
-    expect(entries.map(([name, { networks }]) => [name, networks])).toEqual([
-      ['postgres', ['data']],
-      ['redis', ['data']],
-      ['petstore', ['requests', 'data', 'monitoring']],
-      ['tools', ['requests', 'data']],
-      ['gateway', ['requests']],
-      ['prometheus', ['monitoring']],
-      ['grafana', ['monitoring']],
-    ]);
+    const listMembers = (network: string) =>
+      entries.filter(([, { networks }]) => networks.includes(network)).map(([name]) => name);
+    expect(listMembers('requests')).toEqual([BRAND.name, 'tools', 'gateway']);
+    expect(listMembers('data')).toEqual(['postgres', 'redis', BRAND.name, 'tools']);
+    expect(services.postgres?.networks).toEqual(['data']);
   });
 
   it.each(entries)('lets %s write only where it must, and gives it no privileges', (_name, service) => {
