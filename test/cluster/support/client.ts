@@ -112,6 +112,11 @@ export function computeP99(replies: readonly Reply[]): number {
   return times[Math.ceil(times.length * 0.99) - 1] ?? 0;
 }
 
+/** Lists the different statuses, in ascending order. */
+export function listStatuses(replies: readonly Pick<Reply, 'status'>[]): number[] {
+  return [...new Set(replies.map(({ status }) => status))].sort((a, b) => a - b);
+}
+
 export function filterSuccessful(replies: readonly Reply[]): Reply[] {
   return replies.filter(({ status }) => status < 300);
 }
