@@ -1,5 +1,5 @@
 import { findFreePort, parseLog, Program } from '../support/process';
-import { Client, runConcurrently, computeP99, filterSuccessful, type Reply } from './support/client';
+import { Client, computeP99, filterSuccessful, type Reply } from './support/client';
 import { type Cluster, startCluster } from './support/cluster';
 import { Proxy } from './support/proxy';
 import { eventually, Replica } from './support/replica';
@@ -11,14 +11,14 @@ const ALLOWANCE = 50;
 describe('While Redis fails', () => {
   let redis: Server;
   let proxy: Proxy;
-  let { env, replicas, store, getPort } = {} as Cluster;
+  let { env, replicas, getPort, createLimitedKey, send, areLimitsShared } = {} as Cluster;
 
   beforeAll(async () => {
     redis = await Server.startRedis();
     proxy = await Proxy.start(redis.port);
     // Bans must not affect the counts.
     const settings = { BAN_WINDOW_SECONDS: '1', BAN_DURATIONS_SECONDS: '1' };
-    ({ env, replicas, store, getPort } = await startCluster({
+    ({ env, replicas, getPort, createLimitedKey, send, areLimitsShared } = await startCluster({
       replicas: REPLICAS,
       env: { REDIS_URL: `redis://127.0.0.1:${proxy.port}`, ...settings },
     }));
@@ -26,15 +26,7 @@ describe('While Redis fails', () => {
     await send(await createKey(), 400);
   });
 
-  const send = async (key: string, requests: number, workers = 20): Promise<Reply[]> => {
-    const client = new Client(key);
-    const replies = await runConcurrently(workers, requests, (index) => client.call(getPort(index % REPLICAS)));
-    client.close();
-    return replies;
-  };
-  const createKey = (perMinute = ALLOWANCE) => store.createKey('enterprise', { perMinute, perDay: 100_000 });
-  /** Checks that all replicas together admit one request of an allowance of one. */
-  const areLimitsShared = async () => filterSuccessful(await send(await createKey(1), REPLICAS, REPLICAS)).length === 1;
+  const createKey = (perMinute = ALLOWANCE) => createLimitedKey(perMinute);
   const countPassed = (replica: Replica, replies: readonly Reply[]) =>
     filterSuccessful(replies).filter(({ port }) => port === replica.port).length;
 
@@ -94,7 +86,6 @@ describe('While Redis fails', () => {
   it('a replica still starts, and shares the limits once Redis is available', async () => {
     await redis.stop();
     const another = await Replica.start(env);
-    replicas.push(another);
     const client = new Client(await createKey());
     expect((await client.call(another.port)).status).toBe(200);
     expect(await another.isReady()).toBe(true);
@@ -111,7 +102,7 @@ describe('While Redis fails', () => {
     await eventually(3_000, areLimitsShared);
     const readOpenings = async () =>
       Promise.all(
-        replicas.slice(0, REPLICAS).map(async ({ url }) => {
+        replicas.map(async ({ url }) => {
           const text = await (await fetch(`${url}/metrics`)).text();
           return Number(/^petstore_redis_breaker_openings_total (\d+)$/m.exec(text)?.[1]);
         }),

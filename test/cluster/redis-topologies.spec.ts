@@ -71,7 +71,7 @@ describe('With Redis Sentinel', () => {
   const ALLOWANCE = 50;
   let servers: Server[];
   let sentinels: Server[];
-  let { store, replicas, env, getPort } = {} as Cluster;
+  let { replicas, env, createLimitedKey, send, areLimitsShared } = {} as Cluster;
 
   beforeAll(async () => {
     const access = [
@@ -104,7 +104,7 @@ describe('With Redis Sentinel', () => {
       BAN_WINDOW_SECONDS: '1',
       BAN_DURATIONS_SECONDS: '1',
     };
-    ({ store, replicas, env, getPort } = await startCluster({ replicas: 2, env: settings }));
+    ({ replicas, env, createLimitedKey, send, areLimitsShared } = await startCluster({ replicas: 2, env: settings }));
   });
   afterAll(cleanUp);
 
@@ -124,17 +124,9 @@ describe('With Redis Sentinel', () => {
   };
   const readInfo = ({ url }: Server, section: string) =>
     withAdmin(url, (admin) => admin.info(section), { password: 'administrator' });
-  const createKey = (perMinute = ALLOWANCE) => store.createKey('enterprise', { perMinute, perDay: 100_000 });
-  const send = async (key: string, requests: number): Promise<Reply[]> => {
-    const client = new Client(key);
-    const replies = await runConcurrently(20, requests, (index) => client.call(getPort(index)));
-    client.close();
-    return replies;
-  };
-  /** Checks that both replicas together admit one request of an allowance of one. */
-  const areLimitsShared = async () => filterSuccessful(await send(await createKey(1), 2)).length === 1;
   /** Other load may delay a call to Redis beyond its timeout, so that a replica decides alone. */
-  const areManyRequestsExact = async () => filterSuccessful(await send(await createKey(), 400)).length === ALLOWANCE;
+  const areManyRequestsExact = async () =>
+    filterSuccessful(await send(await createLimitedKey(ALLOWANCE), 400)).length === ALLOWANCE;
   const isDegraded = async ({ url }: Replica) =>
     /^petstore_redis_breaker_open 1$/m.test(await (await fetch(`${url}/metrics`)).text());
 
@@ -153,7 +145,7 @@ describe('With Redis Sentinel', () => {
     'limits are shared again on the new primary after the primary is %s, and no replica admits more than the allowance',
     async (_fault, begin, end) => {
       await eventually(10_000, areLimitsShared);
-      const key = await createKey();
+      const key = await createLimitedKey(ALLOWANCE);
       const old = await findPrimary();
       const before = await send(key, 20);
       await begin(old);

@@ -6,7 +6,7 @@ import { onEnd } from '../support/cleanup';
 import { createTemporaryDirectory, findFreePort, parseLog, Program } from '../support/process';
 import { listStatuses, Client, runConcurrently, type Reply } from './support/client';
 import { type ClusterWithRedis, startClusterWithRedis } from './support/cluster';
-import { eventually, Replica } from './support/replica';
+import { eventually, isServerReady, Replica } from './support/replica';
 
 const REPORT_SHUTDOWN = join(__dirname, 'support/report-shutdown.cjs');
 const THROW_ON_SIGNAL = join(__dirname, 'support/throw-on-signal.cjs');
@@ -95,12 +95,7 @@ describe('A replica', () => {
     const program = new Program('main.js', [], {
       ...{ ...env, APP_ENV: 'production', PORT: `${port}`, LOG_LEVEL: 'warn', DRAIN_SECONDS: '0' },
     });
-    await eventually(20_000, () =>
-      fetch(`http://127.0.0.1:${port}/readyz`).then(
-        ({ ok }) => ok,
-        () => false,
-      ),
-    );
+    await eventually(20_000, () => isServerReady(`http://127.0.0.1:${port}`));
     const toggle = async (level: string) => {
       process.kill(program.pid, 'SIGUSR2');
       await eventually(2_000, () => program.stdout.includes(`The log level is now ${level}.`));
@@ -133,12 +128,7 @@ describe('A replica', () => {
     });
     onEnd(() => child.kill('SIGKILL'));
     const exit = new Promise((resolve) => child.once('exit', resolve));
-    await eventually(10_000, async () =>
-      fetch(`http://127.0.0.1:${port}/readyz`).then(
-        ({ ok }) => ok,
-        () => false,
-      ),
-    );
+    await eventually(10_000, () => isServerReady(`http://127.0.0.1:${port}`));
     // Log more lines than a pipe can hold.
     const replies = await runConcurrently(4, 1_000, () => client.call(port));
     const startedAt = performance.now();

@@ -4,7 +4,7 @@ import { cp, mkdir, rm, symlink } from 'node:fs/promises';
 import { basename, dirname, join, relative } from 'node:path';
 import { onEnd } from '../../support/cleanup';
 import { createNpmEnvironment, createTemporaryDirectory, findFreePort } from '../../support/process';
-import { eventually } from './replica';
+import { eventually, isServerReady } from './replica';
 
 const PROJECT = join(__dirname, '../../..');
 const NOT_COPIED = /^(\.git|\.data|coverage|dist\..+)$/;
@@ -35,10 +35,7 @@ class NpmProcess {
       if (!this.isRunning) {
         throw new Error(this.output);
       }
-      return fetch(`${this.url}/readyz`).then(
-        ({ ok }) => ok,
-        () => false,
-      );
+      return isServerReady(this.url);
     });
   }
 

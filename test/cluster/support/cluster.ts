@@ -1,4 +1,4 @@
-import { Client } from './client';
+import { Client, filterSuccessful, runConcurrently } from './client';
 import { Replica } from './replica';
 import { Server } from './servers';
 import { Store } from './store';
@@ -20,7 +20,19 @@ export async function startCluster({ replicas: count = 1, env: settings = {} }: 
   const [replica] = replicas as [Replica];
   /** Spreads requests over the replicas. */
   const getPort = (index: number) => replicas[index % replicas.length]?.port ?? NaN;
-  return { postgres, env, store, client, replicas, replica, getPort };
+  /** Creates a key with a limit for the minute only. */
+  const createLimitedKey = (perMinute: number) => store.createKey('enterprise', { perMinute, perDay: 100_000 });
+  /** Sends requests with a key to all replicas. */
+  const send = async (key: string, requests: number, workers = 20) => {
+    const sender = new Client(key);
+    const replies = await runConcurrently(workers, requests, (index) => sender.call(getPort(index)));
+    sender.close();
+    return replies;
+  };
+  /** Checks that all replicas together admit one request of an allowance of one. */
+  const areLimitsShared = async () =>
+    filterSuccessful(await send(await createLimitedKey(1), count, count)).length === 1;
+  return { postgres, env, store, client, replicas, replica, getPort, createLimitedKey, send, areLimitsShared };
 }
 
 /** Starts a Redis server, too. `admin` is a connection to it. */

@@ -44,6 +44,14 @@ export class Replica {
   }
 }
 
+/** Whether the server at the URL is ready. Unlike the method of a replica, this is false if nothing listens yet. */
+export function isServerReady(url: string): Promise<boolean> {
+  return fetch(`${url}/readyz`).then(
+    ({ ok }) => ok,
+    () => false,
+  );
+}
+
 /**
  * Polls a condition until it holds.
  * @returns how long that took, in ms
