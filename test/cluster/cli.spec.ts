@@ -33,7 +33,7 @@ describe('The petstore program', () => {
     const entries = await readJson<{ action: string; accountId: number; details: { name?: string } }[]>('audit');
     const demo = entries.findIndex(({ action, details }) => action === 'account_created' && details.name === 'demo');
     expect(entries[demo + 1]).toMatchObject({ action: 'key_created', accountId: entries[demo]?.accountId });
-  });
+  }, 120_000);
 
   it('prints the OpenAPI document, and rejects an invalid command on standard error, with exit code 2', async () => {
     expect(JSON.parse((await run('openapi')).stdout)).toMatchObject({ openapi: '3.1.0', paths: { '/pets': {} } });
