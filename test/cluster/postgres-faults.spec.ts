@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto';
 import { once } from 'node:events';
 import { readdirSync, readlinkSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
@@ -9,6 +10,7 @@ import { cleanUp } from '../support/cleanup';
 import { findFreePort, listen } from '../support/process';
 import { listStatuses, Client, getErrorCode, runConcurrently, filterSuccessful, type Reply } from './support/client';
 import { type Cluster, startCluster } from './support/cluster';
+import { startLoad } from './support/load';
 import { startPrimaryCheck } from './support/primary-check';
 import { Proxy } from './support/proxy';
 import { eventually, Replica } from './support/replica';
@@ -140,27 +142,17 @@ describe('While some statements wait in PostgreSQL', () => {
 
   it('a 5 s lock on the table of animals fails no key lookup and no readiness probe', async () => {
     await otherSession.query('BEGIN; LOCK TABLE pets IN ACCESS EXCLUSIVE MODE');
-    const until = performance.now() + 5_000;
-    const callRepeatedly = async (call: (count: number) => Promise<Reply>) => {
-      const replies: Reply[] = [];
-      while (performance.now() < until) {
-        replies.push(await call(replies.length));
-      }
-      return replies;
-    };
-    const callConcurrently = async (count: number, call: (count: number) => Promise<Reply>) =>
-      (await Promise.all(Array.from({ length: count }, () => callRepeatedly(call)))).flat();
     const sendUnknownKey = () => {
       const unknown = new Client(generateSecret('production'));
       return unknown.call(replica.port).finally(() => {
         unknown.close();
       });
     };
-    const [lookups, probes, animals] = await Promise.all([
-      callConcurrently(1, sendUnknownKey),
-      callConcurrently(1, () => client.call(replica.port, { path: '/readyz' })),
-      callConcurrently(32, (count) => {
-        switch (count % 3) {
+    const loads = [
+      startLoad(1, sendUnknownKey),
+      startLoad(1, () => client.call(replica.port, { path: '/readyz' })),
+      startLoad(32, (_, count) => {
+        switch (count % 4) {
           case 0:
             return client.call(replica.port);
           case 1:
@@ -168,10 +160,12 @@ describe('While some statements wait in PostgreSQL', () => {
           case 2:
             return client.add(replica.port, 'Rex');
           default:
-            return client.add(replica.port, 'Rex', { 'idempotency-key': generateSecret('production').slice(-48) });
+            return client.add(replica.port, 'Rex', { 'idempotency-key': randomUUID() });
         }
       }),
-    ]);
+    ];
+    await otherSession.query('SELECT pg_sleep(5)');
+    const [lookups = [], probes = [], animals = []] = await Promise.all(loads.map((load) => load.end()));
     await otherSession.query('ROLLBACK');
 
     expect(listStatuses(animals)).toEqual([503]);
@@ -255,20 +249,8 @@ describe('With a PostgreSQL standby', () => {
   });
   afterEach(cleanUp);
 
-  const writeUntil = async (port: number, isOver: () => boolean, replies: Reply[] = []): Promise<Reply[]> => {
-    const write = async () => {
-      while (!isOver()) {
-        const reply = await client.add(
-          port,
-          'Rex',
-          replies.length % 2 === 0 ? { 'idempotency-key': `${Math.random()}` } : {},
-        );
-        replies.push(reply);
-      }
-    };
-    await Promise.all(Array.from({ length: 8 }, write));
-    return replies;
-  };
+  const startWriting = (port: number) =>
+    startLoad(8, (_, count) => client.add(port, 'Rex', count % 2 === 0 ? { 'idempotency-key': randomUUID() } : {}));
 
   it('a host name that resolves to the standby for 3 s causes 503 and failed readiness; recovery is immediate', async () => {
     const proxy = await Proxy.start(primary.port);
@@ -277,8 +259,9 @@ describe('With a PostgreSQL standby', () => {
 
     await proxy.switchTo(standby.port);
     await proxy.closeConnections('RST');
-    const until = performance.now() + 3_000;
-    const repliesDuringFailover = await writeUntil(replica.port, () => performance.now() > until);
+    const load = startWriting(replica.port);
+    await (await primary.openSession()).query('SELECT pg_sleep(3)');
+    const repliesDuringFailover = await load.end();
     const ready = await replica.isReady();
     await proxy.switchTo(primary.port);
 
@@ -304,7 +287,7 @@ describe('With a PostgreSQL standby', () => {
     await store.query('ALTER SYSTEM RESET default_transaction_read_only');
     await store.query('SELECT pg_reload_conf()');
     await eventually(2_000, async () => {
-      const reply = await client.add(replica.port, 'Rex', { 'idempotency-key': `${Math.random()}` });
+      const reply = await client.add(replica.port, 'Rex', { 'idempotency-key': randomUUID() });
       expect([201, 503]).toContain(reply.status);
       return reply.status === 201;
     });
@@ -333,27 +316,22 @@ listen postgres
     const replica = await Replica.start({ DATABASE_URL: `${haproxy.url}/postgres` });
     await eventually(5_000, async () => (await client.add(replica.port, 'Rex')).status === 201);
 
-    const over = new AbortController();
     let lastSuccess = performance.now();
     let outage = 0;
-    const replies: Reply[] = [];
-    const load = writeUntil(replica.port, () => over.signal.aborted, replies);
-    const watch = (async () => {
-      while (!over.signal.aborted) {
-        if ((await client.add(replica.port, 'Watch')).status === 201) {
-          outage = Math.max(outage, performance.now() - lastSuccess);
-          lastSuccess = performance.now();
-        }
+    const load = startWriting(replica.port);
+    const watch = startLoad(1, async () => {
+      if ((await client.add(replica.port, 'Watch')).status === 201) {
+        outage = Math.max(outage, performance.now() - lastSuccess);
+        lastSuccess = performance.now();
       }
-    })();
-    await eventually(10_000, () => filterSuccessful(replies).length > 50);
+    });
+    await eventually(10_000, () => filterSuccessful(load.results).length > 50);
     await primary.stop();
     const promoter = await standby.openSession();
     await promoter.query('SELECT pg_promote()');
     const promotedAt = performance.now();
     await eventually(5_000, () => lastSuccess > promotedAt + 500);
-    over.abort();
-    await Promise.all([load, watch]);
+    const [replies] = await Promise.all([load.end(), watch.end()]);
 
     expect([201, 503]).toEqual(expect.arrayContaining(listStatuses(replies)));
     expect(outage).toBeLessThan(3_000);
