@@ -253,10 +253,12 @@ describe('The documentation in a browser', () => {
       await waitUntil(`document.activeElement.closest('[id$="-${operationId}"]') !== null`);
       expect((await page.locator('#sidebar').boundingBox())?.y).toBeLessThan(100);
     };
+    const opened: [operationId: string, name: string][] = [
+      ['createPet', 'Add an animal'],
+      ['getRateLimit', 'Get the rate limit usage'],
+      ['listPets', 'List animals'],
+    ];
     // The last one again, although the address bar has it already.
-    const opened = ['createPet Add an animal', 'getRateLimit Get the rate limit usage', 'listPets List animals'].map(
-      (text) => text.split(/ (.*)/) as [operationId: string, name: string],
-    );
     for (const [operationId, name] of [...opened, ...opened.slice(-1)]) {
       await page.evaluate('scrollTo(0, document.body.scrollHeight)');
       await page.locator('.operations').getByRole('link', { name }).click();
@@ -287,7 +289,6 @@ describe('The documentation in a browser', () => {
         await copyCode(operation.locator('.samples .highlight-code'));
       }
     };
-    await copySamples();
     await executeOperation(operation, 200);
     for (const colorScheme of ['light', 'dark'] as const) {
       await page.emulateMedia({ colorScheme });
