@@ -19,10 +19,11 @@ describe('Authentication', () => {
   const damage = (text: string) => (text.endsWith('A') ? `${text.slice(0, -1)}B` : `${text.slice(0, -1)}A`);
 
   it('finds the account of each key, although keys that arrive together are looked up together', async () => {
-    const limits = Array.from({ length: 50 }, (_, index) => index + 1);
-    const keys = await Promise.all(
-      limits.map((perMinute) => service.createKey('enterprise', { perMinute, perDay: 99 })),
-    );
+    const limits = Array.from({ length: 10 }, (_, index) => index + 1);
+    const keys: string[] = [];
+    for (const perMinute of limits) {
+      keys.push(await service.createKey('enterprise', { perMinute, perDay: 99 }));
+    }
     const responses = await Promise.all(keys.map((each) => service.get('/v1/pets', { key: each })));
     expect(responses.map(({ headers }) => Number(headers['x-ratelimit-limit']))).toEqual(limits);
   });
