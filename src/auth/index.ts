@@ -17,7 +17,7 @@ export { AccountsModule } from './accounts.module';
 export { AccountsService } from './accounts.service';
 export { Authenticator } from './authenticator';
 export { ensureDemoKey } from './demo-key';
-export { type Account, AccountStateError, getAllowance, InvalidAccountError, type Plan, PLANS } from './domain/account';
+export { type Account, getAllowance, InvalidAccountError, type Plan, PLANS } from './domain/account';
 export {
   type ApiKey,
   DEFAULT_GRACE_MS,
@@ -25,10 +25,8 @@ export {
   isKeyValid,
   type KeyState,
   getKeyState,
-  KeyStateError,
 } from './domain/api-key';
 export { type AuditEntry, AuditTrail } from './domain/audit-trail';
-export { NotFoundError } from './domain/not-found-error';
 export { getApiKeyPrefix, redactSecrets } from './api-key-secret';
 export { ApiKeyGuard } from './http/api-key.guard';
 export { SlowBodyGuard } from './http/slow-body.guard';
