@@ -61,15 +61,13 @@ export class MemoryRateLimiter extends RateLimiter {
     }
     const usage = this.getUsage(accountId, now);
     const windows = usage.getWindows(allowance, now);
-    const isAdmitted = !Object.values(windows).some(isExhausted);
-    if (isAdmitted) {
+    if (!Object.values(windows).some(isExhausted)) {
       usage.admit(now);
-    }
-    // Also after a rejection, so that an account in use is not the next one that is evicted.
-    this.accounts.set(accountId, usage, now);
-    if (isAdmitted) {
+      this.accounts.set(accountId, usage, now);
       return createAdmittedDecision(usage.getWindows(allowance, now), now);
     }
+    // So that an account in use is not the next one that is evicted.
+    this.accounts.set(accountId, usage, now);
     const rejected = createRejectedDecision(windows, now);
     const banMs = this.bans.countRejection(principal, rejected, monotonicNow);
     if (banMs === undefined) {
