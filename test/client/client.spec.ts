@@ -132,6 +132,11 @@ describe('The client', () => {
   });
 
   describe('retries', () => {
+    beforeEach(() => {
+      // Without the random delay of the first retry.
+      jest.spyOn(Math, 'random').mockReturnValue(0);
+    });
+
     it.each<[string, Fault[]]>([
       ['a 429', [{ before: createFailure(429, { 'retry-after': '0' }, 'rate_limit_exceeded') }]],
       ['a 408', [{ before: createFailure(408, {}, 'request_timeout') }]],

@@ -1,3 +1,4 @@
+import { deepStrictEqual } from 'node:assert/strict';
 import fc from 'fast-check';
 import type { RateLimitSettings } from '../../src/rate-limiting/settings/rate-limit-settings';
 import type { RateLimiter } from '../../src/rate-limiting/domain/rate-limiter';
@@ -88,13 +89,13 @@ export function describeRateLimiter(
                 if ('address' in call) {
                   const decide = (subject: RateLimiter) =>
                     call.fails ? subject.countAuthFailure(call.address) : subject.readAuthFailures(call.address);
-                  expect(await decide(limiter)).toEqual(await decide(model));
+                  deepStrictEqual(await decide(limiter), await decide(model));
                   continue;
                 }
                 const unbanCount = isStale?.[time] === true ? before : (unbans.get(keyId) ?? 0);
                 const principal = { ...createPrincipal(call.account, keyId, 1, 1, unbanCount), allowance };
-                expect(await limiter.readUsage(principal)).toEqual(model.readUsage(principal));
-                expect(await limiter.consume(principal)).toEqual(model.consume(principal));
+                deepStrictEqual(await limiter.readUsage(principal), model.readUsage(principal));
+                deepStrictEqual(await limiter.consume(principal), model.consume(principal));
               }
             }
             await dispose(limiter);
