@@ -4,6 +4,7 @@ import { brotliDecompressSync, gunzipSync } from 'node:zlib';
 import type { OpenAPIObject, OperationObject } from '@nestjs/swagger';
 import { parse } from 'yaml';
 import { ERROR_CATALOG } from '../../src/error-catalog';
+import { stringifyJson } from '../../src/shared/json/json';
 import { TestService } from '../support/service';
 
 const GUIDES = ['getting-started', 'api', 'errors', 'client', 'changelog'];
@@ -11,16 +12,16 @@ const PAGES = ['/docs', ...[...GUIDES, 'reference'].map((name) => `/docs/${name}
 const REPOSITORY = 'https://git.example/acme';
 const SUPPORT = 'https://support.example/petstore';
 
+let service: TestService;
+let origin: string;
+
+beforeAll(async () => {
+  service = await TestService.start({ DOCS_REPOSITORY_URL: REPOSITORY, DOCS_SUPPORT_URL: SUPPORT });
+  origin = `http://127.0.0.1:${service.port}`;
+});
+afterAll(() => service.close());
+
 describe('The documentation', () => {
-  let service: TestService;
-  let origin: string;
-
-  beforeAll(async () => {
-    service = await TestService.start({ DOCS_REPOSITORY_URL: REPOSITORY, DOCS_SUPPORT_URL: SUPPORT });
-    origin = `http://127.0.0.1:${service.port}`;
-  });
-  afterAll(() => service.close());
-
   const get = async (path: string, headers: Record<string, string> = {}, method = 'GET') => {
     // `fetch` would decompress the body.
     const response = await service.app.inject({ method: method as 'GET', url: path, headers });
@@ -213,5 +214,37 @@ describe('The documentation', () => {
     } finally {
       await production.close();
     }
+  });
+});
+
+describe('Outside /v1', () => {
+  it.each(['/healthz', '/readyz', '/docs', '/docs/errors', '/docs/reference', '/docs/swagger-ui.css', '/openapi.json'])(
+    '%s needs no key and has no rate limit',
+    async (path) => {
+      const response = await service.get(path);
+      expect(response.status).toBe(200);
+      expect(response.headers['x-ratelimit-limit']).toBeUndefined();
+    },
+  );
+
+  it('the OpenAPI document equals openapi.json, which `npm run openapi` writes', async () => {
+    const own = await TestService.start({
+      PUBLIC_BASE_URL: 'https://api.petstore.example/v1',
+      STAGING_BASE_URL: 'https://staging.petstore.example/v1',
+    });
+    const { text } = await own.get('/openapi.json');
+    await own.close();
+    const committed = readFileSync(join(__dirname, '../../openapi.json'), 'utf8');
+    expect(JSON.parse(text)).toEqual(JSON.parse(committed));
+    expect(committed).toContain('"maximum": 9223372036854775807');
+  });
+
+  it('the OpenAPI document has no quotes in patterns of parameters, which some generators copy into strings', async () => {
+    const { parameters = {} } = ((await service.get('/openapi.json')).body as OpenAPIObject).components ?? {};
+    const patterns = Object.values(parameters).map((parameter) =>
+      stringifyJson('schema' in parameter && parameter.schema),
+    );
+    expect(patterns).toContainEqual(expect.stringContaining('"pattern":'));
+    expect(patterns.filter((schema) => schema.includes('\\"'))).toEqual([]);
   });
 });

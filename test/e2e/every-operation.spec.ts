@@ -1,5 +1,6 @@
 import type { ResponseObject } from '@nestjs/swagger';
 import { AccountsService, KeysService } from '../../src/auth';
+import { RouteTable } from '../../src/shared/http/routing/route-table';
 import { type Examples, loadExamples } from '../support/examples';
 import { acceptsApiKeys, findSuccessStatus, isPublic, type Operation, OPERATIONS } from '../support/operations';
 import { type TestResponse, getCode, parseRateLimit, TestService } from '../support/service';
@@ -22,19 +23,36 @@ const CREATION_RULE = 'a 201 needs Location and @Idempotent(); otherwise use @Ht
 const isIdempotent = ({ parameters = [] }: Operation) =>
   parameters.some((parameter) => 'name' in parameter && parameter.name === 'Idempotency-Key');
 
+/** The paths of public routes that are not in the OpenAPI document. */
+const PUBLIC = [
+  /^\/$/,
+  /^\/healthz$/,
+  /^\/readyz$/,
+  /^\/metrics$/,
+  /^\/openapi(-v\d+)?\.(json|yaml)$/,
+  /^\/docs(-yaml)?(\/|$)/,
+  /^\/llms\.txt$/,
+  /^\/\.well-known\/api-catalog$/,
+  /^\/v1\/?$/,
+];
+
+let service: TestService;
+
+beforeAll(async () => {
+  service = await TestService.start({ AUTH_FAILURES_PER_MINUTE: '1000000' });
+});
+afterAll(() => service.close());
+
 describe('Every operation in the OpenAPI document', () => {
-  let service: TestService;
   let key: string;
   let accountId: string;
   let insertExamples: Examples;
 
   beforeAll(async () => {
-    service = await TestService.start({ AUTH_FAILURES_PER_MINUTE: '1000000' });
     key = await service.createKey('enterprise', { perMinute: 100_000, perDay: 100_000 });
     accountId = `${(await service.app.get(AccountsService).list()).at(-1)?.id}`;
     insertExamples = await loadExamples();
   });
-  afterAll(() => service.close());
   // The examples.ts of each module inserts the rows that its examples refer to.
   beforeEach(() => insertExamples((sql) => service.queryAsAdmin(sql), accountId));
 
@@ -179,5 +197,29 @@ describe('Every operation in the OpenAPI document', () => {
     expect(readOutcome(failed)).toEqual([500, 'internal_error']);
     const again = await call(operation, headers);
     expect([again.status, again.headers['idempotent-replayed']]).toEqual([findSuccessStatus(operation), undefined]);
+  });
+});
+
+describe('Access', () => {
+  it('is closed on every route that is not marked public', async () => {
+    const open = OPERATIONS.filter(isPublic).map(({ method, path }) => `${method} ${path}`);
+    const closed = service.app
+      .get(RouteTable)
+      .getRoutes()
+      .map(({ url, method }) => ({ url, method, path: url.replace(/:\w+/g, '1') }))
+      .filter(({ url }) => !PUBLIC.some((pattern) => pattern.test(url)))
+      .filter(({ method, path }) => !open.includes(`${method === 'HEAD' ? 'GET' : method} ${path}`));
+    expect(closed).toContainEqual(expect.objectContaining({ url: '/v1/pets', method: 'GET' }));
+    const problems: string[] = [];
+    for (const { url, method, path } of closed) {
+      const { status } = await service.call(method, path);
+      if (status !== 401) {
+        problems.push(
+          `${method} ${url} returns ${status} without a key. If it is meant to be @Public(), run \`npm run regenerate\`, ` +
+            'or add its path to PUBLIC in test/e2e/every-operation.spec.ts if it is not in openapi.json.',
+        );
+      }
+    }
+    expect(problems).toEqual([]);
   });
 });

@@ -1,4 +1,5 @@
-import { type TestResponse, getCode, TestService } from '../support/service';
+import { findDocumentedMethods } from '../support/documented-methods';
+import { type TestResponse, getCode, parseRateLimit, TestService } from '../support/service';
 
 const SECURITY_HEADERS = {
   'content-security-policy': "default-src 'none';frame-ancestors 'none'",
@@ -120,6 +121,30 @@ describe('Headers', () => {
       'form-action': "'none'",
       'frame-ancestors': "'none'",
     });
+  });
+});
+
+describe('CORS', () => {
+  // Then no earlier request without a key counts.
+  beforeAll(() => {
+    service.clock.advance(60_000);
+  });
+
+  it.each(['/v1/pets', '/v1/pets/1'])('allows a preflight of %s without a key, and does not count it', async (path) => {
+    const headers = {
+      origin: 'https://shop.example',
+      'access-control-request-method': 'POST',
+      'access-control-request-headers': 'authorization,content-type',
+    };
+    const response = await service.call('OPTIONS', path, { headers });
+    expect(response.status).toBe(204);
+    expect(response.headers['access-control-allow-origin']).toBe('*');
+    expect(response.headers['access-control-allow-methods']).toBe(findDocumentedMethods().join(', '));
+    expect(response.headers['content-length']).toBeUndefined();
+    expect(response.headers['access-control-allow-headers']).toBe('authorization,content-type');
+    expect(response.headers['x-request-id']).toBeDefined();
+    expect(parseRateLimit(response).remaining).toBe(60);
+    expect(parseRateLimit(await service.call('OPTIONS', path, { headers })).remaining).toBe(60);
   });
 });
 

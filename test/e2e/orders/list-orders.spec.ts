@@ -1,4 +1,10 @@
 import { DataSource } from 'typeorm';
+import { AccountsService } from '../../../src/auth';
+import { IDENTIFIER } from '../../../src/config/brand';
+import { OrderSchema } from '../../../src/orders/persistence/order.schema';
+import { PetSchema } from '../../../src/pets/persistence/pet.schema';
+import { TableStatements } from '../../../src/shared/persistence/table-statements';
+import { explain } from '../../support/explain';
 import { BASE_URL, getCode, TestService } from '../../support/service';
 import { Customer, getIds, type Order } from './support';
 
@@ -91,5 +97,92 @@ describe('GET /v1/store/orders', () => {
     await broken.close();
     expect([response.status, getCode(response)]).toEqual([500, 'internal_error']);
     expect(lines.join('')).toContain('column entity.quantity does not exist');
+  });
+});
+
+describe('The statements that list orders', () => {
+  const orders = new TableStatements(OrderSchema);
+  let service: TestService;
+
+  beforeAll(async () => {
+    service = await TestService.start();
+    await service.app.get(AccountsService).create('Test', 'free');
+    const dataSource = service.app.get(DataSource);
+    await dataSource.query(
+      `INSERT INTO pets (name, category_id, status) SELECT 'Rex', 1, 'sold' FROM generate_series(1, 2000)`,
+    );
+    // In batches, because a statement may take at most a second.
+    for (const status of [...Array<string>(5).fill('placed'), 'delivered']) {
+      await dataSource.query(
+        `INSERT INTO orders (account_id, pet_id, quantity, status, placed_at)
+         SELECT 1, i, 1, $1, now() FROM generate_series(1, $2) AS i`,
+        [status, status === 'placed' ? 2_000 : 100],
+      );
+    }
+    await dataSource.query('ANALYZE orders');
+  });
+  afterAll(() => service.close());
+
+  it.each([
+    [{ accountId: 1n }, 'orders_account_id'],
+    [{ accountId: 1n, status: 'delivered' }, 'orders_account_id_status'],
+    [{ accountId: 1n, petId: 50n }, 'orders_account_id_pet_id'],
+  ])('read those with %o among many with an index scan', async (filters, index) => {
+    const item = { ...filters, page_after: 100n, page_size: 21 };
+    const plan = await explain(service.app.get(DataSource), orders.getPage(Object.keys(filters)), item);
+    expect(plan.nodes.at(-1)).toBe('Index Scan');
+    expect(plan.nodes).not.toContain('Sort');
+    expect(plan.index).toBe(index);
+  });
+});
+
+describe('A status that a newer version of the service stored', () => {
+  let service: TestService;
+  let customer: Customer;
+  const lines: string[] = [];
+
+  beforeAll(async () => {
+    service = await TestService.start(
+      { APP_ENV: 'production', LOG_LEVEL: 'warn' },
+      { write: (line) => lines.push(line) },
+    );
+    customer = await Customer.create(service);
+  });
+  afterAll(() => service.close());
+
+  /** Sets the status without the constraint, which a newer version would change. */
+  const setStatus = async (table: 'orders' | 'pets', id: number, status: string, work: () => Promise<void>) => {
+    const name = `${table}_status_check`;
+    const { checks = [] } = (table === 'orders' ? OrderSchema : PetSchema).options;
+    await service.queryAsAdmin(`ALTER TABLE ${table} DROP CONSTRAINT ${name}`);
+    await service.queryAsAdmin(`UPDATE ${table} SET status = $1 WHERE id = $2`, [status, id]);
+    await work();
+    await service.queryAsAdmin('TRUNCATE pets CASCADE');
+    const expression = checks.find((check) => check.name === name)?.expression ?? '';
+    await service.queryAsAdmin(`ALTER TABLE ${table} ADD CONSTRAINT ${name} CHECK (${expression})`);
+  };
+
+  it('costs only the order that has it: lists leave it out, its own URL is 503, and the log says it once', async () => {
+    const [first, second, third] = [await customer.placeOne(), await customer.placeOne(), await customer.placeOne()];
+    await setStatus('orders', second.id, 'returned', async () => {
+      expect(getIds(await customer.list())).toEqual([first.id, third.id]);
+      const page = await customer.list('?limit=2');
+      expect(getIds(page)).toEqual([first.id]);
+      expect(page.headers.link).toContain('rel="next"');
+      const response = await customer.get(second.id);
+      expect([response.status, getCode(response)]).toEqual([503, 'service_unavailable']);
+      expect(response.headers['retry-after']).toBe('1');
+      expect((await customer.get(third.id)).status).toBe(200);
+      expect(lines.map((line) => JSON.parse(line) as unknown)).toMatchObject([
+        { 'event.action': 'unknown_value', [IDENTIFIER]: { record: `order ${second.id}`, status: 'returned' } },
+      ]);
+    });
+  });
+
+  it('makes an animal unavailable for orders', async () => {
+    const id = await customer.addPet();
+    await setStatus('pets', id, 'reserved', async () => {
+      expect(getCode(await customer.place({ petId: id }))).toBe('pet_not_available');
+    });
   });
 });
