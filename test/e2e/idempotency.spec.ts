@@ -33,10 +33,9 @@ describe('Idempotency-Key on POST /v1/pets', () => {
       await create(createIdempotencyKey());
       responses++;
     });
-    const other = await create(createIdempotencyKey(), REX, otherKey);
-    const simple = await service.post('/v1/pets', { key: otherKey, body: REX });
-    expect([other.status, simple.status]).toEqual([201, 201]);
+    expect((await create(createIdempotencyKey(), REX, otherKey)).status).toBe(201);
     expect(responses).toBeLessThan(200);
+    expect((await service.post('/v1/pets', { key: otherKey, body: REX })).status).toBe(201);
     await Promise.all(burst);
   });
 
