@@ -1,14 +1,21 @@
 import { type TestResponse, getCode, parseRateLimit, TestService } from '../support/service';
 
 const MINUTE = 60_000;
+const DAY = 86_400_000;
 
 describe('Rate limits', () => {
   let service: TestService;
+  let midnight: number;
 
-  beforeEach(async () => {
+  beforeAll(async () => {
     service = await TestService.start();
   });
-  afterEach(() => service.close());
+  // Each test begins at noon (UTC).
+  beforeEach(() => {
+    midnight = (Math.floor(service.clock.now() / DAY) + 2) * DAY;
+    service.clock.advance(midnight - DAY / 2 - service.clock.now());
+  });
+  afterAll(() => service.close());
 
   const list = (key: string) => service.get('/v1/pets', { key });
   const listRepeatedly = (count: number, key: string) => Promise.all(Array.from({ length: count }, () => list(key)));
@@ -91,7 +98,6 @@ describe('Rate limits', () => {
 
   it('the headers show the window with the fewest requests left, and on a tie the one that ends later', async () => {
     const key = await service.createKey('enterprise', { perMinute: 10, perDay: 12 });
-    const midnight = Date.UTC(2026, 10, 22) / 1_000;
     expect(parseRateLimit(await list(key)).limit).toBe(10);
     service.clock.advance(MINUTE);
     // 9 requests are left in the minute, 10 in the day.
@@ -102,7 +108,7 @@ describe('Rate limits', () => {
     });
     service.clock.advance(MINUTE);
     // 9 requests are left in each window.
-    expect(parseRateLimit(await list(key))).toEqual({ limit: 12, remaining: 9, reset: midnight });
+    expect(parseRateLimit(await list(key))).toEqual({ limit: 12, remaining: 9, reset: midnight / 1_000 });
   });
 
   it('an exhausted day returns 429 daily_quota_exceeded until midnight UTC, and these requests do not count in the minute', async () => {
@@ -110,9 +116,9 @@ describe('Rate limits', () => {
     await listRepeatedly(5, key);
     const rejected = await list(key);
     expect([rejected.status, getCode(rejected)]).toEqual([429, 'daily_quota_exceeded']);
-    expect(parseRateLimit(rejected)).toEqual({ limit: 5, remaining: 0, reset: Date.UTC(2026, 10, 22) / 1_000 });
+    expect(parseRateLimit(rejected)).toEqual({ limit: 5, remaining: 0, reset: midnight / 1_000 });
     expect(rejected.headers['retry-after']).toBe(`${12 * 3_600}`);
-    service.clock.set(Date.UTC(2026, 10, 22));
+    service.clock.advance(midnight - service.clock.now());
     expect(parseRateLimit(await list(key))).toMatchObject({ limit: 5, remaining: 4 });
   });
 
@@ -203,10 +209,10 @@ describe('Rate limits', () => {
 
     it('shows every window, and is counted in none', async () => {
       const key = await service.createKey('free');
-      const [now, midnight] = [service.clock.now() / 1_000, Date.UTC(2026, 10, 22) / 1_000];
+      const now = service.clock.now() / 1_000;
       const unused = {
         minute: { limit: 60, remaining: 60, reset: now + 60 },
-        day: { limit: 1_000, remaining: 1_000, reset: midnight },
+        day: { limit: 1_000, remaining: 1_000, reset: midnight / 1_000 },
       };
       expect((await getUsage(key)).body).toMatchObject(unused);
       expect((await getUsage(key)).body).toMatchObject(unused);
@@ -217,7 +223,7 @@ describe('Rate limits', () => {
         200,
         {
           minute: { limit: 60, remaining: 57, reset: now + 60 },
-          day: { limit: 1_000, remaining: 997, reset: midnight },
+          day: { limit: 1_000, remaining: 997, reset: midnight / 1_000 },
         },
       ]);
       // The headers show the window with fewer requests left.
