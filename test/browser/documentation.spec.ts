@@ -361,16 +361,11 @@ describe('The documentation in a browser', () => {
         await page.locator('.opblock.is-open .execute, article h1').first().waitFor();
         backgrounds.add(await page.evaluate('getComputedStyle(document.body).backgroundColor'));
         await page.evaluate(AXE);
-        for (const [width, isChecked] of [
-          [320, true],
-          [360, false],
-          [820, false],
-          [1_440, true],
-        ] as const) {
+        for (const width of [320, 360, 820, 1_440]) {
           await page.setViewportSize({ width, height: 900 });
-          expect(await page.evaluate('document.documentElement.scrollWidth')).toBe(width);
-          const violations = isChecked ? await page.evaluate<object[]>(FIND_VIOLATIONS) : [];
+          const violations = await page.evaluate<object[]>(FIND_VIOLATIONS);
           problemsFound.push(...violations.map((violation) => ({ width, colorScheme, ...violation })));
+          expect(await page.evaluate('document.documentElement.scrollWidth')).toBe(width);
         }
       }
       expect(problemsFound).toEqual([]);
