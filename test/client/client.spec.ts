@@ -133,7 +133,7 @@ describe('The client', () => {
 
   describe('retries', () => {
     beforeEach(() => {
-      // Without the random delay of the first retry.
+      // Without the random part of each delay.
       jest.spyOn(Math, 'random').mockReturnValue(0);
     });
 
