@@ -1,5 +1,5 @@
 import { type DynamicModule, Module, type Type } from '@nestjs/common';
-import { DataSource, type DataSourceOptions } from 'typeorm';
+import { DataSource, type DataSourceOptions, EntityManager } from 'typeorm';
 import { Settings } from '../config/settings';
 import { Clock } from './domain/clock';
 import { UnitOfWork } from './domain/unit-of-work';
@@ -26,6 +26,7 @@ export class SharedModule {
         { provide: Settings, useValue: settings },
         { provide: Clock, useValue: clock },
         { provide: DataSource, useValue: new DataSource(database) },
+        { provide: EntityManager, inject: [DataSource], useFactory: ({ manager }: DataSource) => manager },
         { provide: Database, useClass: databaseClass },
         Statements,
         ReadEndpoint,
@@ -33,7 +34,10 @@ export class SharedModule {
         TypeOrmUnitOfWork,
         { provide: UnitOfWork, useExisting: TypeOrmUnitOfWork },
       ],
-      exports: [Settings, Clock, DataSource, Database, Statements, Tables, ReadEndpoint, TypeOrmUnitOfWork, UnitOfWork],
+      exports: [
+        ...[Settings, Clock, DataSource, EntityManager, Database],
+        ...[Statements, Tables, ReadEndpoint, TypeOrmUnitOfWork, UnitOfWork],
+      ],
     };
   }
 }

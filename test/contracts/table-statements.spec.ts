@@ -1,9 +1,10 @@
-import { DataSource, EntitySchema, type EntitySchemaColumnOptions } from 'typeorm';
+import { DataSource, EntitySchema, type EntitySchemaColumnOptions, type EntitySubscriberInterface } from 'typeorm';
 import { loadSettings } from '../../src/config/settings';
 import { PetSchema } from '../../src/pets/persistence/pet.schema';
 import { bigintColumn, type Columns, identityColumn } from '../../src/shared/persistence/columns';
 import { type Statement, Statements } from '../../src/shared/persistence/statements';
-import { Table } from '../../src/shared/persistence/table';
+import { ReadEndpoint } from '../../src/shared/persistence/read-endpoint';
+import { Table, Tables } from '../../src/shared/persistence/table';
 import { TableStatements } from '../../src/shared/persistence/table-statements';
 import { ServiceUnavailableError } from '../../src/shared/domain/pet-store-error';
 import { TypeOrmUnitOfWork } from '../../src/shared/persistence/typeorm-unit-of-work';
@@ -96,9 +97,9 @@ describe('A table', () => {
   let unitOfWork: TypeOrmUnitOfWork;
   let statements: Statements;
   let visits: Table<Visit>;
+  const settings = loadSettings({ DATABASE_URL: ADMIN_DATABASE_URL });
 
   beforeAll(async () => {
-    const settings = loadSettings({ DATABASE_URL: ADMIN_DATABASE_URL });
     dataSource = await new DataSource({ ...createTypeOrmConfig(settings), entities: [VisitSchema] }).initialize();
     await dataSource.query('CREATE SCHEMA visits');
     await dataSource.synchronize();
@@ -182,6 +183,23 @@ describe('A table', () => {
   ])('takes no result of another statement for its own, %s', async (_place, run) => {
     const statement = { name: 'other', text: 'SELECT 1 AS one', columns: ['two'] };
     await expect(run(() => statements.read(statement, []))).rejects.toThrow(ServiceUnavailableError);
+  });
+
+  it.each<[string, Partial<EntitySubscriberInterface>]>([
+    ['its entity', { listenTo: () => Visit }],
+    ['all entities', {}],
+  ])('prevents startup if a subscriber listens to the inserts of %s', (_, listening) => {
+    class VisitSubscriber implements EntitySubscriberInterface {
+      readonly afterInsert = () => undefined;
+    }
+    const subscribers = [Object.assign(new VisitSubscriber(), listening)];
+    const endpoint = new ReadEndpoint(statements, unitOfWork, settings);
+    const tables = new Tables({ subscribers } as unknown as DataSource, statements, endpoint, unitOfWork);
+    tables.onApplicationBootstrap();
+    tables.get(VisitSchema);
+    expect(() => {
+      tables.onApplicationBootstrap();
+    }).toThrow('Tables do not support afterInsert of VisitSubscriber: use TypeORM for this table.');
   });
 
   it('does not compile with a filter by null', async () => {

@@ -15,11 +15,14 @@ import { AppModule } from '../../src/app.module';
 import { configureApp } from '../../src/app.setup';
 import { AccountsService, KeysService } from '../../src/auth';
 import { loadSettings } from '../../src/config/settings';
+import { FEATURE_MODULES } from '../../src/feature-modules';
 import { createLog } from '../../src/observability';
+import type { FeatureModule } from '../../src/shared/feature-module';
 import { createHttpAdapter } from '../../src/shared/http/server/http-adapter';
 import { dereference } from '../openapi/dereference.cjs';
 import { TestClock } from '../support/test-clock';
-import { ADMIN_DATABASE_URL } from '../support/worker-database';
+import { ADMIN_DATABASE_URL, queryAsAdmin } from '../support/worker-database';
+import { DATABASE_PAGE } from './nest-pages/database';
 import { EXCEPTIONS, FundamentalsModule, TenantContextIdStrategy } from './nest-pages/fundamentals';
 import { OthersModule } from './nest-pages/others';
 import { OverviewModule } from './nest-pages/overview';
@@ -36,7 +39,7 @@ interface Response {
   readonly body: unknown;
 }
 
-@Module({ imports: [OverviewModule, FundamentalsModule, TechniquesModule, OthersModule] })
+@Module({ imports: [OverviewModule, FundamentalsModule, TechniquesModule, DATABASE_PAGE.module, OthersModule] })
 class PagesModule {}
 
 describe("What the pages of Nest's documentation show works in a fork:", () => {
@@ -49,6 +52,7 @@ describe("What the pages of Nest's documentation show works in a fork:", () => {
 
   beforeAll(async () => {
     const settings = loadSettings({ DATABASE_URL: ADMIN_DATABASE_URL, LOG_LEVEL: 'info' });
+    (FEATURE_MODULES as unknown as FeatureModule[]).push(DATABASE_PAGE);
     // As createApp does, so that middleware is registered when it is in production.
     app = await NestFactory.create<NestFastifyApplication>(
       { module: PagesModule, imports: [AppModule.forRoot(settings, clock)] },
@@ -76,7 +80,11 @@ describe("What the pages of Nest's documentation show works in a fork:", () => {
     accountId = (await app.get(AccountsService).create('Acme', 'enterprise', allowance)).id;
     key = (await app.get(KeysService).create(accountId)).secret;
   });
-  afterAll(() => app.close());
+  afterAll(async () => {
+    await app.close();
+    const applied = DATABASE_PAGE.migrations.map(({ name }) => `'${name}'`).join();
+    await queryAsAdmin(`DROP TABLE "photo", "user"; DELETE FROM migrations WHERE name IN (${applied})`);
+  });
 
   const call = async (method: string, path: string, headers: Record<string, string> = {}, body?: string | FormData) => {
     const response = await fetch(url + path, {
@@ -514,6 +522,25 @@ describe("What the pages of Nest's documentation show works in a fork:", () => {
       expect((await app.inject({ ...constrained, headers })).json()).toEqual({ isConstrained: true });
       expect((await get('/v1/fastify/schema?size=3')).body).toEqual({ size: 3 });
       expectError(await get('/v1/fastify/schema?size=x'), 'bad_request');
+    });
+
+    it('a database with entities, relations, subscribers and transactions', async () => {
+      expect((await post('/v1/users', {})).body).toEqual({
+        user: { id: 1, firstName: 'Ada', isActive: true },
+        inserted: ['Ada'],
+      });
+      const stored = { id: 1, firstName: 'Ada', isActive: true, photos: [{ id: 1 }] };
+      expect((await get('/v1/users')).body).toEqual([stored]);
+      expect((await post('/v1/users/canceled', {})).body).toEqual({ stored: 0 });
+      expect((await call('DELETE', '/v1/users/1')).status).toBe(204);
+      expect((await get('/v1/users')).body).toEqual([]);
+    });
+
+    it('a database that is unavailable, unlike a file that is missing', async () => {
+      const response = await get('/v1/users/locked');
+      expectError(response, 'service_unavailable');
+      expect(response.headers.get('retry-after')).toBe('1');
+      expectError(await get('/v1/users/missing'), 'internal_error');
     });
 
     it('WebSocket gateways', async () => {

@@ -31,7 +31,6 @@ import { ApiErrors } from '../../src/shared/openapi/api-errors';
 import { LINK_NEXT_HEADER } from '../../src/shared/openapi/api-headers';
 import { createInt64Schema } from '../../src/shared/openapi/int64-schema';
 import { TypeOrmUnitOfWork } from '../../src/shared/persistence/typeorm-unit-of-work';
-import { convertUnavailableError } from '../../src/shared/persistence/unavailable-error';
 import { convertViolation } from '../../src/shared/persistence/constraint-violation';
 
 const HOUR_MS = 3_600_000;
@@ -166,37 +165,31 @@ export class VisitsService {
     return visit;
   }
 
-  insert(values: readonly unknown[]): Promise<Visit> {
+  async insert(values: readonly unknown[]): Promise<Visit> {
     const sql = `INSERT INTO visits (pet_id, starts_at, ends_at, note) VALUES ($1, $2, $3, $4) RETURNING ${COLUMNS}`;
-    return convertUnavailableError(async () => {
-      const { manager } = this.unitOfWork;
-      const [visit] = await convertViolation(() => manager.query<[Visit]>(sql, [...values]), VIOLATIONS);
-      return visit;
-    });
+    const { manager } = this.unitOfWork;
+    const [visit] = await convertViolation(() => manager.query<[Visit]>(sql, [...values]), VIOLATIONS);
+    return visit;
   }
 
-  change(id: bigint, { endsAt, note }: ChangeVisitDto): Promise<Visit> {
+  async change(id: bigint, { endsAt, note }: ChangeVisitDto): Promise<Visit> {
     const sql = `UPDATE visits SET ends_at = coalesce($2, ends_at), note = coalesce($3, note) WHERE id = $1 RETURNING ${COLUMNS}`;
-    return convertUnavailableError(async () => {
-      const [[changed]] = await convertViolation(
-        () => this.unitOfWork.manager.query<[Visit[], number]>(sql, [id.toString(), endsAt, note]),
-        VIOLATIONS,
-      );
-      if (changed === undefined) {
-        throw new NotFoundException();
-      }
-      return changed;
-    });
+    const [[changed]] = await convertViolation(
+      () => this.unitOfWork.manager.query<[Visit[], number]>(sql, [id.toString(), endsAt, note]),
+      VIOLATIONS,
+    );
+    if (changed === undefined) {
+      throw new NotFoundException();
+    }
+    return changed;
   }
 
   list(from: Date | undefined, to: Date | undefined, after: bigint, limit: number): Promise<Visit[]> {
-    return convertUnavailableError(() =>
-      this.unitOfWork.manager.query<Visit[]>(
-        `SELECT ${COLUMNS} FROM visits
-         WHERE id > $1 AND starts_at >= coalesce($2::timestamptz, '-infinity') AND starts_at < coalesce($3::timestamptz, 'infinity')
-         ORDER BY id LIMIT $4`,
-        [after.toString(), from, to, limit],
-      ),
+    return this.unitOfWork.manager.query<Visit[]>(
+      `SELECT ${COLUMNS} FROM visits
+       WHERE id > $1 AND starts_at >= coalesce($2::timestamptz, '-infinity') AND starts_at < coalesce($3::timestamptz, 'infinity')
+       ORDER BY id LIMIT $4`,
+      [after.toString(), from, to, limit],
     );
   }
 }

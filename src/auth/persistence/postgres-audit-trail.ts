@@ -2,7 +2,6 @@ import { Injectable } from '@nestjs/common';
 import { Clock } from '../../shared/domain/clock';
 import { parseJson, stringifyJson } from '../../shared/json/json';
 import { TypeOrmUnitOfWork } from '../../shared/persistence/typeorm-unit-of-work';
-import { convertUnavailableError } from '../../shared/persistence/unavailable-error';
 import { type AuditedChange, type AuditEntry, AuditTrail } from '../domain/audit-trail';
 import { getOperatingSystemUser } from '../operating-system-user';
 
@@ -29,21 +28,17 @@ export class PostgresAuditTrail extends AuditTrail {
   }
 
   async record({ action, accountId, keyId, details }: AuditedChange): Promise<void> {
-    await convertUnavailableError(() =>
-      this.unitOfWork.manager.query(
-        `INSERT INTO audit_entries (at, operator, action, account_id, key_id, details) VALUES ($1, $2, $3, $4, $5, $6)`,
-        [new Date(this.clock.now()), this.operator, action, accountId, keyId, stringifyJson(details)],
-      ),
+    await this.unitOfWork.manager.query(
+      `INSERT INTO audit_entries (at, operator, action, account_id, key_id, details) VALUES ($1, $2, $3, $4, $5, $6)`,
+      [new Date(this.clock.now()), this.operator, action, accountId, keyId, stringifyJson(details)],
     );
   }
 
   async listLatest(limit: number): Promise<AuditEntry[]> {
-    const rows: Row[] = await convertUnavailableError(() =>
-      this.unitOfWork.manager.query(
-        `SELECT id, at, operator, action, account_id AS "accountId", key_id AS "keyId", details::text
-         FROM audit_entries ORDER BY id DESC LIMIT $1`,
-        [limit],
-      ),
+    const rows: Row[] = await this.unitOfWork.manager.query(
+      `SELECT id, at, operator, action, account_id AS "accountId", key_id AS "keyId", details::text
+       FROM audit_entries ORDER BY id DESC LIMIT $1`,
+      [limit],
     );
     return rows.reverse().map(({ id, accountId, keyId, details, ...row }) => ({
       ...row,

@@ -2,7 +2,6 @@ import { Injectable } from '@nestjs/common';
 import { MoreThan, type Repository } from 'typeorm';
 import { getInsertedId } from '../../shared/persistence/columns';
 import { TypeOrmUnitOfWork } from '../../shared/persistence/typeorm-unit-of-work';
-import { convertUnavailableError } from '../../shared/persistence/unavailable-error';
 import { Account, type NewAccount } from '../domain/account';
 import { AccountRepository } from '../domain/account.repository';
 
@@ -34,23 +33,21 @@ export class TypeOrmAccountRepository extends AccountRepository {
     unitOfWork.requireSchema(Account);
   }
 
-  add(account: NewAccount): Promise<Account> {
-    return convertUnavailableError(async () => {
-      const id = getInsertedId(await this.accounts.insert(account));
-      return { ...account, id, suspendedAt: null };
-    });
+  async add(account: NewAccount): Promise<Account> {
+    const id = getInsertedId(await this.accounts.insert(account));
+    return { ...account, id, suspendedAt: null };
   }
 
   find(id: bigint): Promise<Account | null> {
-    return convertUnavailableError(() => this.accounts.findOneBy({ id }));
+    return this.accounts.findOneBy({ id });
   }
 
   findForUpdate(id: bigint): Promise<Account | null> {
-    return convertUnavailableError(() => this.accounts.findOne({ where: { id }, lock: { mode: 'pessimistic_write' } }));
+    return this.accounts.findOne({ where: { id }, lock: { mode: 'pessimistic_write' } });
   }
 
   async save({ id, plan, perMinute, perDay, suspendedAt }: Account): Promise<void> {
-    await convertUnavailableError(() => this.accounts.update({ id }, { plan, perMinute, perDay, suspendedAt }));
+    await this.accounts.update({ id }, { plan, perMinute, perDay, suspendedAt });
   }
 
   countRows(id: bigint): Promise<Record<string, number>> {
@@ -81,32 +78,28 @@ export class TypeOrmAccountRepository extends AccountRepository {
   }
 
   async delete(id: bigint): Promise<void> {
-    await convertUnavailableError(() => this.accounts.delete({ id }));
+    await this.accounts.delete({ id });
   }
 
-  list(): Promise<Account[]> {
-    return convertUnavailableError(async () => {
-      const accounts: Account[] = [];
-      for (;;) {
-        const id = MoreThan(accounts.at(-1)?.id ?? 0n);
-        const next = await this.accounts.find({ where: { id }, order: { id: 'ASC' }, take: MAX_LISTED });
-        accounts.push(...next);
-        if (next.length < MAX_LISTED) {
-          return accounts;
-        }
+  async list(): Promise<Account[]> {
+    const accounts: Account[] = [];
+    for (;;) {
+      const id = MoreThan(accounts.at(-1)?.id ?? 0n);
+      const next = await this.accounts.find({ where: { id }, order: { id: 'ASC' }, take: MAX_LISTED });
+      accounts.push(...next);
+      if (next.length < MAX_LISTED) {
+        return accounts;
       }
-    });
+    }
   }
 
   /** Calls `count` for each table whose rows belong to accounts, those of added modules included. */
-  private forEachTable(count: (table: AccountTable) => Promise<number>): Promise<Record<string, number>> {
-    return convertUnavailableError(async () => {
-      const counts: Record<string, number> = {};
-      for (const table of await this.unitOfWork.manager.query<AccountTable[]>(FIND_TABLES)) {
-        counts[table.name] = await count(table);
-      }
-      return counts;
-    });
+  private async forEachTable(count: (table: AccountTable) => Promise<number>): Promise<Record<string, number>> {
+    const counts: Record<string, number> = {};
+    for (const table of await this.unitOfWork.manager.query<AccountTable[]>(FIND_TABLES)) {
+      counts[table.name] = await count(table);
+    }
+    return counts;
   }
 
   private get accounts(): Repository<Account> {

@@ -4,7 +4,6 @@ import { ServiceUnavailableError } from '../../shared/domain/pet-store-error';
 import { getInsertedId } from '../../shared/persistence/columns';
 import { Statements } from '../../shared/persistence/statements';
 import { TypeOrmUnitOfWork } from '../../shared/persistence/typeorm-unit-of-work';
-import { convertUnavailableError } from '../../shared/persistence/unavailable-error';
 import { ApiKey, type NewApiKey } from '../domain/api-key';
 import {
   type AccountChanges,
@@ -84,11 +83,9 @@ export class TypeOrmApiKeyRepository extends ApiKeyRepository {
     unitOfWork.requireSchema(ApiKey);
   }
 
-  add(key: NewApiKey): Promise<ApiKey> {
-    return convertUnavailableError(async () => {
-      const id = getInsertedId(await this.keys.insert(key));
-      return { ...key, id, revokedAt: null, replacedBy: null, lastUsedAt: null, unbanCount: 0 };
-    });
+  async add(key: NewApiKey): Promise<ApiKey> {
+    const id = getInsertedId(await this.keys.insert(key));
+    return { ...key, id, revokedAt: null, replacedBy: null, lastUsedAt: null, unbanCount: 0 };
   }
 
   async findByHashes(hashes: readonly Buffer[]): Promise<KeyLookup> {
@@ -124,17 +121,15 @@ export class TypeOrmApiKeyRepository extends ApiKeyRepository {
   }
 
   listByAccount(accountId: bigint): Promise<ApiKey[]> {
-    return convertUnavailableError(() => this.keys.find({ where: { accountId }, order: { id: 'ASC' } }));
+    return this.keys.find({ where: { accountId }, order: { id: 'ASC' } });
   }
 
   findForUpdate(id: bigint): Promise<ApiKey | null> {
-    return convertUnavailableError(() => this.keys.findOne({ where: { id }, lock: { mode: 'pessimistic_write' } }));
+    return this.keys.findOne({ where: { id }, lock: { mode: 'pessimistic_write' } });
   }
 
   async save({ id, scope, expiresAt, revokedAt, replacedBy, unbanCount }: ApiKey): Promise<void> {
-    await convertUnavailableError(() =>
-      this.keys.update({ id }, { scope, expiresAt, revokedAt, replacedBy, unbanCount }),
-    );
+    await this.keys.update({ id }, { scope, expiresAt, revokedAt, replacedBy, unbanCount });
   }
 
   async recordLastUsed(updates: readonly LastUsedUpdate[]): Promise<void> {

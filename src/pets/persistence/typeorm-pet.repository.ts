@@ -3,7 +3,6 @@ import type { Repository } from 'typeorm';
 import type { Page } from '../../shared/domain/page';
 import { type Table, Tables } from '../../shared/persistence/table';
 import { TypeOrmUnitOfWork } from '../../shared/persistence/typeorm-unit-of-work';
-import { convertUnavailableError } from '../../shared/persistence/unavailable-error';
 import { hasKnownStatus } from '../../shared/unknown-values';
 import { type NewPet, Pet, PET_STATUSES } from '../domain/pet';
 import { type PetQuery, PetRepository, type ReservationResult } from '../domain/pet.repository';
@@ -36,14 +35,12 @@ export class TypeOrmPetRepository extends PetRepository {
     return this.table.page({ filters: { status }, ...page });
   }
 
-  reserve(id: bigint): Promise<ReservationResult> {
-    return convertUnavailableError(async () => {
-      const { affected } = await this.pets.update({ id, status: 'available' }, { status: 'pending' });
-      if (affected === 1) {
-        return 'reserved';
-      }
-      return (await this.pets.existsBy({ id })) ? 'not_available' : 'unknown';
-    });
+  async reserve(id: bigint): Promise<ReservationResult> {
+    const { affected } = await this.pets.update({ id, status: 'available' }, { status: 'pending' });
+    if (affected === 1) {
+      return 'reserved';
+    }
+    return (await this.pets.existsBy({ id })) ? 'not_available' : 'unknown';
   }
 
   private get pets(): Repository<Pet> {

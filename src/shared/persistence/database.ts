@@ -38,6 +38,8 @@ export class Database implements OnModuleInit, OnApplicationShutdown {
   protected embedded: EmbeddedDatabase | undefined;
   private readonly stopping = new AbortController();
   private opening: Promise<void> | undefined;
+  /** Those that modules add in their constructors. */
+  private readonly subscribers: DataSource['subscribers'];
 
   private reportFailure: (error: Error) => void = () => undefined;
   /** Resolves with an error after startup if this process can never use the database again. */
@@ -47,7 +49,9 @@ export class Database implements OnModuleInit, OnApplicationShutdown {
     protected readonly settings: Settings,
     protected readonly dataSource: DataSource,
     private readonly statements: Statements,
-  ) {}
+  ) {
+    this.subscribers = dataSource.subscribers;
+  }
 
   async onModuleInit(): Promise<void> {
     if (this.settings.databaseUrl === undefined) {
@@ -116,6 +120,8 @@ export class Database implements OnModuleInit, OnApplicationShutdown {
       await checkSchema(options);
     }
     await this.dataSource.initialize();
+    // TypeORM has replaced the list.
+    this.dataSource.subscribers.push(...this.subscribers);
     await this.warnOfMissingTimeouts();
   }
 

@@ -1,5 +1,5 @@
-import { Injectable } from '@nestjs/common';
-import type { EntitySchema } from 'typeorm';
+import { Injectable, type OnApplicationBootstrap } from '@nestjs/common';
+import { DataSource, type EntitySchema } from 'typeorm';
 import { type Page, SharedItems } from '../domain/page';
 import { MAX_PAGE_LIMIT } from '../domain/page-limit';
 import { UnknownValueError } from '../domain/pet-store-error';
@@ -7,12 +7,15 @@ import { Batcher } from '../domain/batcher';
 import { ReadEndpoint } from './read-endpoint';
 import type { Semaphore } from '../domain/semaphore';
 import { type Row, type Statement, Statements } from './statements';
+import { createUnsupportedError } from './table-column';
 import { formatBatch, TableStatements } from './table-statements';
 import { TypeOrmUnitOfWork } from './typeorm-unit-of-work';
 import { isDataOrConstraintError } from './unavailable-error';
 
 /** Another batch runs while this process handles the rows of the first. */
 const MAX_CONCURRENT_BATCHES = 2;
+/** What TypeORM's subscribers hear of rows that TypeORM loads and inserts. */
+const UNSUPPORTED_EVENTS = ['afterLoad', 'beforeInsert', 'afterInsert'] as const;
 
 /** Rows with a bigint identity column. */
 interface Identified {
@@ -46,12 +49,27 @@ interface PageItem {
 
 /** Gives repositories fast access to the tables of their schemas. */
 @Injectable()
-export class Tables {
+export class Tables implements OnApplicationBootstrap {
+  private readonly entities: unknown[] = [];
+
   constructor(
+    private readonly dataSource: DataSource,
     private readonly statements: Statements,
     private readonly endpoint: ReadEndpoint,
     private readonly unitOfWork: TypeOrmUnitOfWork,
   ) {}
+
+  /** @throws Error when a subscriber of TypeORM expects events of a table */
+  onApplicationBootstrap(): void {
+    for (const subscriber of this.dataSource.subscribers) {
+      const listened: unknown = subscriber.listenTo?.();
+      const isForTable = this.entities.some((entity) => [undefined, Object, entity].includes(listened));
+      const event = UNSUPPORTED_EVENTS.find((name) => subscriber[name] !== undefined);
+      if (isForTable && event !== undefined) {
+        throw createUnsupportedError(event, subscriber.constructor.name);
+      }
+    }
+  }
 
   /** @throws Error when the schema is not listed in the index of a module */
   get<Entity extends Identified>(
@@ -59,6 +77,7 @@ export class Tables {
     { isKnown = () => true, listsFromStandby = false }: TableOptions<Entity> = {},
   ): Table<Entity> {
     this.unitOfWork.requireSchema(schema.options.target as new () => Entity);
+    this.entities.push(schema.options.target);
     const source = listsFromStandby ? this.endpoint : this.statements;
     return new Table(new TableStatements(schema), isKnown, this.statements, source, this.unitOfWork);
   }

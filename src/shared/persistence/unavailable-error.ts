@@ -15,7 +15,7 @@ import { getErrorCode } from '../domain/error-message';
  * being restored (3D000).
  */
 const UNAVAILABLE =
-  /^(ECONN\w+|EPIPE|ENOENT|ENOTFOUND|EAI_AGAIN|ETIMEDOUT|EHOST\w+|ENET\w+|28\w{3}|3D000|53\w{3}|57P\w{2}|57014|55P03|40001|40P01|08\w{3}|25006|25P03|26000|42P05)$/;
+  /^(ECONN\w+|EPIPE|ENOTFOUND|EAI_AGAIN|ETIMEDOUT|EHOST\w+|ENET\w+|28\w{3}|3D000|53\w{3}|57P\w{2}|57014|55P03|40001|40P01|08\w{3}|25006|25P03|26000|42P05)$/;
 const UNAVAILABLE_MESSAGE =
   /^(timeout exceeded when trying to connect|Connection terminated|Query read timeout|Client (was closed|has encountered)|Driver not Connected)/;
 /** Codes and messages of a connection that cannot be used any longer. */
@@ -45,8 +45,14 @@ export function isDatabaseUnavailable(error: unknown): boolean {
   }
   return (
     isTlsFailure(error) ||
+    isSocketMissing(error) ||
     (error instanceof Error && (UNAVAILABLE.test(getErrorCode(error) ?? '') || UNAVAILABLE_MESSAGE.test(error.message)))
   );
+}
+
+/** Whether the directory of a Unix-domain socket has none. A missing file has the same code. */
+function isSocketMissing(error: unknown): boolean {
+  return getErrorCode(error) === 'ENOENT' && (error as NodeJS.ErrnoException).syscall === 'connect';
 }
 
 /** Whether the connection was lost, or belongs to the wrong server, so that another one may work. */

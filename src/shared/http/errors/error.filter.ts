@@ -25,8 +25,8 @@ const logger = new Logger('ErrorFilter');
 const serviceUnavailableLogger = new ServiceUnavailableLogger();
 
 /**
- * Turns every exception into an Error body: domain errors by their code, Nest's exceptions by their status, all others as
- * 500.
+ * Turns every exception into an Error body: domain errors by their code, Nest's exceptions by their status, those of an unavailable database
+ * as 503, all others as 500.
  */
 @Catch()
 export class ErrorFilter implements ExceptionFilter {
@@ -91,7 +91,8 @@ function createUnknownUrlError(apiVersions: ReadonlySet<string>): PetStoreError 
 }
 
 /** Turns an exception into the Error body, and logs what the client must not see. */
-export function toErrorDto(thrown: unknown, requestId: string, catalog: ErrorCatalog): ErrorDto {
+export function toErrorDto(error: unknown, requestId: string, catalog: ErrorCatalog): ErrorDto {
+  const thrown = catalog.convert(error);
   if (thrown instanceof ServiceUnavailableError) {
     serviceUnavailableLogger.record(thrown.cause, requestId);
   }
