@@ -35,6 +35,7 @@ import {
   SCOPE_CHALLENGE_HEADER,
 } from '../shared/openapi/api-headers';
 import { isPublic } from '../shared/http/access/public.decorator';
+import { getRequiredScope } from '../shared/http/access/require-scope.decorator';
 import { MAX_URL_LENGTH } from '../shared/http/access/url-check';
 import { ErrorCatalog } from '../shared/http/errors/error-catalog';
 import { ErrorDto } from '../shared/http/errors/error.dto';
@@ -141,15 +142,17 @@ export function createOpenApiDocument(app: INestApplication, settings: Settings,
   code.examples = [...catalog.codes];
   const operations = listOperations(document);
   const documented = new Set<object>();
-  for (const operation of operations) {
+  for (const [method, operation] of operations) {
     const handler = takeHandler(operation, handlers);
     if (handler !== undefined) {
       const [reflector, targets] = [app.get(Reflector), [handler.handler, ...handler.controllers] as Type[]];
       const isOpen = isPublic(reflector, targets);
       // The global guards let all requests to public operations pass.
       addDeclarations(operation, app, handler, settings, isOpen ? [] : app.get(ApplicationConfig).getGlobalGuards());
-      addSecurity(document, operation, isOpen ? [] : getAuthStrategies(reflector, targets, app.get(AuthModuleOptions)));
-      handler.controllers.forEach((controller) => documented.add(controller));
+      const strategies = isOpen ? [] : getAuthStrategies(reflector, targets, app.get(AuthModuleOptions));
+      const [controller = {}] = handler.controllers;
+      addSecurity(document, operation, strategies, getRequiredScope(method.toUpperCase(), handler.handler, controller));
+      handler.controllers.forEach((each) => documented.add(each));
     }
     nameTitledSchemas(operation, schemas);
     addExamples(operation, schemas);
@@ -158,7 +161,10 @@ export function createOpenApiDocument(app: INestApplication, settings: Settings,
     app.get(Reflector),
     ownRoutes.map(({ controller }) => controller).filter((controller) => documented.has(controller)),
   );
-  shareComponents(document, operations);
+  shareComponents(
+    document,
+    operations.map(([, operation]) => operation),
+  );
   return document;
 }
 
@@ -200,8 +206,8 @@ function listServers({ environment, publicBaseUrl, stagingBaseUrl, baseUrl }: Se
   return [own, ...known.filter((server) => server !== own)];
 }
 
-function listOperations(document: OpenAPIObject): OperationObject[] {
-  return Object.values(document.paths).flatMap((item) => Object.values(item as Record<string, OperationObject>));
+function listOperations(document: OpenAPIObject): [method: string, operation: OperationObject][] {
+  return Object.values(document.paths).flatMap((item) => Object.entries(item as Record<string, OperationObject>));
 }
 
 /** Adds the declarations of the service's own decorators, and the errors and headers of every operation. */

@@ -6,13 +6,21 @@ export const API_KEY_SCHEME = 'apiKey';
 
 const BEARER_SCHEME = { type: 'http', scheme: 'bearer' } as const;
 
-/** Documents the strategies that find the caller of an operation, unless a decorator such as `@ApiBearerAuth()` has documented others. */
-export function addSecurity(document: OpenAPIObject, operation: OperationObject, strategies: readonly string[]): void {
-  const schemes = strategies.map((name) => (name === API_KEY_STRATEGY ? API_KEY_SCHEME : name));
-  if (operation.security !== undefined || schemes.join() === API_KEY_SCHEME) {
+/**
+ * Documents the strategies that find the caller of an operation, and the scope that the caller needs, unless a decorator such as
+ * `@ApiBearerAuth()` has documented others.
+ */
+export function addSecurity(
+  document: OpenAPIObject,
+  operation: OperationObject,
+  strategies: readonly string[],
+  scope: string,
+): void {
+  if (operation.security !== undefined) {
     return;
   }
-  operation.security = schemes.map((name) => ({ [name]: [] }));
+  const schemes = strategies.map((name) => (name === API_KEY_STRATEGY ? API_KEY_SCHEME : name));
+  operation.security = schemes.map((name) => ({ [name]: [scope] }));
   const known = document.components?.securitySchemes ?? {};
   const all = Object.fromEntries(schemes.map((name) => [name, known[name] ?? BEARER_SCHEME]));
   document.components = { ...document.components, securitySchemes: { ...known, ...all } };

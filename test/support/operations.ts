@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import type { OpenAPIObject, OperationObject, RequestBodyObject } from '@nestjs/swagger';
+import type { OpenAPIObject, OperationObject, ReferenceObject, RequestBodyObject, SchemaObject } from '@nestjs/swagger';
 import { dereference } from '../openapi/dereference.cjs';
 
 const DOCUMENT = dereference(JSON.parse(readFileSync(join(__dirname, '../../openapi.json'), 'utf8')) as OpenAPIObject);
@@ -46,4 +46,12 @@ export const LISTS = OPERATIONS.filter(({ operationId }) => operationId.startsWi
 /** Finds the status of a successful response. */
 export function findSuccessStatus({ responses }: Operation): number {
   return Number(Object.keys(responses).find((status) => status.startsWith('2')));
+}
+
+/** Whether the body of an operation must have a field. */
+export function requiresField({ requestBody }: Operation): boolean {
+  const { schema } = (requestBody as RequestBodyObject).content['application/json'] ?? {};
+  const name = (schema as ReferenceObject).$ref.split('/').at(-1) ?? '';
+  const { required = [], minProperties = 0 } = (DOCUMENT.components?.schemas?.[name] ?? {}) as SchemaObject;
+  return required.length + minProperties > 0;
 }

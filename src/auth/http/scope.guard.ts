@@ -23,8 +23,9 @@ export class ScopeGuard implements CanActivate {
 
   canActivate(context: ExecutionContext): boolean {
     const http = context.switchToHttp();
-    const { principal } = http.getRequest<FastifyRequest>();
-    if (principal !== undefined && !includesScope(principal.scopes, getRequiredScope(context))) {
+    const { principal, method } = http.getRequest<FastifyRequest>();
+    const scope = getRequiredScope(method, context.getHandler(), context.getClass());
+    if (principal !== undefined && !includesScope(principal.scopes, scope)) {
       this.reportUnknownScopes(principal);
       const challenge = `${BEARER_CHALLENGE}, error="insufficient_scope"`;
       http.getResponse<FastifyReply>().header('www-authenticate', challenge);

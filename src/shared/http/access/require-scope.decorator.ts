@@ -1,5 +1,4 @@
-import { type CustomDecorator, type ExecutionContext, SetMetadata } from '@nestjs/common';
-import type { FastifyRequest } from 'fastify';
+import { type CustomDecorator, SetMetadata } from '@nestjs/common';
 
 const REQUIRED_SCOPE_METADATA = 'api:required-scope';
 
@@ -18,8 +17,6 @@ export function getDeclaredScope(handler: object, controller: object): string | 
   return own ?? inherited;
 }
 
-export function getRequiredScope(context: ExecutionContext): string {
-  const { method } = context.switchToHttp().getRequest<FastifyRequest>();
-  const declared = getDeclaredScope(context.getHandler(), context.getClass());
-  return declared ?? (method === 'GET' || method === 'HEAD' ? 'read' : 'write');
+export function getRequiredScope(method: string, handler: object, controller: object): string {
+  return getDeclaredScope(handler, controller) ?? (method === 'GET' || method === 'HEAD' ? 'read' : 'write');
 }
