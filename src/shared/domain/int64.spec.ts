@@ -44,7 +44,7 @@ describe('int64', () => {
     );
   });
 
-  it('is told apart from a decimal, which is parsed as the nearest double, or as NaN if that double is an integer', () => {
+  it('is told apart from a decimal, which is parsed as the nearest double that is no integer, or as NaN', () => {
     fc.assert(
       fc.property(fc.double({ noDefaultInfinity: true, noNaN: true }), (value) => {
         fc.pre(!Number.isInteger(value));
@@ -52,7 +52,12 @@ describe('int64', () => {
       }),
     );
     expect(['5.5', '-0.25', '1e-7', '12.5E-1'].map(parseJsonNumber)).toEqual([5.5, -0.25, 1e-7, 1.25]);
-    expect(['0.99999999999999999999', '1e-999999999'].map(parseJsonNumber)).toEqual([NaN, NaN]);
+    expect(['0.99999999999999999999', '1e-999999999', '100.00000000000000001'].map(parseJsonNumber)).toEqual([
+      1 + Number.EPSILON,
+      Number.MIN_VALUE,
+      100 * (1 + Number.EPSILON),
+    ]);
+    expect(parseJsonNumber('9007199254740992.5')).toBeNaN();
   });
 
   it.each([

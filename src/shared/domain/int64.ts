@@ -19,7 +19,8 @@ export function parsePositiveInt64(text: string): bigint | undefined {
 /**
  * Parses a JSON number. An integer (`5.0` and `5e0` are 5) becomes a number if it is safe, and otherwise an exact bigint. A decimal
  * becomes a number. Two exceptions: an integer of more than 40 digits becomes a number, so that `1e999999999` is not expanded; and a
- * decimal that a double would round to an integer becomes NaN, so that it is not accepted as an integer.
+ * decimal that a double would round to an integer becomes the next double, or NaN if that is an integer too, so that it is not accepted as
+ * an integer.
  */
 export function parseJsonNumber(text: string): bigint | number {
   const rounded = Number(text);
@@ -32,7 +33,12 @@ export function parseJsonNumber(text: string): bigint | number {
     return rounded;
   }
   if (scale < 0) {
-    return Number.isInteger(rounded) ? NaN : rounded;
+    const decimal = Number.isInteger(rounded)
+      ? rounded === 0
+        ? Number.MIN_VALUE
+        : rounded * (1 + Number.EPSILON)
+      : rounded;
+    return Number.isInteger(decimal) ? NaN : decimal;
   }
   return Number.isSafeInteger(rounded) ? rounded : BigInt(`${sign}${significant}${'0'.repeat(scale)}`);
 }
