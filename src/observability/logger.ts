@@ -1,3 +1,4 @@
+import { inspect } from 'node:util';
 import type { LoggerService } from '@nestjs/common';
 import { destination, pino } from 'pino';
 import { BRAND, IDENTIFIER } from '../config/brand';
@@ -106,15 +107,18 @@ function formatReadable(line: string): string {
   return lines.split('\n').map(escapeControlCharacters).join('\n');
 }
 
-/** The fields that the service passes to Nest's logger in addition to a message. */
-interface Fields extends Readonly<Record<string, unknown>> {
-  readonly event?: string;
+/** The fields that `logEvent` passes to Nest's logger. */
+interface EventFields extends Readonly<Record<string, unknown>> {
+  readonly event: LogEvent;
   /** The request ID. */
   readonly id?: string;
   readonly stack?: string;
 }
 
-/** Writes Nest's log calls to the log. A call passes an optional object of fields, a message, and the context as its last argument. */
+/**
+ * Writes Nest's log calls to the log. A call passes messages and objects of fields, and the context as its last argument. After the message
+ * of an error, texts are its stack.
+ */
 export class NestLogger implements LoggerService {
   constructor(private readonly logger: Log) {}
 
@@ -143,30 +147,61 @@ export class NestLogger implements LoggerService {
   }
 
   private write(level: pino.Level, message: unknown, params: readonly unknown[]): void {
-    const context = params.at(-1);
-    const details = params.slice(0, -1).map((detail) => (detail instanceof Error ? detail.stack : detail));
-    const text = details.filter((detail) => typeof detail !== 'object').join(' ') || undefined;
-    const source = { 'log.logger': context };
-    if (message instanceof Error) {
-      this.logger[level]({ ...source, 'error.stack_trace': message.stack }, message.message);
-    } else if (typeof message === 'object') {
-      const { event, id, stack, ...ownFields } = message as Fields;
-      this.logger[level](
-        {
-          'event.action': event,
-          ...source,
-          'http.request.id': id,
-          'error.stack_trace': stack,
-          ...nestFields(ownFields),
-        },
-        text,
-      );
-    } else {
-      // The stack of an error, and fields, may follow its message.
-      const fields = Object.assign({}, ...details.filter((detail) => typeof detail === 'object')) as object;
-      this.logger[level]({ ...source, 'error.stack_trace': text, ...nestFields(fields) }, message as string);
+    const source = { 'log.logger': params.at(-1) };
+    const details = params.slice(0, -1);
+    if (isEvent(message)) {
+      const { event, id, stack, ...ownFields } = message;
+      const fields = { 'http.request.id': id, 'error.stack_trace': stack, ...nestFields(ownFields) };
+      this.logger[level]({ 'event.action': event, ...source, ...fields }, details.join(' ') || undefined);
+      return;
     }
+    if (!this.logger.isLevelEnabled(level)) {
+      return;
+    }
+    const fields = {};
+    const stacks: unknown[] = message instanceof Error ? [message.stack] : [];
+    const texts: string[] = [];
+    for (const [index, each] of [message, ...details].map(resolveMessage).entries()) {
+      if (isFields(each)) {
+        Object.assign(fields, each);
+      } else if (index > 0 && (each instanceof Error || level === 'error' || level === 'fatal')) {
+        stacks.push(each instanceof Error ? each.stack : each);
+      } else {
+        texts.push(formatText(each));
+      }
+    }
+    const [text, ...others] = texts;
+    this.logger[level]({ ...source, 'error.stack_trace': stacks.join('\n') || undefined, ...nestFields(fields) }, text);
+    others.forEach((other) => {
+      this.logger[level](source, other);
+    });
   }
+}
+
+function isEvent(message: unknown): message is EventFields {
+  return isFields(message) && typeof message.event === 'string' && Object.hasOwn(LOG_EVENTS, message.event);
+}
+
+/** Whether it is an object of fields, unlike an array, an error or a `Map`. */
+function isFields(value: unknown): value is Readonly<Record<string, unknown>> {
+  const prototype: unknown = typeof value === 'object' && value !== null ? Object.getPrototypeOf(value) : value;
+  return prototype === Object.prototype;
+}
+
+/** Calls a function that creates a message, as Nest's own logger does. */
+function resolveMessage(message: unknown): unknown {
+  if (typeof message !== 'function') {
+    return message;
+  }
+  const isClass = Function.prototype.toString.call(message).startsWith('class ');
+  return isClass ? message.name : resolveMessage((message as () => unknown)());
+}
+
+function formatText(value: unknown): string {
+  if (value instanceof Error) {
+    return value.message;
+  }
+  return typeof value === 'string' ? value : inspect(value);
 }
 
 /** Returns the fields of the service as its log has them, apart from those of the Elastic Common Schema. */

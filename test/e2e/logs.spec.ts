@@ -235,19 +235,26 @@ describe('The log', () => {
       { message: 'x', 'error.stack_trace': 'boom at z' },
     ],
     ['fields', 'log', ['saved', { id: 1 }], { message: 'saved', [IDENTIFIER]: { id: 1 } }],
+    ['fields alone', 'log', [{ id: 5, event: 'a' }], { [IDENTIFIER]: { id: 5, event: 'a' } }],
+    ['null', 'log', [null], { message: 'null' }],
+    ['an array', 'log', [[1, 'a']], { message: "[ 1, 'a' ]" }],
+    ['a map', 'log', [new Map([['a', 1]])], { message: "Map(1) { 'a' => 1 }" }],
+    ['a function', 'log', [() => 'lazy'], { message: 'lazy' }],
+    ['several messages', 'log', ['a', 'b'], { message: 'a' }],
   ])("has %s as a call of Nest's logger passes it", async (_, level, parameters, expected) => {
     await start({});
     lines.length = 0;
     new Logger('Test')[level](...parameters);
-    const [line = {}] = parseLines();
+    const [line = {}, other = {}] = parseLines();
     expect(line).toMatchObject(expected);
+    expect(other.message).toBe(parameters[1] === 'b' ? 'b' : undefined);
     expect('error.stack_trace' in line).toBe('error.stack_trace' in expected);
   });
 
   it('shows control characters as text in development', async () => {
     await start({ APP_ENV: 'development' });
     lines.length = 0;
-    new Logger('Test').warn({ event: 'test', reason: 'a\nb\x9b\u202e' }, 'a\x1b[2J');
+    new Logger('Test').warn('a\x1b[2J', { reason: 'a\nb\x9b\u202e' });
     expect(lines.join('')).toMatch(/ WARN {2}a\\u001b\[2J logger=Test reason=a\\u000ab\\u009b\\u202e\n$/);
   });
 
