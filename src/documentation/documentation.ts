@@ -85,13 +85,11 @@ export function serveDocumentation(
   for (const [name, target] of Object.entries(MOVED_PAGES)) {
     fastify.get(`/docs/${name}`, (_request, reply) => reply.redirect(target, 308));
   }
+  redirectUnknownUrls(fastify, settings);
   respondWithNotFoundPage(
     fastify,
     memoize(() => fillSettings(readFileSync(join(site, NOT_FOUND_PAGE), 'utf8'), settings)),
   );
-  if (settings.environment === 'development') {
-    fastify.get('/', (_request, reply) => reply.redirect('docs', 302));
-  }
   // For Swagger UI.
   addRoute('/docs/openapi-documents.json', () =>
     createJsonContent(documents.map(({ name, file }) => ({ name, url: `../${file}` }))),
@@ -123,16 +121,24 @@ function createCatalog(
   return { ...content, headers: { ...content.headers, 'content-type': type } };
 }
 
-/** Removes a slash at the end of URLs below `/docs`, and shows browsers a page for unknown ones; programs get the usual error. */
+/** Removes a slash at the end of URLs below `/docs`. In development, `/` leads to the documentation, unless a module has it. */
+function redirectUnknownUrls(fastify: FastifyInstance, { environment }: Settings): void {
+  fastify.addHook('onRequest', (request, reply, done) => {
+    const [, name, query = ''] = /^[^?]*\/([^/?]+)\/(\?.*)?$/.exec(request.url) ?? [];
+    if (name !== undefined && isUnknownPage(request)) {
+      void reply.redirect(`../${name}${query}`, 308);
+    } else if (request.url === '/' && request.is404 && isRead(request) && environment === 'development') {
+      void reply.redirect('docs', 302);
+    } else {
+      done();
+    }
+  });
+}
+
+/** Shows browsers a page for unknown URLs below `/docs`; programs get the usual error. */
 function respondWithNotFoundPage(fastify: FastifyInstance, getPage: () => string): void {
   fastify.addHook('onRequest', (request, reply, done) => {
-    const isPage = request.is404 && /^\/docs\/[^%]*$/.test(request.url) && ['GET', 'HEAD'].includes(request.method);
-    const [, name, query = ''] = /^[^?]*\/([^/?]+)\/(\?.*)?$/.exec(request.url) ?? [];
-    if (isPage && name !== undefined) {
-      void reply.redirect(`../${name}${query}`, 308);
-      return;
-    }
-    if (!isPage || !request.headers.accept?.includes('text/html')) {
+    if (!isUnknownPage(request) || !request.headers.accept?.includes('text/html')) {
       done();
       return;
     }
@@ -145,6 +151,14 @@ function respondWithNotFoundPage(fastify: FastifyInstance, getPage: () => string
       })
       .send(getPage());
   });
+}
+
+function isUnknownPage(request: FastifyRequest): boolean {
+  return request.is404 && /^\/docs\/[^%]*$/.test(request.url) && isRead(request);
+}
+
+function isRead({ method }: FastifyRequest): boolean {
+  return ['GET', 'HEAD'].includes(method);
 }
 
 /** Inserts the settings into a text, and removes links for which there is no setting. */

@@ -1,3 +1,4 @@
+import { isDeepStrictEqual } from 'node:util';
 import type { INestApplication, Type } from '@nestjs/common';
 import { ApplicationConfig, Reflector } from '@nestjs/core';
 import { AuthModuleOptions } from '@nestjs/passport';
@@ -157,10 +158,13 @@ export function createOpenApiDocument(app: INestApplication, settings: Settings,
     nameTitledSchemas(operation, schemas);
     addExamples(operation, schemas);
   }
-  document.tags = listTags(
-    app.get(Reflector),
-    ownRoutes.map(({ controller }) => controller).filter((controller) => documented.has(controller)),
-  );
+  document.tags = [
+    ...listTags(
+      app.get(Reflector),
+      ownRoutes.map(({ controller }) => controller).filter((controller) => documented.has(controller)),
+    ),
+    ...(document.tags ?? []),
+  ];
   shareComponents(
     document,
     operations.map(([, operation]) => operation),
@@ -300,12 +304,13 @@ function getDeprecationHeaders(status: string) {
   return ['401', '408', '429', '431', '501'].includes(status) ? undefined : ERROR_DEPRECATION_HEADERS;
 }
 
-/** Moves response schemas with a title to the named schemas, where client generators find them. */
+/** Moves response schemas with a title to the named schemas, where client generators find them, unless another schema has that name. */
 function nameTitledSchemas(operation: OperationObject, schemas: Record<string, unknown>): void {
   for (const response of Object.values(operation.responses) as ResponseObject[]) {
     for (const content of Object.values(response.content ?? {})) {
       const schema = content.schema as SchemaObject | undefined;
-      if (schema?.title !== undefined) {
+      const isFree = (name: string) => /^[\w.-]+$/.test(name) && isDeepStrictEqual(schemas[name] ?? schema, schema);
+      if (schema?.title !== undefined && isFree(schema.title)) {
         schemas[schema.title] = schema;
         content.schema = { $ref: `#/components/schemas/${schema.title}` };
       }

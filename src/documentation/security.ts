@@ -8,7 +8,7 @@ const BEARER_SCHEME = { type: 'http', scheme: 'bearer' } as const;
 
 /**
  * Documents the strategies that find the caller of an operation, and the scope that the caller needs, unless a decorator such as
- * `@ApiBearerAuth()` has documented others.
+ * `@ApiSecurity()` has documented other schemes of the document.
  */
 export function addSecurity(
   document: OpenAPIObject,
@@ -16,12 +16,12 @@ export function addSecurity(
   strategies: readonly string[],
   scope: string,
 ): void {
-  if (operation.security !== undefined) {
+  const known = document.components?.securitySchemes ?? {};
+  if (operation.security?.flatMap(Object.keys).every((name) => name in known)) {
     return;
   }
   const schemes = strategies.map((name) => (name === API_KEY_STRATEGY ? API_KEY_SCHEME : name));
   operation.security = schemes.map((name) => ({ [name]: [scope] }));
-  const known = document.components?.securitySchemes ?? {};
   const all = Object.fromEntries(schemes.map((name) => [name, known[name] ?? BEARER_SCHEME]));
   document.components = { ...document.components, securitySchemes: { ...known, ...all } };
 }
