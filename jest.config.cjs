@@ -2,7 +2,7 @@
 module.exports = {
   testEnvironment: 'node',
   roots: ['<rootDir>/src', '<rootDir>/test'],
-  testMatch: ['**/*.spec.ts'],
+  testMatch: ['**/*.{spec,e2e-spec}.ts'],
   testPathIgnorePatterns: ['/test/browser/', '/test/cluster/', '/test/image/', '/test/postman/'],
   // Nest 12 is published as ES modules only, which Jest does not load: they are compiled like our own code.
   transform: { '^.+\\.(ts|js|mjs)$': '@swc/jest' },

@@ -1,4 +1,4 @@
-import { type INestApplication, VersioningType } from '@nestjs/common';
+import type { INestApplication } from '@nestjs/common';
 import { NestFactory } from '@nestjs/core';
 import type { FastifyAdapter, NestFastifyApplication } from '@nestjs/platform-fastify';
 import type { FastifyInstance } from 'fastify';
@@ -61,7 +61,6 @@ export function configureApp<App extends INestApplication>(app: App, settings: S
     writeEvent(log, 'setting_ignored', warning);
   });
 
-  app.enableVersioning({ type: VersioningType.URI });
   openApiVersions(app, fastify);
   // The only hook that runs before the middleware of modules.
   adapter.setOnRequestHook((request, reply, done) => {
@@ -73,6 +72,7 @@ export function configureApp<App extends INestApplication>(app: App, settings: S
       done();
     }
   });
+  preferRawHeaders(fastify);
   routes.registerHooks(fastify);
   respondToFastifyErrors(fastify, app.get(ErrorFilter));
   app.get(Drain).registerHooks(fastify);
@@ -91,6 +91,14 @@ export function configureApp<App extends INestApplication>(app: App, settings: S
     serveDocumentation(fastify, (version) => createOpenApiDocument(app, settings, version), settings);
   }
   return app;
+}
+
+/** Lets plugins and middleware that know only Node's response, such as helmet, replace the headers of every response. */
+function preferRawHeaders(fastify: FastifyInstance): void {
+  fastify.addHook('preHandler', (_request, reply, done) => {
+    reply.headers(reply.raw.getHeaders());
+    done();
+  });
 }
 
 /**

@@ -1,15 +1,23 @@
 import { randomUUID } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { APP_GUARD } from '@nestjs/core';
-import type { NestFastifyApplication } from '@nestjs/platform-fastify';
+import { type ArgumentsHost, Injectable, type OnModuleInit, VersioningType } from '@nestjs/common';
+import { APP_GUARD, ApplicationConfig, HttpAdapterHost } from '@nestjs/core';
+import type { FastifyAdapter, NestFastifyApplication } from '@nestjs/platform-fastify';
 import type { OperationObject, ResponseObject } from '@nestjs/swagger';
+import { EMPTY, lastValueFrom } from 'rxjs';
 import { DataSource } from 'typeorm';
 import { AccountsService, KeysService } from '../../src/auth';
 import { ApiKeyRepository } from '../../src/auth/domain/api-key.repository';
-import type { Settings } from '../../src/config/settings';
+import { loadSettings, type Settings } from '../../src/config/settings';
 import { createOpenApiDocument } from '../../src/documentation';
+import { ERROR_CATALOG } from '../../src/error-catalog';
+import { PetNotFoundError } from '../../src/pets';
 import { RateLimiter } from '../../src/rate-limiting';
+import type { ErrorHelp } from '../../src/shared/http/errors/error-help';
+import { ErrorFilter } from '../../src/shared/http/errors/error.filter';
+import type { RouteTable } from '../../src/shared/http/routing/route-table';
+import { Drain } from '../../src/shared/http/server/drain';
 import { dereference } from '../openapi/dereference.cjs';
 import { type Call, getCode } from '../support/service';
 import { UniformRateLimiter } from './uniform-rate-limiter';
@@ -55,6 +63,56 @@ describe('A team that extends the service', () => {
     expect(await readOutcome('GET')).toEqual([200, undefined]);
     expect(await readOutcome('GET')).toEqual([200, undefined]);
     expect(await readOutcome('GET')).toEqual([429, 'daily_quota_exceeded']);
+  });
+});
+
+describe('The start', () => {
+  const prefix = (config: ApplicationConfig) => {
+    config.setGlobalPrefix('api');
+  };
+  const versioning = (config: ApplicationConfig) => {
+    config.enableVersioning({ type: VersioningType.HEADER, header: 'version' });
+  };
+  const parser = (_: ApplicationConfig, { httpAdapter }: HttpAdapterHost<FastifyAdapter>) => {
+    httpAdapter.useBodyParser('application/json', false, { bodyLimit: 1_000_000 });
+  };
+
+  it.each([
+    ['a global prefix', prefix, 'The paths of the API begin with /v1'],
+    ['another kind of versioning', versioning, 'The paths of the API begin with /v1'],
+    ['another JSON parser', parser, 'Another parser of application/json would run before the guards'],
+  ])('fails with %s', async (_, change, message) => {
+    @Injectable()
+    class Change implements OnModuleInit {
+      constructor(
+        private readonly config: ApplicationConfig,
+        private readonly host: HttpAdapterHost<FastifyAdapter>,
+      ) {}
+
+      onModuleInit(): void {
+        change(this.config, this.host);
+      }
+    }
+    const { app } = await startFork({ DATABASE_URL: ADMIN_DATABASE_URL }, { providers: [Change] });
+    await expect(app.listen(0, '127.0.0.1')).rejects.toThrow(message);
+    await app.close();
+  });
+});
+
+describe('Without HTTP', () => {
+  it('an error of a microservice is an Error body', async () => {
+    const filter = new ErrorFilter(ERROR_CATALOG, {} as ErrorHelp, {} as RouteTable);
+    const host = { getType: () => 'rpc' } as unknown as ArgumentsHost;
+    await expect(lastValueFrom(filter.catch(new PetNotFoundError(), host) ?? EMPTY)).rejects.toEqual({
+      code: 'pet_not_found',
+      message: expect.any(String) as string,
+      status: 404,
+    });
+  });
+
+  it('an application context closes', async () => {
+    const drain = new Drain(loadSettings({}), { httpAdapter: null } as unknown as HttpAdapterHost);
+    await expect(drain.beforeApplicationShutdown()).resolves.toBeUndefined();
   });
 });
 

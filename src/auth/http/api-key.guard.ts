@@ -46,6 +46,11 @@ export class ApiKeyGuard implements CanActivate {
     if (isPublic(this.reflector, targets)) {
       return true;
     }
+    if (context.getType() !== 'http') {
+      throw new Error(
+        `API keys are for HTTP only: put @Public() on ${context.getClass().name}, and check its callers.`,
+      );
+    }
     const request = context.switchToHttp().getRequest<FastifyRequest>();
     const strategies = getAuthStrategies(this.reflector, targets, this.options);
     const token = strategies.includes(API_KEY_STRATEGY) ? parseBearerToken(request.headers.authorization) : undefined;

@@ -22,6 +22,9 @@ export class ScopeGuard implements CanActivate {
   constructor(private readonly known: KnownScopes) {}
 
   canActivate(context: ExecutionContext): boolean {
+    if (context.getType() !== 'http') {
+      return true;
+    }
     const http = context.switchToHttp();
     const { principal, method } = http.getRequest<FastifyRequest>();
     const scope = getRequiredScope(method, context.getHandler(), context.getClass());

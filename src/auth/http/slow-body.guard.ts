@@ -18,6 +18,9 @@ export class SlowBodyGuard implements CanActivate {
   ) {}
 
   canActivate(context: ExecutionContext): true | Promise<boolean> {
+    if (context.getType() !== 'http') {
+      return true;
+    }
     const http = context.switchToHttp();
     const { rawBody } = http.getRequest<RawBodyRequest<FastifyRequest>>();
     const isSlow = rawBody !== undefined && http.getResponse<FastifyReply>().elapsedTime > RECHECK_AFTER_MS;

@@ -9,3 +9,8 @@ export function getErrorCode(error: unknown): string | undefined {
 export function getErrorMessage(error: unknown): string {
   return error instanceof Error ? error.message || (getErrorCode(error) ?? error.name) : String(error);
 }
+
+/** Joins messages to a sentence. */
+export function joinMessages(messages: readonly unknown[]): string {
+  return `${messages.join('; ').replace(/\.$/, '')}.`;
+}

@@ -1,7 +1,9 @@
 import { ServerResponse, validateHeaderName, validateHeaderValue } from 'node:http';
 import { type ArgumentsHost, Catch, type ExceptionFilter, HttpException, Logger } from '@nestjs/common';
 import type { FastifyReply } from 'fastify';
+import { type Observable, throwError } from 'rxjs';
 import { BRAND } from '../../../config/brand';
+import { joinMessages } from '../../domain/error-message';
 import { PetStoreError, ServiceUnavailableError } from '../../domain/pet-store-error';
 import { ErrorCatalog, getGenericCode } from './error-catalog';
 import { ErrorDto } from './error.dto';
@@ -36,7 +38,11 @@ export class ErrorFilter implements ExceptionFilter {
     private readonly routes: RouteTable,
   ) {}
 
-  catch(thrown: unknown, host: ArgumentsHost): void {
+  catch(thrown: unknown, host: ArgumentsHost): Observable<never> | undefined {
+    if (host.getType() !== 'http') {
+      // A message of a microservice.
+      return throwError(() => toErrorDto(thrown, '', this.catalog));
+    }
     const http = host.switchToHttp();
     const reply = http.getResponse<FastifyReply | ServerResponse>();
     if (reply instanceof ServerResponse) {
@@ -45,6 +51,7 @@ export class ErrorFilter implements ExceptionFilter {
     } else {
       this.respond(thrown, reply);
     }
+    return undefined;
   }
 
   respond(thrown: unknown, reply: FastifyReply): void {
@@ -138,7 +145,7 @@ function getMessage(exception: HttpException): string {
   const { message, error } = (typeof response === 'object' ? response : {}) as Readonly<Record<string, unknown>>;
   const texts = Array.isArray(message) ? message.filter((each) => typeof each === 'string') : [];
   if (texts.length > 0) {
-    return `${texts.join('; ')}.`;
+    return joinMessages(texts);
   }
   return message === undefined && typeof error === 'string' ? error : exception.message;
 }

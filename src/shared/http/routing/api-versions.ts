@@ -1,5 +1,5 @@
-import { Controller, type INestApplication, type Type, Version } from '@nestjs/common';
-import { DiscoveryService, MetadataScanner } from '@nestjs/core';
+import { Controller, type INestApplication, type Type, Version, VersioningType } from '@nestjs/common';
+import { ApplicationConfig, DiscoveryService, MetadataScanner } from '@nestjs/core';
 import type { FastifyInstance } from 'fastify';
 
 /** A handler, and a controller that has it. */
@@ -11,6 +11,10 @@ export interface Route {
 /** Where Nest keeps the versions of a controller or a handler, and the path of a controller. */
 const VERSION_METADATA = findMetadataKey(Version('1'));
 const PATH_METADATA = findMetadataKey(Controller('path'), 'path');
+
+const UNSUPPORTED_PATHS =
+  'The paths of the API begin with /v1: remove setGlobalPrefix(), and enableVersioning() with another type or prefix. ' +
+  'A gateway can add a prefix.';
 
 /** Finds the key under which a decorator of a class or a method stores its metadata, or this metadata. */
 export function findMetadataKey(decorate: MethodDecorator | ClassDecorator, metadata?: unknown): string {
@@ -46,9 +50,16 @@ export function getDeclaredVersions({ controller, handler }: Route): string[] {
 
 /**
  * Opens the versions of the API that handlers declare: the promises of `/v1` then apply to every path below `/v2` too. Call it before the
- * routes are registered.
+ * routes are registered. The start fails if the paths of the API would not begin with their version.
  */
 export function openApiVersions(app: INestApplication, fastify: FastifyInstance): void {
+  app.enableVersioning({ type: VersioningType.URI });
+  fastify.addHook('onReady', (done) => {
+    const config = app.get(ApplicationConfig);
+    const versioning = config.getVersioning();
+    const isUnchanged = versioning?.type === VersioningType.URI && versioning.prefix === undefined;
+    done(isUnchanged && config.getGlobalPrefix() === '' ? undefined : new Error(UNSUPPORTED_PATHS));
+  });
   for (const version of discoverRoutes(app).flatMap(getDeclaredVersions)) {
     fastify.apiVersions.add(version);
   }

@@ -65,8 +65,9 @@ export class Drain implements BeforeApplicationShutdown {
   }
 
   async beforeApplicationShutdown(): Promise<void> {
-    const server = this.host.httpAdapter.getHttpServer() as Server;
-    if (!server.listening || this.settings.drainSeconds === 0) {
+    const { httpAdapter } = this.host as { readonly httpAdapter: { getHttpServer(): Server } | null };
+    const server = httpAdapter?.getHttpServer();
+    if (server?.listening !== true || this.settings.drainSeconds === 0) {
       return;
     }
     this.phase = 'draining';

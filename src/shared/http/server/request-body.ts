@@ -36,6 +36,10 @@ export class UnreadBody {
 /** A body that an interceptor of the operation may read, and replace by its fields. No other operation has one. */
 export const MULTIPART_BODY = Symbol('multipart body');
 
+const JSON_PARSER =
+  'Another parser of application/json would run before the guards, and round large integers: remove it, such as ' +
+  'useBodyParser(). For larger bodies, change MAX_BODY_BYTES in src/shared/http/server/request-body.ts.';
+
 /**
  * Gives the global guards an `UnreadBody`, whatever the media type. A parser that a plugin or a module adds for a media type of its own
  * takes precedence.
@@ -44,6 +48,9 @@ export function deferBodyParsing(fastify: FastifyInstance): void {
   fastify.removeAllContentTypeParsers();
   fastify.addContentTypeParser('*', (request, content, done) => {
     done(null, new UnreadBody(request.headers, content));
+  });
+  fastify.addHook('onReady', (done) => {
+    done(fastify.hasContentTypeParser('application/json') ? new Error(JSON_PARSER) : undefined);
   });
   // Fastify itself would reject these requests, before the guards.
   fastify.addHook('onRequest', (request, _reply, done) => {

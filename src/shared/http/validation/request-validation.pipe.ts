@@ -1,4 +1,5 @@
 import { type ArgumentMetadata, BadRequestException, Injectable, ValidationPipe } from '@nestjs/common';
+import { joinMessages } from '../../domain/error-message';
 import { PetStoreError } from '../../domain/pet-store-error';
 import { MULTIPART_BODY } from '../server/request-body';
 
@@ -42,6 +43,6 @@ function convertValidationError(error: unknown, { type }: ArgumentMetadata): unk
   }
   const { message } = error.getResponse() as { readonly message?: unknown };
   return Array.isArray(message)
-    ? new PetStoreError(type === 'body' ? 'invalid_body' : 'invalid_parameter', `${message.join('; ')}.`)
+    ? new PetStoreError(type === 'body' ? 'invalid_body' : 'invalid_parameter', joinMessages(message))
     : error;
 }
