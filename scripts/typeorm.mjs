@@ -78,6 +78,11 @@ function create(args) {
 }
 
 const args = process.argv.slice(2);
+// After the one of the npm script.
+if (args.slice(2).some((arg) => /^(-d|--dataSource)(=|$)/.test(arg))) {
+  process.stderr.write('Leave out the data source: it is always that of the service (ormconfig.ts).\n');
+  process.exit(1);
+}
 const isGenerating = args.includes('migration:generate');
 const isCreating = args.some((name) => /^\w+:create$/.test(name));
 const isWriting =

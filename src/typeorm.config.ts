@@ -7,12 +7,7 @@ import { DATABASE_SETTINGS } from './shared/persistence/database-settings';
 import { getEmbeddedDatabaseHost } from './shared/persistence/embedded/embedded-database';
 import { PostgresNamingStrategy } from './shared/persistence/naming-strategy';
 import { createServerUrl } from './shared/persistence/server-connection';
-import {
-  CONNECT_TIMEOUT_MS,
-  createServerPoolOptions,
-  POOL_OPTIONS,
-  URGENT_CONNECTIONS,
-} from './shared/persistence/session';
+import { CONNECT_TIMEOUT_MS, createServerPoolOptions, URGENT_CONNECTIONS } from './shared/persistence/session';
 
 /** The database connection of TypeORM, the entity schemas, and the migrations in the order in which they run. */
 export function createTypeOrmConfig(
@@ -30,13 +25,16 @@ export function createTypeOrmConfig(
     migrationsTableName: 'migrations',
     namingStrategy: new PostgresNamingStrategy(),
     synchronize: false,
+    // `gen_random_uuid()`, which needs no extension.
+    uuidExtension: 'pgcrypto',
+    installExtensions: false,
     applicationName: BRAND.name,
     ...(databaseUrl === undefined
       ? { host: getEmbeddedDatabaseHost(dataDir), port: 5432, username: 'postgres', database: 'postgres' }
       : { url: createServerUrl('DATABASE_URL', databaseUrl, settings) }),
     poolSize: poolMax - URGENT_CONNECTIONS,
     connectTimeoutMS: CONNECT_TIMEOUT_MS,
-    extra: databaseUrl === undefined ? POOL_OPTIONS : createServerPoolOptions(settings, 'primary'),
+    extra: createServerPoolOptions(settings, 'primary'),
   };
 }
 

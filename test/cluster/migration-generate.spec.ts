@@ -54,6 +54,11 @@ describe('npm run typeorm', () => {
     await expect(create()).rejects.toThrow('add-toys.migration.ts exists');
   });
 
+  it('rejects another data source', async () => {
+    const run = runTypeorm('dist/ormconfig.js', ['migration:run', '-d', 'ormconfig.ts'], {});
+    await expect(run).rejects.toThrow('Leave out the data source');
+  });
+
   it.each(['entity:create', 'subscriber:create'])('%s creates a file', async (command) => {
     const { path: directory } = await createTemporaryDirectory();
     await runTypeorm('dist/ormconfig.js', [command, join(directory, 'Toy')], {});

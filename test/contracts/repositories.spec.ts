@@ -331,6 +331,20 @@ describe('The repositories', () => {
     expect(await Promise.all(found)).toEqual([true, true]);
   });
 
+  it('fail if a statement has failed, also if the work catches its error: PostgreSQL stores nothing then', async () => {
+    const [accounts, unitOfWork] = [service.app.get(AccountRepository), service.app.get(UnitOfWork)];
+    const before = await accounts.list();
+    const failing = unitOfWork.run(async () => {
+      await accounts.add(createAccount('Acme', 'pro', {}, 0));
+      await service.app
+        .get(TypeOrmUnitOfWork)
+        .manager.query('SELECT 1 / 0')
+        .catch(() => undefined);
+    });
+    await expect(failing).rejects.toThrow('Nothing was stored, because a statement of the unit of work has failed');
+    expect(await accounts.list()).toEqual(before);
+  });
+
   it('record a change together with the change itself, or neither', async () => {
     const [accounts, audit] = [service.app.get(AccountRepository), service.app.get(AuditTrail)];
     const unitOfWork = service.app.get(UnitOfWork);

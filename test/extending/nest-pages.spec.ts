@@ -1,5 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { once } from 'node:events';
+import type { IncomingMessage, ServerResponse } from 'node:http';
 import { gunzipSync } from 'node:zlib';
 import compress from '@fastify/compress';
 import cookie from '@fastify/cookie';
@@ -8,7 +9,7 @@ import { Module } from '@nestjs/common';
 import { ContextIdFactory, NestFactory } from '@nestjs/core';
 import type { NestFastifyApplication } from '@nestjs/platform-fastify';
 import { WsAdapter } from '@nestjs/platform-ws';
-import type { OpenAPIObject } from '@nestjs/swagger';
+import type { OpenAPIObject, OperationObject } from '@nestjs/swagger';
 import { getOptionsToken } from '@nestjs/throttler';
 import { WebSocket } from 'ws';
 import { AppModule } from '../../src/app.module';
@@ -65,8 +66,11 @@ describe("What the pages of Nest's documentation show works in a fork:", () => {
     await app.register(cookie);
     await app.register(session, { secret: randomBytes(32).toString('hex'), cookie: { secure: false } });
     await app.register(compress, { threshold: 100, encodings: ['gzip'] });
-    app.use((request: { headers: Record<string, string> }, _response: unknown, next: () => void) => {
+    app.use((request: IncomingMessage, response: ServerResponse, next: () => void) => {
       request.headers['x-shop'] ??= 'global middleware';
+      if (request.url === '/v1/cats/text') {
+        response.setHeader('X-Frame-Options', 'SAMEORIGIN');
+      }
       next();
     });
     app.useWebSocketAdapter(new WsAdapter(app));
@@ -83,7 +87,9 @@ describe("What the pages of Nest's documentation show works in a fork:", () => {
   afterAll(async () => {
     await app.close();
     const applied = DATABASE_PAGE.migrations.map(({ name }) => `'${name}'`).join();
-    await queryAsAdmin(`DROP TABLE "photo", "user"; DELETE FROM migrations WHERE name IN (${applied})`);
+    await queryAsAdmin(
+      `DROP SCHEMA "media" CASCADE; DROP TABLE "user"; DELETE FROM migrations WHERE name IN (${applied})`,
+    );
   });
 
   const call = async (method: string, path: string, headers: Record<string, string> = {}, body?: string | FormData) => {
@@ -123,6 +129,7 @@ describe("What the pages of Nest's documentation show works in a fork:", () => {
 
     it('return text, observables, another status, and responses by Fastify itself', async () => {
       const text = await get('/v1/cats/text');
+      expect(text.headers.get('x-frame-options')).toBe('SAMEORIGIN');
       expect([text.text, text.headers.get('content-type')]).toEqual(['Hello, default', 'text/plain; charset=utf-8']);
       expect((await get('/v1/cats/stream')).body).toEqual(['Rex']);
       expect((await get('/v1/cats/status')).status).toBe(202);
@@ -153,6 +160,18 @@ describe("What the pages of Nest's documentation show works in a fork:", () => {
     it('read one field of the body, and the body of the request object', async () => {
       expect((await post('/v1/cats/field', { name: 'Rex' })).body).toEqual({ name: 'Rex' });
       expect((await post('/v1/cats/request', { age: 3 })).body).toEqual({ age: 3 });
+    });
+
+    it('get no field that would change the prototype of a copy', async () => {
+      const json = { 'content-type': 'application/json' };
+      for (const digits of ['1', '9007199254740993']) {
+        const body = `{"a":[{"__proto__":{"isAdmin":true},"\\u005f_proto__":1}],"constructor":{"prototype":{}},"age":${digits}}`;
+        expect((await call('POST', '/v1/cats/request', json, body)).text).toBe(`{"a":[{}],"age":${digits}}`);
+      }
+    });
+
+    it('can have the root path, in development too', async () => {
+      expect((await get('/')).text).toBe('Hello World!');
     });
 
     it('accept every method with @All()', async () => {
@@ -529,7 +548,8 @@ describe("What the pages of Nest's documentation show works in a fork:", () => {
         user: { id: 1, firstName: 'Ada', isActive: true },
         inserted: ['Ada'],
       });
-      const stored = { id: 1, firstName: 'Ada', isActive: true, photos: [{ id: 1 }] };
+      const photos = [{ id: expect.stringMatching(/^[\da-f-]{36}$/) as string }];
+      const stored = { id: 1, firstName: 'Ada', isActive: true, photoCount: 1, photos };
       expect((await get('/v1/users')).body).toEqual([stored]);
       expect((await post('/v1/users/canceled', {})).body).toEqual({ stored: 0 });
       expect((await call('DELETE', '/v1/users/1')).status).toBe(204);
@@ -541,6 +561,16 @@ describe("What the pages of Nest's documentation show works in a fork:", () => {
       expectError(response, 'service_unavailable');
       expect(response.headers.get('retry-after')).toBe('1');
       expectError(await get('/v1/users/missing'), 'internal_error');
+    });
+
+    it('WebSocket gateways, which are closed without @Public()', async () => {
+      const socket = new WebSocket(`${url.replace('http', 'ws')}/closed`);
+      await once(socket, 'open');
+      socket.send(JSON.stringify({ event: 'events', data: 1 }));
+      const [message] = (await once(socket, 'message')) as [Buffer];
+      expect(JSON.parse(message.toString())).toMatchObject({ event: 'exception' });
+      socket.close();
+      await once(socket, 'close');
     });
 
     it('WebSocket gateways', async () => {
@@ -695,6 +725,26 @@ describe("What the pages of Nest's documentation show works in a fork:", () => {
       expect((await post('/v1/toys/updated', { price: 1 })).body).toEqual({ price: 1 });
       expectError(await post('/v1/toys/colored', { name: 'Ball' }), 'invalid_body');
       expect((await post('/v1/toys/nameless', { name: 'Ball', price: 1 })).body).toEqual({ price: 1 });
+    });
+
+    it('keeps types whose names are the titles of other schemas, and tags of the builder', async () => {
+      const { components, tags, paths } = await readDocument();
+      expect(components?.schemas?.ToyDto).toMatchObject({ type: 'object' });
+      expect(paths['/toys/titled']?.get?.responses).toMatchObject({
+        '200': { content: { 'application/json': { schema: { title: 'ToyDto', type: 'string' } } } },
+      });
+      expect(tags?.map(({ name }) => name)).toContain('pets');
+    });
+
+    it('declares every security scheme that an operation has, also with @ApiBearerAuth()', async () => {
+      const { components, paths } = await readDocument();
+      const used = Object.values(paths).flatMap((item) =>
+        Object.values(item as Record<string, OperationObject>).flatMap(({ security = [] }) =>
+          security.flatMap(Object.keys),
+        ),
+      );
+      expect(paths['/toys/titled']?.get?.security).toEqual([{ apiKey: ['read'] }]);
+      expect(used.filter((name) => !(name in (components?.securitySchemes ?? {})))).toEqual([]);
     });
 
     it('serves the portal', async () => {

@@ -1,7 +1,7 @@
 /** Stores several changes together, or none of them. */
 export abstract class UnitOfWork {
   /**
-   * Runs the work in one transaction. A nested unit of work joins the outer one.
+   * Runs the work in one transaction. A nested unit of work joins the outer one: if its error is caught, what it has stored stays.
    * @param accountId the account whose request this is: accounts with many requests at once take turns with the others
    * @throws ServiceUnavailableError
    */

@@ -1,4 +1,4 @@
-import { DataSource, type DataSourceOptions, MigrationExecutor, type QueryRunner } from 'typeorm';
+import { DataSource, type DataSourceOptions, type EntityMetadata, MigrationExecutor, type QueryRunner } from 'typeorm';
 import type { PostgresDataSourceOptions } from 'typeorm/driver/postgres/PostgresDataSourceOptions';
 import { getErrorCode, getErrorMessage } from '../domain/error-message';
 import { createTransactionSql } from './session';
@@ -107,17 +107,22 @@ export async function withMigrations<T>(options: DataSourceOptions, work: Work<T
 /** @throws DatabaseSetupError for columns that schemas select or insert but no migration creates */
 async function checkColumns(runner: QueryRunner): Promise<void> {
   const { entityMetadatas } = runner.dataSource;
+  const getPath = ({ schema, tableName }: EntityMetadata) =>
+    [schema ?? [], tableName]
+      .flat()
+      .map((name) => runner.dataSource.driver.escape(name))
+      .join('.');
   const { records } = await runner.query(
-    `SELECT concat(relname, '.', attname) AS name FROM pg_attribute JOIN pg_class ON pg_class.oid = attrelid
-     WHERE relname = ANY ($1) AND pg_table_is_visible(attrelid) AND attnum > 0 AND NOT attisdropped`,
-    [entityMetadatas.map(({ tableName }) => tableName)],
+    `SELECT concat(path, '.', attname) AS name FROM unnest($1::text[]) AS path
+     JOIN pg_attribute ON attrelid = to_regclass(path) AND attnum > 0 AND NOT attisdropped`,
+    [entityMetadatas.map(getPath)],
     true,
   );
   const existing = new Set((records as { name: string }[]).map(({ name }) => name));
   const missing = entityMetadatas
-    .flatMap(({ columns }) => columns.filter(({ isSelect, isInsert }) => isSelect || isInsert))
-    .map(({ entityMetadata, databaseName }) => `${entityMetadata.tableName}.${databaseName}`)
-    .filter((name) => !existing.has(name));
+    .flatMap(({ columns }) => columns.filter((it) => (it.isSelect || it.isInsert) && !it.isVirtualProperty))
+    .filter(({ entityMetadata, databaseName }) => !existing.has(`${getPath(entityMetadata)}.${databaseName}`))
+    .map(({ entityMetadata, databaseName }) => `${entityMetadata.tablePath}.${databaseName}`);
   if (missing.length > 0) {
     throw new DatabaseSetupError(
       `no migration creates ${missing.join(', ')}; list the migration that does in the index.ts of its module`,

@@ -1,3 +1,4 @@
+import { hash } from 'node:crypto';
 import { DefaultNamingStrategy, type Table } from 'typeorm';
 
 /** PostgreSQL truncates longer names. */
@@ -35,7 +36,13 @@ export class PostgresNamingStrategy extends DefaultNamingStrategy {
 
   private join(table: Table | string, parts: readonly string[], suffix: string): string {
     const name = [this.getTableName(table), ...parts].join('_');
-    return `${name.slice(0, MAX_LENGTH - suffix.length - 1)}_${suffix}`;
+    const end = `_${suffix}`;
+    if (name.length + end.length <= MAX_LENGTH) {
+      return name + end;
+    }
+    // Other long names may begin alike.
+    const hashed = `_${hash('sha1', name).slice(0, 8)}${end}`;
+    return name.slice(0, MAX_LENGTH - hashed.length) + hashed;
   }
 }
 

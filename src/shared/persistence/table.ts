@@ -7,7 +7,6 @@ import { Batcher } from '../domain/batcher';
 import { ReadEndpoint } from './read-endpoint';
 import type { Semaphore } from '../domain/semaphore';
 import { type Row, type Statement, Statements } from './statements';
-import { createUnsupportedError } from './table-column';
 import { formatBatch, TableStatements } from './table-statements';
 import { TypeOrmUnitOfWork } from './typeorm-unit-of-work';
 import { isDataOrConstraintError } from './unavailable-error';
@@ -50,7 +49,7 @@ interface PageItem {
 /** Gives repositories fast access to the tables of their schemas. */
 @Injectable()
 export class Tables implements OnApplicationBootstrap {
-  private readonly entities: unknown[] = [];
+  private readonly entities: { readonly name: string }[] = [];
 
   constructor(
     private readonly dataSource: DataSource,
@@ -63,10 +62,13 @@ export class Tables implements OnApplicationBootstrap {
   onApplicationBootstrap(): void {
     for (const subscriber of this.dataSource.subscribers) {
       const listened: unknown = subscriber.listenTo?.();
-      const isForTable = this.entities.some((entity) => [undefined, Object, entity].includes(listened));
+      const entity = this.entities.find((each) => listened === undefined || listened === Object || listened === each);
       const event = UNSUPPORTED_EVENTS.find((name) => subscriber[name] !== undefined);
-      if (isForTable && event !== undefined) {
-        throw createUnsupportedError(event, subscriber.constructor.name);
+      if (entity !== undefined && event !== undefined) {
+        throw new Error(
+          `${subscriber.constructor.name} would miss ${event} of ${entity.name}, whose rows a Table reads and inserts. ` +
+            'Give it a listenTo() with another entity, or use TypeORM for this table.',
+        );
       }
     }
   }
@@ -76,8 +78,9 @@ export class Tables implements OnApplicationBootstrap {
     schema: EntitySchema<Entity>,
     { isKnown = () => true, listsFromStandby = false }: TableOptions<Entity> = {},
   ): Table<Entity> {
-    this.unitOfWork.requireSchema(schema.options.target as new () => Entity);
-    this.entities.push(schema.options.target);
+    const target = schema.options.target as new () => Entity;
+    this.unitOfWork.requireSchema(target);
+    this.entities.push(target);
     const source = listsFromStandby ? this.endpoint : this.statements;
     return new Table(new TableStatements(schema), isKnown, this.statements, source, this.unitOfWork);
   }

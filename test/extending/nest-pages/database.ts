@@ -15,6 +15,7 @@ import {
   PrimaryGeneratedColumn,
   type QueryRunner,
   Repository,
+  VirtualColumn,
 } from 'typeorm';
 
 @Entity()
@@ -28,14 +29,17 @@ export class User {
   @Column({ default: true })
   isActive!: boolean;
 
+  @VirtualColumn({ query: (alias) => `SELECT count(*)::integer FROM media.photo WHERE "userId" = ${alias}.id` })
+  photoCount!: number;
+
   @OneToMany(() => Photo, (photo) => photo.user)
   photos!: Photo[];
 }
 
-@Entity()
+@Entity({ schema: 'media' })
 export class Photo {
-  @PrimaryGeneratedColumn()
-  id!: number;
+  @PrimaryGeneratedColumn('uuid')
+  id!: string;
 
   @ManyToOne(() => User, (user) => user.photos)
   user!: User;
@@ -47,12 +51,13 @@ export class CreateUsers1796000000000 implements MigrationInterface {
       CREATE TABLE "user" (
         "id" serial PRIMARY KEY, "firstName" character varying NOT NULL, "isActive" boolean NOT NULL DEFAULT true
       );
-      CREATE TABLE "photo" ("id" serial PRIMARY KEY, "userId" integer REFERENCES "user")
+      CREATE SCHEMA "media";
+      CREATE TABLE "media"."photo" ("id" uuid PRIMARY KEY DEFAULT gen_random_uuid(), "userId" integer REFERENCES "user")
     `);
   }
 
   async down(runner: QueryRunner): Promise<void> {
-    await runner.query('DROP TABLE "photo"; DROP TABLE "user"');
+    await runner.query('DROP SCHEMA "media" CASCADE; DROP TABLE "user"');
   }
 }
 

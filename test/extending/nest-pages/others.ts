@@ -20,6 +20,7 @@ import {
 import { Command, CommandBus, CommandHandler, CqrsModule, type ICommandHandler } from '@nestjs/cqrs';
 import { AuthGuard, PassportStrategy } from '@nestjs/passport';
 import {
+  ApiBearerAuth,
   ApiBody,
   ApiExtraModels,
   ApiHeader,
@@ -182,6 +183,13 @@ class ToysController {
   @Post('nameless')
   nameless(@Body() toy: NamelessToyDto): NamelessToyDto {
     return toy;
+  }
+
+  @Get('titled')
+  @ApiBearerAuth()
+  @ApiOkResponse({ schema: { title: 'ToyDto', type: 'string' } })
+  titled(): string {
+    return 'a ball';
   }
 
   @Get('tree')

@@ -61,6 +61,7 @@ import { Expose } from 'class-transformer';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { catchError, map, NEVER, type Observable, of, tap, throwError, timeout, TimeoutError } from 'rxjs';
+import { Public } from '../../../src/shared/http/access/public.decorator';
 import { Idempotent, type Once } from '../../../src/idempotency';
 import { IsInt64 } from '../../../src/shared/http/validation/is-int64.decorator';
 import { ParseInt64Pipe } from '../../../src/shared/http/validation/parse-int64.pipe';
@@ -587,9 +588,19 @@ class InterceptorsController {
   }
 }
 
+@Controller()
+@Public()
+class AppController {
+  @Get()
+  getHello(): string {
+    return 'Hello World!';
+  }
+}
+
 /** What the chapter Overview of Nest's documentation shows. */
 @Module({
   controllers: [
+    AppController,
     CatsController,
     PlainController,
     AccountController,

@@ -399,6 +399,14 @@ class EventsGateway implements OnGatewayConnection {
   }
 }
 
+@WebSocketGateway({ path: '/closed' })
+class ClosedGateway {
+  @SubscribeMessage('events')
+  handle(): void {
+    throw new Error('The handler was called.');
+  }
+}
+
 @Controller({ path: 'gateway', version: '1' })
 class GatewayController {
   constructor(private readonly gateway: EventsGateway) {}
@@ -427,6 +435,6 @@ class GatewayController {
     FastifyController,
     GatewayController,
   ],
-  providers: [ConfigService, TasksService, FastifyPlugins, OrderListener, EventsGateway],
+  providers: [ConfigService, TasksService, FastifyPlugins, OrderListener, EventsGateway, ClosedGateway],
 })
 export class TechniquesModule {}
