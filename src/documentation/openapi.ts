@@ -150,9 +150,12 @@ export function createOpenApiDocument(app: INestApplication, settings: Settings,
       const isOpen = isPublic(reflector, targets);
       // The global guards let all requests to public operations pass.
       addDeclarations(operation, app, handler, settings, isOpen ? [] : app.get(ApplicationConfig).getGlobalGuards());
-      const strategies = isOpen ? [] : getAuthStrategies(reflector, targets, app.get(AuthModuleOptions));
-      const [controller = {}] = handler.controllers;
-      addSecurity(document, operation, strategies, getRequiredScope(method.toUpperCase(), handler.handler, controller));
+      addSecurity(document, operation, isOpen ? [] : getAuthStrategies(reflector, targets, app.get(AuthModuleOptions)));
+      if (!isOpen) {
+        const [controller = {}] = handler.controllers;
+        const scope = getRequiredScope(method.toUpperCase(), handler.handler, controller);
+        Object.assign(operation, { 'x-required-scope': scope });
+      }
       handler.controllers.forEach((each) => documented.add(each));
     }
     nameTitledSchemas(operation, schemas);

@@ -169,8 +169,8 @@ describe('Tokens of an identity provider, for the operations of a controller', (
       apiKey: { type: 'http', scheme: 'bearer', bearerFormat: 'API key' },
       jwt: { type: 'http', scheme: 'bearer' },
     });
-    expect(paths['/profile']?.get?.security).toEqual([{ apiKey: ['read'] }, { jwt: ['read'] }]);
-    expect(paths['/profile/sessions']?.get?.security).toEqual([{ jwt: ['read'] }]);
-    expect([paths['/pets']?.get?.security, security]).toEqual([[{ apiKey: ['read'] }], [{ apiKey: [] }]]);
+    expect(paths['/profile']?.get?.security).toEqual([{ apiKey: [] }, { jwt: [] }]);
+    expect(paths['/profile/sessions']?.get?.security).toEqual([{ jwt: [] }]);
+    expect([paths['/pets']?.get?.security, security]).toEqual([undefined, [{ apiKey: [] }]]);
   });
 });

@@ -16,6 +16,7 @@ export interface Operation extends OperationObject {
   readonly body: object | undefined;
   readonly security: Record<string, string[]>[];
   readonly 'x-stability'?: string;
+  readonly 'x-required-scope'?: string;
 }
 
 /** All operations of the OpenAPI document. */
