@@ -148,11 +148,14 @@ export class NestLogger implements LoggerService {
 
   private write(level: pino.Level, message: unknown, params: readonly unknown[]): void {
     const source = { 'log.logger': params.at(-1) };
-    const details = params.slice(0, -1);
+    const details = params.slice(0, -1).filter((detail) => detail !== undefined);
     if (isEvent(message)) {
       const { event, id, stack, ...ownFields } = message;
       const fields = { 'http.request.id': id, 'error.stack_trace': stack, ...nestFields(ownFields) };
-      this.logger[level]({ 'event.action': event, ...source, ...fields }, details.join(' ') || undefined);
+      this.logger[level](
+        { 'event.action': event, ...source, ...fields },
+        details.map(formatText).join(' ') || undefined,
+      );
       return;
     }
     if (!this.logger.isLevelEnabled(level)) {
@@ -164,8 +167,10 @@ export class NestLogger implements LoggerService {
     for (const [index, each] of [message, ...details].map(resolveMessage).entries()) {
       if (isFields(each)) {
         Object.assign(fields, each);
-      } else if (index > 0 && (each instanceof Error || level === 'error' || level === 'fatal')) {
-        stacks.push(each instanceof Error ? each.stack : each);
+      } else if (index > 0 && each instanceof Error) {
+        stacks.push(each.stack);
+      } else if (texts.length > 0 && (level === 'error' || level === 'fatal')) {
+        stacks.push(formatText(each));
       } else {
         texts.push(formatText(each));
       }
@@ -184,8 +189,11 @@ function isEvent(message: unknown): message is EventFields {
 
 /** Whether it is an object of fields, unlike an array, an error or a `Map`. */
 function isFields(value: unknown): value is Readonly<Record<string, unknown>> {
-  const prototype: unknown = typeof value === 'object' && value !== null ? Object.getPrototypeOf(value) : value;
-  return prototype === Object.prototype;
+  return (
+    typeof value === 'object' &&
+    value !== null &&
+    !(Symbol.iterator in value || value instanceof Error || value instanceof Date)
+  );
 }
 
 /** Calls a function that creates a message, as Nest's own logger does. */
