@@ -1,13 +1,23 @@
 import { randomUUID } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { type ArgumentsHost, Injectable, type OnModuleInit, VersioningType } from '@nestjs/common';
+import {
+  type ArgumentsHost,
+  Controller,
+  Get,
+  HttpException,
+  Injectable,
+  type OnModuleInit,
+  VersioningType,
+} from '@nestjs/common';
 import { APP_GUARD, ApplicationConfig, HttpAdapterHost } from '@nestjs/core';
 import type { FastifyAdapter, NestFastifyApplication } from '@nestjs/platform-fastify';
 import type { OperationObject, ResponseObject } from '@nestjs/swagger';
+import { PassportStrategy } from '@nestjs/passport';
+import { Strategy } from 'passport-jwt';
 import { EMPTY, lastValueFrom } from 'rxjs';
-import { DataSource } from 'typeorm';
-import { AccountsService, KeysService } from '../../src/auth';
+import { DataSource, TransactionNotStartedError } from 'typeorm';
+import { AccountsService, AuthStrategies, KeysService } from '../../src/auth';
 import { ApiKeyRepository } from '../../src/auth/domain/api-key.repository';
 import { loadSettings, type Settings } from '../../src/config/settings';
 import { createOpenApiDocument } from '../../src/documentation';
@@ -15,7 +25,7 @@ import { ERROR_CATALOG } from '../../src/error-catalog';
 import { PetNotFoundError } from '../../src/pets';
 import { RateLimiter } from '../../src/rate-limiting';
 import type { ErrorHelp } from '../../src/shared/http/errors/error-help';
-import { ErrorFilter } from '../../src/shared/http/errors/error.filter';
+import { ErrorFilter, toErrorDto } from '../../src/shared/http/errors/error.filter';
 import type { RouteTable } from '../../src/shared/http/routing/route-table';
 import { Drain } from '../../src/shared/http/server/drain';
 import { dereference } from '../openapi/dereference.cjs';
@@ -96,6 +106,58 @@ describe('The start', () => {
     const { app } = await startFork({ DATABASE_URL: ADMIN_DATABASE_URL }, { providers: [Change] });
     await expect(app.listen(0, '127.0.0.1')).rejects.toThrow(message);
     await app.close();
+  });
+});
+
+describe('An error of the database', () => {
+  const unavailable = Object.assign(new Error('connect ECONNREFUSED'), { code: 'ECONNREFUSED' });
+
+  it.each<[string, unknown, number]>([
+    ['of a connection', unavailable, 503],
+    ['of all addresses of a host', new AggregateError([unavailable, unavailable]), 503],
+    ['beside another', new AggregateError([unavailable, new TypeError()]), 500],
+    [
+      'with the status of a client error',
+      Object.assign(new Error('aborted'), { ...unavailable, statusCode: 400 }),
+      400,
+    ],
+    ['in an HTTP exception', Object.assign(new HttpException('Pay first', 402), { code: 'ECONNREFUSED' }), 402],
+    ['of a statement with too few parameters', Object.assign(new Error('bind message'), { code: '08P01' }), 500],
+    ['of a transaction that has not started', new TransactionNotStartedError(), 500],
+  ])('%s gets the status of its cause', (_, error, status) => {
+    expect(toErrorDto(error, '', ERROR_CATALOG).status).toBe(status);
+  });
+
+  it('is no failure of a credential', async () => {
+    @Injectable()
+    class FailingStrategy extends PassportStrategy(Strategy, 'failing') {
+      constructor() {
+        super({
+          jwtFromRequest: () => 'token',
+          secretOrKeyProvider: (_request: unknown, _token: unknown, done: (error: unknown) => void) => {
+            done(unavailable);
+          },
+        });
+      }
+
+      validate(): false {
+        return false;
+      }
+    }
+    @Controller({ path: 'failing', version: '1' })
+    @AuthStrategies('failing')
+    class FailingController {
+      @Get()
+      get(): object {
+        return {};
+      }
+    }
+    const fork = await startFork(
+      { DATABASE_URL: ADMIN_DATABASE_URL },
+      { providers: [FailingStrategy], controllers: [FailingController] },
+    );
+    expect(getCode(await fork.call('GET', '/v1/failing'))).toBe('service_unavailable');
+    await fork.app.close();
   });
 });
 

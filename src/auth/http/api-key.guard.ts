@@ -7,6 +7,7 @@ import { applyRateLimitDecision, RateLimiter } from '../../rate-limiting';
 import { getErrorMessage } from '../../shared/domain/error-message';
 import { ServiceUnavailableError } from '../../shared/domain/pet-store-error';
 import { getClientIp } from '../../shared/http/access/client-ip';
+import { ErrorCatalog } from '../../shared/http/errors/error-catalog';
 import { BEARER_CHALLENGE } from '../../shared/http/errors/error.filter';
 import { isPublic } from '../../shared/http/access/public.decorator';
 import { requirePrincipal } from '../../shared/http/access/request-principal';
@@ -39,6 +40,7 @@ export class ApiKeyGuard implements CanActivate {
     private readonly reflector: Reflector,
     private readonly limiter: RateLimiter,
     private readonly authenticator: Authenticator,
+    private readonly catalog: ErrorCatalog,
   ) {}
 
   canActivate(context: ExecutionContext): boolean | Promise<boolean> {
@@ -74,7 +76,7 @@ export class ApiKeyGuard implements CanActivate {
 
   private async authenticateByPassport(context: ExecutionContext, strategies: readonly string[]): Promise<void> {
     const names = strategies.join();
-    const guard = this.passportGuards.get(names) ?? new (createPassportGuard(strategies))(this.options);
+    const guard = this.passportGuards.get(names) ?? new (createPassportGuard(strategies, this.catalog))(this.options);
     this.passportGuards.set(names, guard);
     try {
       await guard.canActivate(context);
@@ -101,7 +103,7 @@ export class ApiKeyGuard implements CanActivate {
 }
 
 /** Creates passport's guard for these strategies, which finds the principal of a request. */
-function createPassportGuard(strategies: readonly string[]) {
+function createPassportGuard(strategies: readonly string[], catalog: ErrorCatalog) {
   const acceptsOthers = strategies.some((name) => name !== API_KEY_STRATEGY);
   return class extends AuthGuard([...strategies]) {
     override getAuthenticateOptions(): AuthGuardAuthenticateOptions {
@@ -118,7 +120,7 @@ function createPassportGuard(strategies: readonly string[]) {
         if (!BEARER_SCHEME.test(request.headers.authorization ?? '')) {
           throw new AuthenticationError('missing_api_key', { acceptsOthers });
         }
-        const challenges = [info].flat();
+        const challenges = [info].flat().map((each) => catalog.convert(each));
         const unavailable = challenges.find((each) => each instanceof ServiceUnavailableError);
         if (unavailable !== undefined) {
           throw unavailable;

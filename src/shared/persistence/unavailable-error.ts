@@ -18,6 +18,8 @@ const UNAVAILABLE =
   /^(ECONN\w+|EPIPE|ENOTFOUND|EAI_AGAIN|ETIMEDOUT|EHOST\w+|ENET\w+|28\w{3}|3D000|53\w{3}|57P\w{2}|57014|55P03|40001|40P01|08\w{3}|25006|25P03|26000|42P05)$/;
 const UNAVAILABLE_MESSAGE =
   /^(timeout exceeded when trying to connect|Connection terminated|Query read timeout|Client (was closed|has encountered)|Driver not Connected)/;
+/** Such as a statement with too few parameters. */
+const PROTOCOL_VIOLATION = '08P01';
 /** Codes and messages of a connection that cannot be used any longer. */
 const CONNECTION_LOST = /^(ECONN\w+|EPIPE|57P\w{2}|08\w{3}|25006|25P03)$/;
 const CONNECTION_LOST_MESSAGE = /^(Connection terminated|Client (was closed|has encountered))/;
@@ -41,13 +43,22 @@ export function isDatabaseUnavailable(error: unknown): boolean {
     return true;
   }
   if (error instanceof AggregateError) {
-    return error.errors.some(isDatabaseUnavailable);
+    return error.errors.every(isDatabaseUnavailable);
   }
   return (
     isTlsFailure(error) ||
     isSocketMissing(error) ||
     (error instanceof Error && (UNAVAILABLE.test(getErrorCode(error) ?? '') || UNAVAILABLE_MESSAGE.test(error.message)))
   );
+}
+
+/** Whether an error of any code, not only of a known query, means that the database is unavailable, and is no bug in that code. */
+export function isDatabaseOutage(error: unknown): boolean {
+  const isMisuse =
+    error instanceof QueryRunnerAlreadyReleasedError ||
+    error instanceof TransactionNotStartedError ||
+    getErrorCode(error) === PROTOCOL_VIOLATION;
+  return isDatabaseUnavailable(error) && !isMisuse;
 }
 
 /** Whether the directory of a Unix-domain socket has none. A missing file has the same code. */

@@ -99,16 +99,16 @@ function createUnknownUrlError(apiVersions: ReadonlySet<string>): PetStoreError 
 
 /** Turns an exception into the Error body, and logs what the client must not see. */
 export function toErrorDto(error: unknown, requestId: string, catalog: ErrorCatalog): ErrorDto {
+  const exception = isClientError(error) ? new HttpException(error.message, error.statusCode) : error;
+  if (exception instanceof HttpException && isStatusToKeep(exception.getStatus())) {
+    return convertHttpException(exception, catalog);
+  }
   const thrown = catalog.convert(error);
   if (thrown instanceof ServiceUnavailableError) {
     serviceUnavailableLogger.record(thrown.cause, requestId);
   }
   if (thrown instanceof PetStoreError) {
     return catalog.toDto(thrown);
-  }
-  const exception = isClientError(thrown) ? new HttpException(thrown.message, thrown.statusCode) : thrown;
-  if (exception instanceof HttpException && isStatusToKeep(exception.getStatus())) {
-    return convertHttpException(exception, catalog);
   }
   // The stack only: an error object may hold a query with its parameters.
   const stack = thrown instanceof Error ? thrown.stack : String(thrown);
