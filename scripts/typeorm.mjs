@@ -79,7 +79,7 @@ function create(args) {
 
 const args = process.argv.slice(2);
 // After the one of the npm script.
-if (args.slice(2).some((arg) => /^(-d|--dataSource)(=|$)/.test(arg))) {
+if (args.slice(2).some((arg) => /^(-d|--data-?source)/i.test(arg))) {
   process.stderr.write('Leave out the data source: it is always that of the service (ormconfig.ts).\n');
   process.exit(1);
 }

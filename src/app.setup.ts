@@ -93,10 +93,14 @@ export function configureApp<App extends INestApplication>(app: App, settings: S
   return app;
 }
 
-/** Lets plugins and middleware that know only Node's response, such as helmet, replace the headers of every response. */
+/** Lets plugins and middleware that know only Node's response, such as helmet, replace security headers before the handler. */
 function preferRawHeaders(fastify: FastifyInstance): void {
-  fastify.addHook('preHandler', (_request, reply, done) => {
-    reply.headers(reply.raw.getHeaders());
+  fastify.addHook('preHandler', (request, reply, done) => {
+    for (const name of reply.raw.getHeaderNames()) {
+      if (name !== 'vary' && name in getDefaultHeaders(request)) {
+        reply.header(name, reply.raw.getHeader(name));
+      }
+    }
     done();
   });
 }

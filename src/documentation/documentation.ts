@@ -127,7 +127,7 @@ function redirectUnknownUrls(fastify: FastifyInstance, { environment }: Settings
     const [, name, query = ''] = /^[^?]*\/([^/?]+)\/(\?.*)?$/.exec(request.url) ?? [];
     if (name !== undefined && isUnknownPage(request)) {
       void reply.redirect(`../${name}${query}`, 308);
-    } else if (request.url === '/' && request.is404 && isRead(request) && environment === 'development') {
+    } else if (/^\/(\?|$)/.test(request.url) && request.is404 && isRead(request) && environment === 'development') {
       void reply.redirect('docs', 302);
     } else {
       done();

@@ -161,13 +161,11 @@ export function createOpenApiDocument(app: INestApplication, settings: Settings,
     nameTitledSchemas(operation, schemas);
     addExamples(operation, schemas);
   }
-  document.tags = [
-    ...listTags(
-      app.get(Reflector),
-      ownRoutes.map(({ controller }) => controller).filter((controller) => documented.has(controller)),
-    ),
-    ...(document.tags ?? []),
-  ];
+  const tags = listTags(
+    app.get(Reflector),
+    ownRoutes.map(({ controller }) => controller).filter((controller) => documented.has(controller)),
+  );
+  document.tags = [...tags, ...(document.tags ?? []).filter(({ name }) => !tags.some((tag) => tag.name === name))];
   shareComponents(
     document,
     operations.map(([, operation]) => operation),

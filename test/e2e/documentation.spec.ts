@@ -207,7 +207,9 @@ describe('The documentation', () => {
   });
 
   it('is the target of a redirect from /, only in development', async () => {
-    expect(await get('/')).toMatchObject({ status: 302, headers: { location: 'docs' } });
+    for (const path of ['/', '/?a=1']) {
+      expect(await get(path)).toMatchObject({ status: 302, headers: { location: 'docs' } });
+    }
     const production = await TestService.start({ APP_ENV: 'production' });
     try {
       expect((await production.get('/')).status).toBe(404);
