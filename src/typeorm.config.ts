@@ -7,7 +7,15 @@ import { DATABASE_SETTINGS } from './shared/persistence/database-settings';
 import { getEmbeddedDatabaseHost } from './shared/persistence/embedded/embedded-database';
 import { PostgresNamingStrategy } from './shared/persistence/naming-strategy';
 import { createServerUrl } from './shared/persistence/server-connection';
-import { CONNECT_TIMEOUT_MS, createServerPoolOptions, URGENT_CONNECTIONS } from './shared/persistence/session';
+import {
+  CONNECT_TIMEOUT_MS,
+  createServerPoolOptions,
+  POOL_OPTIONS,
+  URGENT_CONNECTIONS,
+} from './shared/persistence/session';
+
+/** A statement outside of a transaction waits for its end, and forever if the transaction waits for the statement. */
+const EMBEDDED_QUERY_TIMEOUT_MS = 5_000;
 
 /** The database connection of TypeORM, the entity schemas, and the migrations in the order in which they run. */
 export function createTypeOrmConfig(
@@ -34,7 +42,10 @@ export function createTypeOrmConfig(
       : { url: createServerUrl('DATABASE_URL', databaseUrl, settings) }),
     poolSize: poolMax - URGENT_CONNECTIONS,
     connectTimeoutMS: CONNECT_TIMEOUT_MS,
-    extra: createServerPoolOptions(settings, 'primary'),
+    extra:
+      databaseUrl === undefined
+        ? { ...POOL_OPTIONS, query_timeout: EMBEDDED_QUERY_TIMEOUT_MS }
+        : createServerPoolOptions(settings, 'primary'),
   };
 }
 

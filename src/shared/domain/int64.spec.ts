@@ -57,6 +57,7 @@ describe('int64', () => {
       Number.MIN_VALUE,
       100 * (1 + Number.EPSILON),
     ]);
+    expect(parseJsonNumber('-1e-999')).toBe(-Number.MIN_VALUE);
     expect(parseJsonNumber('9007199254740992.5')).toBeNaN();
   });
 

@@ -33,11 +33,8 @@ export function parseJsonNumber(text: string): bigint | number {
     return rounded;
   }
   if (scale < 0) {
-    const decimal = Number.isInteger(rounded)
-      ? rounded === 0
-        ? Number.MIN_VALUE
-        : rounded * (1 + Number.EPSILON)
-      : rounded;
+    const next = rounded === 0 ? Number(`${sign}${Number.MIN_VALUE}`) : rounded * (1 + Number.EPSILON);
+    const decimal = Number.isInteger(rounded) ? next : rounded;
     return Number.isInteger(decimal) ? NaN : decimal;
   }
   return Number.isSafeInteger(rounded) ? rounded : BigInt(`${sign}${significant}${'0'.repeat(scale)}`);

@@ -42,6 +42,10 @@ export async function servePostgresProtocol(
   let release: (() => void) | undefined;
   const run = async (batch: Buffer) => {
     release ??= await sessionMutex.acquire();
+    if (socket.destroyed) {
+      // Nobody waits for the result.
+      return;
+    }
     const { response, crash } = await execute(database, batch);
     socket.write(response);
     if (crash !== undefined) {
