@@ -39,9 +39,11 @@ export class ErrorFilter implements ExceptionFilter {
   ) {}
 
   catch(thrown: unknown, host: ArgumentsHost): Observable<never> | undefined {
-    if (host.getType() !== 'http') {
-      // A message of a microservice.
+    if (host.getType() === 'rpc') {
       return throwError(() => toErrorDto(thrown, '', this.catalog));
+    }
+    if (host.getType() !== 'http') {
+      throw thrown;
     }
     const http = host.switchToHttp();
     const reply = http.getResponse<FastifyReply | ServerResponse>();
