@@ -1,3 +1,5 @@
+import { execFile } from 'node:child_process';
+import { promisify } from 'node:util';
 import pg from 'pg';
 import { POOL_OPTIONS } from '../../src/shared/persistence/session';
 import { LISTS } from '../support/operations';
@@ -63,6 +65,22 @@ describe('The connection pool of a replica', () => {
     await Promise.all([work(), work(), work(), work()]);
     await pool.end();
     expect(new Set(pids).size).toBeGreaterThanOrEqual(6);
+  });
+
+  it('writes and reads times without a zone in UTC, in any zone of the process', async () => {
+    const script = `
+      const { Pool } = require('pg');
+      const { POOL_OPTIONS } = require('./dist/src/shared/persistence/session.js');
+      const pool = new Pool({ ...POOL_OPTIONS, connectionString: process.argv[1] + '?options=-c%20TimeZone%3DUTC' });
+      const sql = "SELECT $1::timestamp AS written, '2026-06-01 12:00:00.5'::timestamp AS stored, 'infinity'::timestamp AS endless";
+      pool.query(sql, [new Date(0)]).then(({ rows }) => console.log(JSON.stringify(rows[0])), console.error).finally(() => pool.end())`;
+    const env = { ...process.env, TZ: 'Asia/Kolkata' };
+    const { stdout } = await promisify(execFile)(process.execPath, ['-e', script, postgres.url], { env });
+    expect(JSON.parse(stdout)).toEqual({
+      written: '1970-01-01T00:00:00.000Z',
+      stored: '2026-06-01T12:00:00.500Z',
+      endless: expect.stringMatching(/^9999/) as string,
+    });
   });
 
   it('repeats statements in silence after columns that they read have changed', async () => {

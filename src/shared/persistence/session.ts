@@ -1,4 +1,4 @@
-import { Client, type ClientBase, type Pool, type PoolConfig, types } from 'pg';
+import { Client, type ClientBase, defaults, type Pool, type PoolConfig, types } from 'pg';
 import type { DataSource } from 'typeorm';
 import type { PostgresDriver } from 'typeorm/driver/postgres/PostgresDriver';
 import type { Settings } from '../../config/settings';
@@ -47,6 +47,11 @@ const IDLE_TIMEOUT_MS = 5_000;
 const READ_TIMEOUT_MESSAGE = 'Query read timeout';
 const READ_ONLY = '25006';
 const DATE_OIDS = new Set<number>([types.builtins.DATE, types.builtins.TIMESTAMP, types.builtins.TIMESTAMPTZ]);
+
+const TIMESTAMP_WITHOUT_ZONE = /^[\d-]+ [\d:.]+$/;
+
+// Sessions are in UTC. `pg` would write and read times without a zone in the zone of the process.
+defaults.parseInputDatesAsUTC = true;
 
 export type PostgresServer = 'primary' | 'any';
 
@@ -170,8 +175,9 @@ async function openSession(
 }
 
 /**
- * Like the parsers of `pg`, except for dates. One that cannot be read is an error: `pg` reads it as null, which means that there is no date.
- * `infinity` and `-infinity`, which are numbers for `pg`, become the latest and the earliest time that the service accepts.
+ * Like the parsers of `pg`, except for dates. A time without a zone is in UTC. One that cannot be read is an error: `pg` reads it as null,
+ * which means that there is no date. `infinity` and `-infinity`, which are numbers for `pg`, become the latest and the earliest time that
+ * the service accepts.
  */
 function getTypeParser(oid: number, format?: 'text' | 'binary'): (value: string) => unknown {
   const parse = types.getTypeParser(oid, format === 'binary' ? 'text' : format) as (value: string) => unknown;
@@ -179,7 +185,7 @@ function getTypeParser(oid: number, format?: 'text' | 'binary'): (value: string)
     return parse;
   }
   return (value) => {
-    const date = parse(value);
+    const date = parse(TIMESTAMP_WITHOUT_ZONE.test(value) ? `${value}Z` : value);
     if (typeof date === 'number') {
       return new Date(date > 0 ? MAX_TIME : MIN_TIME);
     }
