@@ -11,7 +11,7 @@ import {
 } from '@nestjs/swagger';
 import { plainToInstance } from 'class-transformer';
 import { getMetadataStorage } from 'class-validator';
-import { DataSource, EntitySchema } from 'typeorm';
+import { DataSource, EntitySchema, type QueryRunner } from 'typeorm';
 import { TypeOrmAccountRepository } from '../../src/auth/persistence/typeorm-account.repository';
 import { loadSettings } from '../../src/config/settings';
 import { SCOPES } from '../../src/feature-modules';
@@ -183,6 +183,16 @@ describe('The entity schemas', () => {
     const unitOfWork = new TypeOrmUnitOfWork(new DataSource({ ...config, entities: [] }), settings);
     expect(() => new TypeOrmAccountRepository(unitOfWork)).toThrow(
       'No schema of Account is listed in the index.ts of a module.',
+    );
+  });
+
+  it('prevent startup with the name of a migration that fails', async () => {
+    class CreateToys1999999999999 {
+      readonly up = (runner: QueryRunner) => runner.query('CREATE TABEL toys ()');
+      readonly down = () => Promise.resolve();
+    }
+    await expect(migrate({ ...config, migrations: [CreateToys1999999999999] })).rejects.toThrow(
+      'CreateToys1999999999999 failed: syntax error at or near "TABEL"',
     );
   });
 

@@ -1,8 +1,15 @@
-import { DataSource, type DataSourceOptions, type EntityMetadata, MigrationExecutor, type QueryRunner } from 'typeorm';
+import {
+  DataSource,
+  type DataSourceOptions,
+  type EntityMetadata,
+  MigrationExecutor,
+  type MigrationInterface,
+  type QueryRunner,
+} from 'typeorm';
 import type { PostgresDataSourceOptions } from 'typeorm/driver/postgres/PostgresDataSourceOptions';
 import { getErrorCode, getErrorMessage } from '../domain/error-message';
 import { createTransactionSql } from './session';
-import { DatabaseSetupError, MigrationLockedError, SchemaOutdatedError } from './startup-errors';
+import { DatabaseSetupError, isTemporary, MigrationLockedError, SchemaOutdatedError } from './startup-errors';
 
 /** The advisory lock for schema changes: any number, as long as every replica uses the same one. */
 const MIGRATION_LOCK_KEY = 7_383_782;
@@ -41,6 +48,7 @@ export function migrate(options: DataSourceOptions): Promise<string[]> {
         runner.query('SELECT pg_advisory_xact_lock($1)', [MIGRATION_LOCK_KEY]),
       );
       executor.transaction = 'all';
+      runner.dataSource.migrations.forEach(nameInErrors);
       const migrations = await convertLockTimeout(
         'another session, such as a backup, locks a table that a migration changes',
         () => executor.executePendingMigrations(),
@@ -128,6 +136,17 @@ async function checkColumns(runner: QueryRunner): Promise<void> {
       `no migration creates ${missing.join(', ')}; list the migration that does in the index.ts of its module`,
     );
   }
+}
+
+/** Makes the error of a migration that can never run name it. */
+function nameInErrors(migration: MigrationInterface): void {
+  const up = migration.up.bind(migration);
+  migration.up = (runner) =>
+    up(runner).catch((error: unknown) => {
+      throw isTemporary(error)
+        ? error
+        : new Error(`${migration.constructor.name} failed: ${getErrorMessage(error)}`, { cause: error });
+    });
 }
 
 async function convertLockTimeout<T>(reason: string, work: () => Promise<T>): Promise<T> {
