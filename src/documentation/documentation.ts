@@ -85,9 +85,9 @@ export function serveDocumentation(
   for (const [name, target] of Object.entries(MOVED_PAGES)) {
     fastify.get(`/docs/${name}`, (_request, reply) => reply.redirect(target, 308));
   }
-  redirectUnknownUrls(fastify, settings);
-  respondWithNotFoundPage(
+  respondToUnknownUrls(
     fastify,
+    settings,
     memoize(() => fillSettings(readFileSync(join(site, NOT_FOUND_PAGE), 'utf8'), settings)),
   );
   // For Swagger UI.
@@ -121,44 +121,36 @@ function createCatalog(
   return { ...content, headers: { ...content.headers, 'content-type': type } };
 }
 
-/** Removes a slash at the end of URLs below `/docs`. In development, `/` leads to the documentation, unless a module has it. */
-function redirectUnknownUrls(fastify: FastifyInstance, { environment }: Settings): void {
+/**
+ * Removes a slash at the end of URLs below `/docs`, and shows browsers a page for unknown ones; programs get the usual error. In development,
+ * `/` leads to the documentation, unless a module has it.
+ */
+function respondToUnknownUrls(fastify: FastifyInstance, { environment }: Settings, getPage: () => string): void {
   fastify.addHook('onRequest', (request, reply, done) => {
-    const [, name, query = ''] = /^[^?]*\/([^/?]+)\/(\?.*)?$/.exec(request.url) ?? [];
-    if (name !== undefined && isUnknownPage(request)) {
+    const { is404, method, url, headers } = request;
+    if (!is404 || !['GET', 'HEAD'].includes(method)) {
+      done();
+      return;
+    }
+    const isPage = /^\/docs\/[^%]*$/.test(url);
+    const [, name, query = ''] = /^[^?]*\/([^/?]+)\/(\?.*)?$/.exec(url) ?? [];
+    if (isPage && name !== undefined) {
       void reply.redirect(`../${name}${query}`, 308);
-    } else if (/^\/(\?|$)/.test(request.url) && request.is404 && isRead(request) && environment === 'development') {
+    } else if (environment === 'development' && /^\/(\?|$)/.test(url)) {
       void reply.redirect('docs', 302);
+    } else if (isPage && headers.accept?.includes('text/html')) {
+      void reply
+        .status(404)
+        .headers({
+          'content-type': MEDIA_TYPES['.html'],
+          'cache-control': NO_CACHE,
+          'content-security-policy': createContentSecurityPolicy({}),
+        })
+        .send(getPage());
     } else {
       done();
     }
   });
-}
-
-/** Shows browsers a page for unknown URLs below `/docs`; programs get the usual error. */
-function respondWithNotFoundPage(fastify: FastifyInstance, getPage: () => string): void {
-  fastify.addHook('onRequest', (request, reply, done) => {
-    if (!isUnknownPage(request) || !request.headers.accept?.includes('text/html')) {
-      done();
-      return;
-    }
-    void reply
-      .status(404)
-      .headers({
-        'content-type': MEDIA_TYPES['.html'],
-        'cache-control': NO_CACHE,
-        'content-security-policy': createContentSecurityPolicy({}),
-      })
-      .send(getPage());
-  });
-}
-
-function isUnknownPage(request: FastifyRequest): boolean {
-  return request.is404 && /^\/docs\/[^%]*$/.test(request.url) && isRead(request);
-}
-
-function isRead({ method }: FastifyRequest): boolean {
-  return ['GET', 'HEAD'].includes(method);
 }
 
 /** Inserts the settings into a text, and removes links for which there is no setting. */
