@@ -39,7 +39,7 @@ export class Database implements OnModuleInit, OnApplicationShutdown {
   private readonly stopping = new AbortController();
   private opening: Promise<void> | undefined;
   /** Those that modules add in their constructors. */
-  private readonly subscribers: DataSource['subscribers'];
+  private readonly subscribers = this.dataSource.subscribers;
 
   private reportFailure: (error: Error) => void = () => undefined;
   /** Resolves with an error after startup if this process can never use the database again. */
@@ -49,9 +49,7 @@ export class Database implements OnModuleInit, OnApplicationShutdown {
     protected readonly settings: Settings,
     protected readonly dataSource: DataSource,
     private readonly statements: Statements,
-  ) {
-    this.subscribers = dataSource.subscribers;
-  }
+  ) {}
 
   async onModuleInit(): Promise<void> {
     if (this.settings.databaseUrl === undefined) {

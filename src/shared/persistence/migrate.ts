@@ -9,6 +9,7 @@ import {
 import type { PostgresDataSourceOptions } from 'typeorm/driver/postgres/PostgresDataSourceOptions';
 import { getErrorCode, getErrorMessage } from '../domain/error-message';
 import { createTransactionSql } from './session';
+import { quote } from './table-column';
 import { DatabaseSetupError, isTemporary, MigrationLockedError, SchemaOutdatedError } from './startup-errors';
 
 /** The advisory lock for schema changes: any number, as long as every replica uses the same one. */
@@ -115,11 +116,7 @@ export async function withMigrations<T>(options: DataSourceOptions, work: Work<T
 /** @throws DatabaseSetupError for columns that schemas select or insert but no migration creates */
 async function checkColumns(runner: QueryRunner): Promise<void> {
   const { entityMetadatas } = runner.dataSource;
-  const getPath = ({ schema, tableName }: EntityMetadata) =>
-    [schema ?? [], tableName]
-      .flat()
-      .map((name) => runner.dataSource.driver.escape(name))
-      .join('.');
+  const getPath = ({ schema, tableName }: EntityMetadata) => [schema ?? [], tableName].flat().map(quote).join('.');
   const { records } = await runner.query(
     `SELECT concat(path, '.', attname) AS name FROM unnest($1::text[]) AS path
      JOIN pg_attribute ON attrelid = to_regclass(path) AND attnum > 0 AND NOT attisdropped`,
