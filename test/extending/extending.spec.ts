@@ -12,11 +12,11 @@ import {
 } from '@nestjs/common';
 import { APP_GUARD, ApplicationConfig, HttpAdapterHost } from '@nestjs/core';
 import type { FastifyAdapter, NestFastifyApplication } from '@nestjs/platform-fastify';
-import type { OperationObject, ResponseObject } from '@nestjs/swagger';
+import { DocumentBuilder, type OperationObject, type ResponseObject } from '@nestjs/swagger';
 import { PassportStrategy } from '@nestjs/passport';
 import { Strategy } from 'passport-jwt';
 import { EMPTY, lastValueFrom } from 'rxjs';
-import { DataSource, TransactionNotStartedError } from 'typeorm';
+import { DataSource, QueryRunnerProviderAlreadyReleasedError, TransactionNotStartedError } from 'typeorm';
 import { AccountsService, AuthStrategies, KeysService } from '../../src/auth';
 import { ApiKeyRepository } from '../../src/auth/domain/api-key.repository';
 import { loadSettings, type Settings } from '../../src/config/settings';
@@ -115,7 +115,13 @@ describe('An error of the database', () => {
   it.each<[string, unknown, number]>([
     ['of a connection', unavailable, 503],
     ['of all addresses of a host', new AggregateError([unavailable, unavailable]), 503],
+    [
+      'of one address, beside one that this host lacks',
+      new AggregateError([Object.assign(new Error(), { code: 'EADDRNOTAVAIL' }), unavailable]),
+      503,
+    ],
     ['beside another', new AggregateError([unavailable, new TypeError()]), 500],
+    ['of no connection', new AggregateError([]), 500],
     [
       'with the status of a client error',
       Object.assign(new Error('aborted'), { ...unavailable, statusCode: 400 }),
@@ -124,6 +130,7 @@ describe('An error of the database', () => {
     ['in an HTTP exception', Object.assign(new HttpException('Pay first', 402), { code: 'ECONNREFUSED' }), 402],
     ['of a statement with too few parameters', Object.assign(new Error('bind message'), { code: '08P01' }), 500],
     ['of a transaction that has not started', new TransactionNotStartedError(), 500],
+    ['of a transaction that has ended', new QueryRunnerProviderAlreadyReleasedError(), 500],
   ])('%s gets the status of its cause', (_, error, status) => {
     expect(toErrorDto(error, '', ERROR_CATALOG).status).toBe(status);
   });
@@ -297,6 +304,16 @@ describe('A controller of a team', () => {
     expect(responses?.['403']).toMatchObject({
       content: { 'application/json': { examples: { forbidden: { value: { code: 'forbidden', status: 403 } } } } },
     });
+  });
+
+  it('is documented beside the tags that a team adds to the builder of the document', () => {
+    const builder = jest.spyOn(DocumentBuilder.prototype, 'addSecurityRequirements');
+    builder.mockImplementationOnce(function (this: DocumentBuilder) {
+      return this.addTag('cats');
+    });
+    const names = createOpenApiDocument(app, settings).tags?.map(({ name }) => name);
+    builder.mockRestore();
+    expect(names).toEqual(expect.arrayContaining(['pets', 'cats']));
   });
 
   it('is documented without a key and its errors if it is public', () => {

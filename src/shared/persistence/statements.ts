@@ -9,7 +9,12 @@ import { getErrorCode } from '../domain/error-message';
 import { DATABASE_SETTINGS } from './database-settings';
 import { getPool, isReadTimeout, URGENT_CONNECTIONS } from './session';
 import { TypeOrmUnitOfWork } from './typeorm-unit-of-work';
-import { createNotConnectedError, convertUnavailableError, isConnectionLost } from './unavailable-error';
+import {
+  createNotConnectedError,
+  convertUnavailableError,
+  isConnectionLost,
+  PROTOCOL_VIOLATION,
+} from './unavailable-error';
 import { logEvent } from '../log-events';
 
 /** An SQL statement that each connection prepares once under its name, unless a pooler runs in transaction mode. */
@@ -35,7 +40,6 @@ const PLAN_CHANGED = '0A000';
 const LOST_PREPARED_STATEMENT = new Set<string | undefined>(['26000', '42P05']);
 /** The statement changed nothing: it conflicted with another transaction, under an isolation level that the service does not use. */
 const SERIALIZATION_FAILURE = '40001';
-const PROTOCOL_VIOLATION = '08P01';
 
 /**
  * Runs hand-written statements, prepared, which take less than half the CPU time of a TypeORM query. A connection never has more than one

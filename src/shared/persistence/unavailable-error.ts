@@ -18,8 +18,8 @@ const UNAVAILABLE =
   /^(ECONN\w+|EPIPE|ENOTFOUND|EAI_AGAIN|ETIMEDOUT|EHOST\w+|ENET\w+|28\w{3}|3D000|53\w{3}|57P\w{2}|57014|55P03|40001|40P01|08\w{3}|25006|25P03|26000|42P05)$/;
 const UNAVAILABLE_MESSAGE =
   /^(timeout exceeded when trying to connect|Connection terminated|Query read timeout|Client (was closed|has encountered)|Driver not Connected)/;
-/** Such as a statement with too few parameters. */
-const PROTOCOL_VIOLATION = '08P01';
+/** Such as a result of another statement, or a statement with too few parameters. */
+export const PROTOCOL_VIOLATION = '08P01';
 /** Codes and messages of a connection that cannot be used any longer. */
 const CONNECTION_LOST = /^(ECONN\w+|EPIPE|57P\w{2}|08\w{3}|25006|25P03)$/;
 const CONNECTION_LOST_MESSAGE = /^(Connection terminated|Client (was closed|has encountered))/;
@@ -35,15 +35,13 @@ export function isDatabaseUnavailable(error: unknown): boolean {
   if (
     error instanceof CannotExecuteNotConnectedError ||
     error instanceof ConnectionIsNotSetError ||
-    // TypeORM's error when a transaction loses its connection.
-    error instanceof QueryRunnerAlreadyReleasedError ||
-    error instanceof QueryRunnerProviderAlreadyReleasedError ||
-    error instanceof TransactionNotStartedError
+    isTransactionLost(error)
   ) {
     return true;
   }
   if (error instanceof AggregateError) {
-    return error.errors.every(isDatabaseUnavailable);
+    // Those of all addresses of a host have codes.
+    return error.errors.some(isDatabaseUnavailable) && error.errors.every((each) => getErrorCode(each) !== undefined);
   }
   return (
     isTlsFailure(error) ||
@@ -54,11 +52,17 @@ export function isDatabaseUnavailable(error: unknown): boolean {
 
 /** Whether an error of any code, not only of a known query, means that the database is unavailable, and is no bug in that code. */
 export function isDatabaseOutage(error: unknown): boolean {
-  const isMisuse =
-    error instanceof QueryRunnerAlreadyReleasedError ||
-    error instanceof TransactionNotStartedError ||
-    getErrorCode(error) === PROTOCOL_VIOLATION;
+  const isMisuse = isTransactionLost(error) || getErrorCode(error) === PROTOCOL_VIOLATION;
   return isDatabaseUnavailable(error) && !isMisuse;
+}
+
+/** Whether it is TypeORM's error when a transaction has lost its connection, or when code uses one that has ended. */
+function isTransactionLost(error: unknown): boolean {
+  return (
+    error instanceof QueryRunnerAlreadyReleasedError ||
+    error instanceof QueryRunnerProviderAlreadyReleasedError ||
+    error instanceof TransactionNotStartedError
+  );
 }
 
 /** Whether the directory of a Unix-domain socket has none. A missing file has the same code. */
