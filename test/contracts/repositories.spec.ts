@@ -334,14 +334,18 @@ describe('The repositories', () => {
   it('fail if a statement has failed, also if the work catches its error: PostgreSQL stores nothing then', async () => {
     const [accounts, unitOfWork] = [service.app.get(AccountRepository), service.app.get(UnitOfWork)];
     const before = await accounts.list();
-    const failing = unitOfWork.run(async () => {
+    const addAndFail = async () => {
       await accounts.add(createAccount('Acme', 'pro', {}, 0));
-      await service.app
-        .get(TypeOrmUnitOfWork)
-        .manager.query('SELECT 1 / 0')
-        .catch(() => undefined);
-    });
-    await expect(failing).rejects.toThrow('Nothing was stored, because a statement of the unit of work has failed');
+      return [
+        service.app
+          .get(TypeOrmUnitOfWork)
+          .manager.query('SELECT 1 / 0')
+          .catch(() => undefined),
+      ];
+    };
+    const message = 'Nothing was stored, because a statement of the transaction has failed';
+    await expect(unitOfWork.run(addAndFail)).rejects.toThrow(message);
+    await expect(unitOfWork.run(async () => Promise.all(await addAndFail()))).rejects.toThrow(message);
     expect(await accounts.list()).toEqual(before);
   });
 

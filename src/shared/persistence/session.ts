@@ -1,4 +1,4 @@
-import { Client, type ClientBase, defaults, type Pool, type PoolConfig, types } from 'pg';
+import { Client, type ClientBase, defaults, type Pool, type PoolConfig, type QueryResult, types } from 'pg';
 import type { DataSource } from 'typeorm';
 import type { PostgresDriver } from 'typeorm/driver/postgres/PostgresDriver';
 import type { Settings } from '../../config/settings';
@@ -67,16 +67,17 @@ class PostgresClient extends Client {
 
   override query = ((...args: [string]) => {
     const result: unknown = super.query(...args);
-    if (result instanceof Promise) {
-      result.catch((error: unknown) => {
-        if (getErrorCode(error) === READ_ONLY) {
-          this.endOnce();
-        } else if (isReadTimeout(error)) {
-          this.endUnlessAnswered();
-        }
-      });
+    if (!(result instanceof Promise)) {
+      return result;
     }
-    return result;
+    result.catch((error: unknown) => {
+      if (getErrorCode(error) === READ_ONLY) {
+        this.endOnce();
+      } else if (isReadTimeout(error)) {
+        this.endUnlessAnswered();
+      }
+    });
+    return args[0] === 'COMMIT' ? result.then(requireCommit) : result;
   }) as Client['query'];
 
   /**
@@ -98,6 +99,14 @@ class PostgresClient extends Client {
       void this.end();
     }
   }
+}
+
+/** @throws Error when a statement of the transaction has failed: PostgreSQL then rolls it back instead, without an error */
+function requireCommit(result: QueryResult): QueryResult {
+  if (result.command === 'ROLLBACK') {
+    throw new Error('Nothing was stored, because a statement of the transaction has failed: do not catch its error.');
+  }
+  return result;
 }
 
 /** The pool options for every database. */

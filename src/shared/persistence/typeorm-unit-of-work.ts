@@ -1,6 +1,5 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
 import { Injectable, Logger } from '@nestjs/common';
-import type { Client } from 'pg';
 import { DataSource, type EntityManager, EntitySchema } from 'typeorm';
 import { UnitOfWork } from '../domain/unit-of-work';
 import { Settings } from '../../config/settings';
@@ -17,14 +16,6 @@ interface Transaction {
   /** Whether its work has not settled yet. What the work has started without waiting for it does not belong to the transaction later. */
   isOpen: boolean;
   readonly afterCommit: (() => unknown)[];
-}
-
-/** @throws Error when a statement has failed, because PostgreSQL would roll back the transaction instead of committing it */
-async function checkTransaction({ queryRunner }: EntityManager): Promise<void> {
-  const client = (await queryRunner?.connect()) as Client | undefined;
-  if (client?.getTransactionStatus() === 'E') {
-    throw new Error('Nothing was stored, because a statement of the unit of work has failed: do not catch its error.');
-  }
 }
 
 /** Runs TypeORM transactions, and provides the entity manager that repositories use. */
@@ -88,9 +79,7 @@ export class TypeOrmUnitOfWork extends UnitOfWork {
       if (this.startSql !== undefined) {
         await manager.query(this.startSql);
       }
-      const result = await work(manager);
-      await checkTransaction(manager);
-      return result;
+      return work(manager);
     });
   }
 
