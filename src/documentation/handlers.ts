@@ -66,26 +66,25 @@ export function hideOtherRoutes<T>(all: readonly Route[], shown: readonly Route[
   }
 }
 
-/**
- * Creates the operation IDs of a version: the name of the handler, after that of its controller if a controller before it has a handler of
- * the same name, and with a number if that controller has the same name too.
- */
-export function createOperationIds(
-  ownVersion: string,
-): (controller: string, method: string, version?: string) => string {
+/** Creates operation IDs: the name of the handler, after that of its controller if a controller before it has a handler of the same name. */
+export function createOperationIds(): (controller: string, method: string) => string {
   const owners = new Map<string, string>();
-  const counts = new Map<string, number>();
-  return (controller, method, version = `v${ownVersion}`) => {
+  return (controller, method) => {
     // A handler with several paths has several operations, such as `list[1]`.
     const name = method.replace(/\[(\d+)\]$/, '_$1');
     const owner = owners.get(name) ?? controller;
-    const id = owner === controller ? name : `${controller}_${name}`;
-    if (version !== `v${ownVersion}`) {
-      return id;
-    }
     owners.set(name, owner);
+    return owner === controller ? name : `${controller}_${name}`;
+  };
+}
+
+/** Numbers the operations whose IDs occur more than once. */
+export function numberOperationIds(operations: readonly OperationObject[]): void {
+  const counts = new Map<string, number>();
+  for (const operation of operations) {
+    const { operationId: id = '' } = operation;
     const count = (counts.get(id) ?? 0) + 1;
     counts.set(id, count);
-    return count === 1 ? id : `${id}_${count}`;
-  };
+    operation.operationId = count === 1 ? id : `${id}_${count}`;
+  }
 }

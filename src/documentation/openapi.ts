@@ -43,7 +43,14 @@ import { ErrorDto } from '../shared/http/errors/error.dto';
 import { discoverRoutes, getDeclaredVersions } from '../shared/http/routing/api-versions';
 import { DEPRECATION_METADATA, type Deprecation } from '../versioning';
 import { addExamples, shareComponents } from './components';
-import { createOperationIds, type Handler, hideOtherRoutes, markHandlers, takeHandler } from './handlers';
+import {
+  createOperationIds,
+  type Handler,
+  hideOtherRoutes,
+  markHandlers,
+  numberOperationIds,
+  takeHandler,
+} from './handlers';
 import { addSecurity, API_KEY_SCHEME } from './security';
 
 /** Any text that a URL can have. */
@@ -122,7 +129,7 @@ export function createOpenApiDocument(app: INestApplication, settings: Settings,
   const document = hideOtherRoutes(routes, ownRoutes, () =>
     SwaggerModule.createDocument(app, builder.build(), {
       extraModels: [ErrorDto],
-      operationIdFactory: createOperationIds(version),
+      operationIdFactory: createOperationIds(),
     }),
   );
   document.servers = document.servers?.map((server) => ({ ...server, 'x-internal': false }));
@@ -142,6 +149,7 @@ export function createOpenApiDocument(app: INestApplication, settings: Settings,
   const { code } = (schemas.Error as SchemaObject).properties as Record<'code', SchemaObject>;
   code.examples = [...catalog.codes];
   const operations = listOperations(document);
+  numberOperationIds(operations.map(([, operation]) => operation));
   const documented = new Set<object>();
   for (const [method, operation] of operations) {
     const handler = takeHandler(operation, handlers);

@@ -712,6 +712,15 @@ describe("What the pages of Nest's documentation show works in a fork:", () => {
       expect(ids).toContain('listPets');
     });
 
+    it('links a response to the operation that its field identifies', async () => {
+      const { paths } = await readDocument();
+      const { operationId } = paths['/toys/named/{name}']?.get ?? {};
+      expect(paths['/toys']?.post?.responses['201']).toMatchObject({
+        links: { ToysController_findNamed_from_name: { operationId, parameters: { name: '$response.body#/name' } } },
+      });
+      expect(operationId).toBe('findNamed');
+    });
+
     it('documents mapped, nested and circular types', async () => {
       const { components } = (await get('/openapi.json')).body as OpenAPIObject;
       expect(components?.schemas).toMatchObject({

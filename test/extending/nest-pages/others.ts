@@ -24,6 +24,7 @@ import {
   ApiBody,
   ApiExtraModels,
   ApiHeader,
+  ApiLink,
   ApiOkResponse,
   ApiOperation,
   ApiProperty,
@@ -183,6 +184,12 @@ class ToysController {
   @Post('nameless')
   nameless(@Body() toy: NamelessToyDto): NamelessToyDto {
     return toy;
+  }
+
+  @Get('named/:name')
+  @ApiLink({ from: ToyDto, fromField: 'name', routeParam: 'name' })
+  findNamed(@Param('name') name: string): string {
+    return name;
   }
 
   @Get('titled')
