@@ -271,6 +271,16 @@ describe('Errors', () => {
     expect(parseStatuses(response)).toEqual([200, 404, 400, 200]);
   });
 
+  it('an Upgrade of a request with a body is ignored', async () => {
+    const body = '{"name":"Rex","categoryId":1}';
+    const fields = `Host: x\r\nAuthorization: Bearer ${key}\r\nContent-Type: application/json\r\n`;
+    const upgrade = `Connection: Upgrade\r\nUpgrade: h2c\r\nContent-Length: ${body.length}\r\n`;
+    const response = await service.sendRaw(`POST /v1/pets HTTP/1.1\r\n${fields}${upgrade}\r\n${body}`, {
+      halfClose: true,
+    });
+    expect(parseStatuses(response)).toEqual([201]);
+  });
+
   it('an Upgrade is ignored, even if the client has closed its side', async () => {
     const fields = `Host: x\r\nAuthorization: Bearer ${key}\r\n`;
     const request = `GET /v1/pets?limit=1 HTTP/1.1\r\n${fields}Connection: Upgrade\r\nUpgrade: x\r\n\r\n`;

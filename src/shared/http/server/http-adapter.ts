@@ -9,7 +9,7 @@ import { stringifyJson } from '../../json/json';
 import { normalizeForwardedFor } from '../access/client-ip';
 import { deferBodyParsing } from './request-body';
 import { giveUpUnreadResponses, queueRequests } from './request-queue';
-import { ignoreUpgrades } from './upgrade';
+import { ignoreUpgrades, isUpgrade } from './upgrade';
 import { MAX_URL_LENGTH, rewriteUrl } from '../access/url-check';
 
 /** A request ID from a gateway is used if it is short, harmless in a log line, and not a misplaced API key. */
@@ -71,7 +71,7 @@ function acceptAllMethods(fastify: FastifyInstance): void {
 }
 
 function createHttpServer(listener: RequestListener): Server {
-  const server = createServer(
+  const server: Server = createServer(
     {
       // Otherwise, Node itself would respond to requests that lack Host, and without an Error body (see url-check.ts).
       requireHostHeader: false,
@@ -80,6 +80,8 @@ function createHttpServer(listener: RequestListener): Server {
       requestTimeout: REQUEST_TIMEOUT_MS,
       connectionsCheckingInterval: 1_000,
       keepAliveTimeout: KEEP_ALIVE_TIMEOUT_MS,
+      // Not in the types of Node.js 20.
+      ...{ shouldUpgradeCallback: (request: IncomingMessage) => isUpgrade(server, request) },
     },
     queueRequests(listener),
   );
