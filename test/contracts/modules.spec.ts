@@ -16,7 +16,7 @@ import { TypeOrmAccountRepository } from '../../src/auth/persistence/typeorm-acc
 import { loadSettings } from '../../src/config/settings';
 import { SCOPES } from '../../src/feature-modules';
 import { WINDOWS } from '../../src/shared/domain/allowance';
-import { getDeclaredScope } from '../../src/shared/http/access/require-scope.decorator';
+import { getDeclaredScopes } from '../../src/shared/http/access/require-scope.decorator';
 import { discoverRoutes } from '../../src/shared/http/routing/api-versions';
 import { RouteTable } from '../../src/shared/http/routing/route-table';
 import { ONE_OF } from '../../src/shared/http/validation/at-least-one-field.decorator';
@@ -75,7 +75,7 @@ describe('The service', () => {
 
   it('requires no scope that no module brings', () => {
     const required = discoverRoutes(service.app).flatMap(
-      ({ handler, controller }) => getDeclaredScope(handler, controller) ?? [],
+      ({ handler, controller }) => getDeclaredScopes(handler, controller) ?? [],
     );
     expect(required).toContain('write');
     expect(required.filter((scope) => !SCOPES.includes(scope))).toEqual([]);

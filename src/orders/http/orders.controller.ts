@@ -24,7 +24,7 @@ import { OrderDto } from './order.dto';
 
 @ApiGroup('orders', "The account's orders for animals.")
 @Controller({ path: 'store/orders', version: '1' })
-@RequireScope('orders:read')
+@RequireScope('orders:read', 'orders:write')
 export class OrdersController {
   constructor(
     private readonly orders: OrdersService,
@@ -59,7 +59,6 @@ export class OrdersController {
 
   @Post()
   @Stability('experimental')
-  @RequireScope('orders:write')
   @ApiOperation({
     summary: 'Place an order',
     description:
