@@ -11,5 +11,8 @@ describe('The filters of a list', () => {
     ]);
     expect(serializeFilters(filters)).toMatch(/^[\x21-\x7e]+$/);
     expect(serializeFilters({ status: 'sold' })).toBe('&status=sold');
+    expect(serializeFilters({ status: ['a', 'b,c'], none: [], min: 1, isOpen: false })).toBe(
+      '&status=a&status=b%2Cc&min=1&isOpen=false',
+    );
   });
 });

@@ -2,10 +2,14 @@ import type { FastifyReply } from 'fastify';
 import { decodeCursor, encodeCursor } from './cursor';
 import type { PageQueryDto } from './page-query.dto';
 
-/** Serializes the filters that are set, as in the URL of the list. */
-export function serializeFilters(filters: Readonly<Record<string, string | bigint | Date | undefined>>): string {
+type FilterValue = string | number | bigint | boolean | Date;
+
+/** Serializes the filters that are set, as in the URL of the list: one parameter for each element of an array. */
+export function serializeFilters(
+  filters: Readonly<Record<string, FilterValue | readonly FilterValue[] | undefined>>,
+): string {
   return Object.entries(filters)
-    .filter(([, value]) => value !== undefined)
+    .flatMap(([name, values = []]) => [values].flat().map((value) => [name, value] as const))
     .map(
       ([name, value]) => `&${name}=${encodeURIComponent(value instanceof Date ? value.toISOString() : String(value))}`,
     )
