@@ -275,7 +275,7 @@ function addDeclarations(
             ...((status === '429' || status === '503') && RETRY_AFTER_HEADER),
             ...(isIdempotent && status.startsWith('2') && REPLAYED_HEADER),
             ...(deprecation && getDeprecationHeaders(status)),
-            ...(docsEnabled && !status.startsWith('2') && HELP_HEADER),
+            ...(docsEnabled && !isSuccess(status) && HELP_HEADER),
           },
         },
       ];
@@ -307,10 +307,15 @@ function listEnhancers(target: object): object[] {
 
 /** Errors that occur before the interceptor runs, in the HTTP layer or in a guard, have no deprecation headers. */
 function getDeprecationHeaders(status: string) {
-  if (status.startsWith('2')) {
+  if (isSuccess(status)) {
     return DEPRECATION_HEADERS;
   }
   return ['401', '408', '429', '431', '501'].includes(status) ? undefined : ERROR_DEPRECATION_HEADERS;
+}
+
+/** Whether it is a status of a response that is no error, such as 304. */
+function isSuccess(status: string): boolean {
+  return /^[23]/.test(status);
 }
 
 /** Moves response schemas with a title to the named schemas, where client generators find them, unless another schema has that name. */

@@ -1,6 +1,7 @@
-import { Logger } from '@nestjs/common';
+import { Controller, Get, Headers, Logger, Res } from '@nestjs/common';
 import type { NestFastifyApplication } from '@nestjs/platform-fastify';
-import type { OpenAPIObject, SchemaObject } from '@nestjs/swagger';
+import { ApiOkResponse, type OpenAPIObject, ApiQuery, ApiResponse, type SchemaObject } from '@nestjs/swagger';
+import type { FastifyReply } from 'fastify';
 import { AccountsService, KeysService } from '../../src/auth';
 import { stringifyJson } from '../../src/shared/json/json';
 import { sendRaw } from '../support/raw';
@@ -8,6 +9,18 @@ import { getCode } from '../support/service';
 import { DATABASE_URL } from '../support/worker-database';
 import { PetsV2Module } from './pets-v2.module';
 import { type Fork, startFork } from './start-fork';
+
+@Controller({ path: 'exports', version: '2' })
+class ExportsController {
+  @Get()
+  @ApiQuery({ name: 'status', required: false, enum: ['available', 'sold'], isArray: true })
+  @ApiOkResponse({ description: 'The animals.', content: { 'text/csv': { schema: { type: 'string' } } } })
+  @ApiResponse({ status: 304, description: 'The animals have not changed.' })
+  export(@Headers('if-none-match') etag: string | undefined, @Res({ passthrough: true }) reply: FastifyReply) {
+    reply.status(etag === undefined ? 200 : 304).type('text/csv');
+    return etag === undefined ? 'id,name' : '';
+  }
+}
 
 const OLD_DOCS = 'https://api.example.com/docs';
 
@@ -26,7 +39,12 @@ describe('Version 2, which a handler of a team opens', () => {
         STAGING_BASE_URL: 'https://staging.example.com/v1',
         AUTH_FAILURES_PER_MINUTE: '1000000',
       },
-      { imports: [PetsV2Module], logTo: { write: (line) => logged.push(line) }, conformTo: '2' },
+      {
+        imports: [PetsV2Module],
+        controllers: [ExportsController],
+        logTo: { write: (line) => logged.push(line) },
+        conformTo: '2',
+      },
     ));
     await app.listen(0, '127.0.0.1');
     port = Number(new URL(await app.getUrl()).port);
@@ -111,6 +129,12 @@ describe('Version 2, which a handler of a team opens', () => {
     const { headers } = await call('GET', '/v2/pets?limit=1');
     expect(headers.link).toMatch(/^<https:\/\/api\.example\.com\/v2\/pets\?limit=1&cursor=[^>]+>; rel="next"$/);
     expect((await call('GET', '/v1/pets?limit=1')).headers.link).toContain('<https://api.example.com/v1/pets?limit=1&');
+  });
+
+  it('conforms to its document if it has no JSON, or has not changed', async () => {
+    const path = '/v2/exports?status=sold&status=available';
+    expect(await call('GET', path)).toMatchObject({ status: 200, text: 'id,name' });
+    expect(await call('GET', path, { headers: { 'if-none-match': '"1"' } })).toMatchObject({ status: 304, text: '' });
   });
 
   it('never replays a response of version 1 for an Idempotency-Key', async () => {

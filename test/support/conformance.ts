@@ -3,6 +3,7 @@ import type {
   OpenAPIObject,
   OperationObject,
   ParameterObject,
+  ReferenceObject,
   RequestBodyObject,
   ResponseObject,
   SchemaObject,
@@ -24,6 +25,8 @@ const GENERAL_HEADERS = new RegExp(
     'content-security-policy|cross-origin-resource-policy|referrer-policy|x-content-type-options|x-frame-options',
   ].join('|')})$`,
 );
+
+const ERROR = { schema: { $ref: '#/components/schemas/Error' } };
 
 /**
  * Checks requests and responses against the OpenAPI document: a response has only documented statuses, headers, fields and values,
@@ -76,9 +79,7 @@ export class Conformance {
       ?.operations[name];
     if (operation === undefined) {
       // Not an operation in the document: an error, or a CORS preflight.
-      return response.status === 204
-        ? []
-        : this.findBodyProblems({ $ref: '#/components/schemas/Error' }, response, method);
+      return response.status === 204 ? [] : this.findBodyProblems({ 'application/json': ERROR }, response, method);
     }
     const documented = operation.responses[response.status] as ResponseObject | undefined;
     if (documented === undefined) {
@@ -87,7 +88,7 @@ export class Conformance {
     return [
       ...(response.status < 300 ? this.findRequestProblems(operation, query, body) : []),
       ...this.findHeaderProblems((documented.headers ?? {}) as Record<string, HeaderObject>, response),
-      ...this.findBodyProblems(documented.content?.['application/json']?.schema ?? {}, response, method),
+      ...this.findBodyProblems(documented.content ?? {}, response, method),
     ];
   }
 
@@ -97,7 +98,7 @@ export class Conformance {
     return [
       ...(parameters as ParameterObject[])
         .filter(({ in: place, name }) => place === 'query' && sent.has(name))
-        .flatMap(({ name, schema: of = {} }) => this.findValueProblems(`parameter ${name}`, of, sent.get(name) ?? '')),
+        .flatMap(({ name, schema: of = {} }) => this.findValueProblems(`parameter ${name}`, of, ...sent.getAll(name))),
       ...(schema === undefined ? [] : this.findSchemaProblems('the request', schema, JSON.parse(body))),
     ];
   }
@@ -126,12 +127,20 @@ export class Conformance {
     ];
   }
 
-  private findBodyProblems(schema: object, { status, text }: TestResponse, method: string): string[] {
+  private findBodyProblems(
+    content: NonNullable<ResponseObject['content']>,
+    { status, text, headers }: TestResponse,
+    method: string,
+  ): string[] {
     if (method === 'HEAD') {
       return text === '' ? [] : ['a response to HEAD has a body'];
     }
-    if (status === 204) {
-      return text === '' ? [] : ['a 204 has a body'];
+    if (status === 204 || status === 304) {
+      return text === '' ? [] : [`a ${status} has a body`];
+    }
+    const [mediaType = ''] = headers['content-type']?.split(';') ?? [];
+    if (mediaType !== 'application/json' && mediaType in content) {
+      return [];
     }
     let body: unknown;
     try {
@@ -139,13 +148,17 @@ export class Conformance {
     } catch {
       return [`the response is not JSON: ${text.slice(0, 100)}`];
     }
-    return this.findSchemaProblems('the response', schema, body);
+    return this.findSchemaProblems('the response', content['application/json']?.schema ?? {}, body);
   }
 
-  /** Parses a value that was sent as text. */
-  private findValueProblems(what: string, schema: object, text: string): string[] {
-    const isNumber = 'type' in schema && schema.type === 'integer';
-    return this.findSchemaProblems(what, schema, isNumber ? Number(text) : text);
+  /** Parses what was sent as text, several times if it is an array. */
+  private findValueProblems(what: string, schema: SchemaObject | ReferenceObject, ...texts: string[]): string[] {
+    if ('items' in schema && schema.items !== undefined) {
+      const { items } = schema;
+      return texts.flatMap((text) => this.findValueProblems(what, items, text));
+    }
+    const isText = !('type' in schema) || schema.type === 'string';
+    return texts.flatMap((text) => this.findSchemaProblems(what, schema, isText ? text : parseValue(text)));
   }
 
   private findSchemaProblems(what: string, schema: object, value: unknown): string[] {
@@ -171,4 +184,9 @@ function findRequestSchemas({ paths }: OpenAPIObject): ReadonlySet<string> {
     Object.values((requestBody as RequestBodyObject | undefined)?.content ?? {}),
   );
   return new Set(bodies.map(({ schema }) => (schema as { $ref?: string } | undefined)?.$ref?.split('/').at(-1) ?? ''));
+}
+
+/** Parses a number or boolean. Anything else remains text, which their schemas reject. */
+function parseValue(text: string): unknown {
+  return /^(true|false|-?\d+(\.\d+)?)$/.test(text) ? JSON.parse(text) : text;
 }

@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import type { OpenAPIObject, OperationObject, ReferenceObject, RequestBodyObject, SchemaObject } from '@nestjs/swagger';
+import type { OpenAPIObject, OperationObject, RequestBodyObject, SchemaObject } from '@nestjs/swagger';
 import { dereference } from '../openapi/dereference.cjs';
 
 const DOCUMENT = dereference(JSON.parse(readFileSync(join(__dirname, '../../openapi.json'), 'utf8')) as OpenAPIObject);
@@ -49,10 +49,10 @@ export function findSuccessStatus({ responses }: Operation): number {
   return Number(Object.keys(responses).find((status) => status.startsWith('2')));
 }
 
-/** Whether the body of an operation must have a field. */
+/** Whether the body of an operation must be an array or have a field. */
 export function requiresField({ requestBody }: Operation): boolean {
-  const { schema } = (requestBody as RequestBodyObject).content['application/json'] ?? {};
-  const name = (schema as ReferenceObject).$ref.split('/').at(-1) ?? '';
-  const { required = [], minProperties = 0 } = (DOCUMENT.components?.schemas?.[name] ?? {}) as SchemaObject;
-  return required.length + minProperties > 0;
+  const { schema = {} } = (requestBody as RequestBodyObject).content['application/json'] ?? {};
+  const name = '$ref' in schema ? (schema.$ref.split('/').at(-1) ?? '') : '';
+  const { type, required = [], minProperties = 0 } = (DOCUMENT.components?.schemas?.[name] ?? schema) as SchemaObject;
+  return type === 'array' || required.length + minProperties > 0;
 }
