@@ -1,7 +1,7 @@
 import { FEATURE_MODULES } from './feature-modules';
 import type { FeatureModule } from './shared/feature-module';
 import { ErrorCatalog, SHARED_ERROR_ENTRIES } from './shared/http/errors/error-catalog';
-import { isDatabaseOutage } from './shared/persistence/unavailable-error';
+import { convertDatabaseError } from './shared/persistence/unavailable-error';
 
 type ErrorsOf<Module> = Module extends { readonly errors: infer Errors } ? Errors : never;
 type Intersection<Union> = (Union extends unknown ? (each: Union) => void : never) extends (all: infer All) => void
@@ -16,5 +16,5 @@ export const ERROR_CATALOG = new ErrorCatalog(
       ErrorsOf<(typeof FEATURE_MODULES)[number]>
     >),
   },
-  isDatabaseOutage,
+  convertDatabaseError,
 );

@@ -198,7 +198,9 @@ describe('Every operation in the OpenAPI document', () => {
       first.headers.location,
     ]);
     expect(again.headers['idempotent-replayed']).toBe('true');
-    const other = Array.isArray(operation.body) ? [...(operation.body as unknown[]), {}] : { ...operation.body, more: 1 };
+    const other = Array.isArray(operation.body)
+      ? [...(operation.body as unknown[]), {}]
+      : { ...operation.body, more: 1 };
     expect(readOutcome(await call(operation, headers, other))).toEqual([400, 'idempotency_key_reused']);
   });
 

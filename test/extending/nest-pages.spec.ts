@@ -556,6 +556,11 @@ describe("What the pages of Nest's documentation show works in a fork:", () => {
       expect((await get('/v1/users')).body).toEqual([]);
     });
 
+    it('a database that cannot store a value, such as one that no rule has checked', async () => {
+      expectError(await call('DELETE', '/v1/users/3000000000'), 'bad_request');
+      expectError(await get('/v1/users/named/Ada%00'), 'bad_request');
+    });
+
     it('a database that is unavailable, unlike a file that is missing', async () => {
       const response = await get('/v1/users/locked');
       expectError(response, 'service_unavailable');

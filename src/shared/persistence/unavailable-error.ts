@@ -1,11 +1,12 @@
 import {
   CannotExecuteNotConnectedError,
   ConnectionIsNotSetError,
+  QueryFailedError,
   QueryRunnerAlreadyReleasedError,
   QueryRunnerProviderAlreadyReleasedError,
   TransactionNotStartedError,
 } from 'typeorm';
-import { ServiceUnavailableError } from '../domain/pet-store-error';
+import { PetStoreError, ServiceUnavailableError } from '../domain/pet-store-error';
 import { getErrorCode } from '../domain/error-message';
 
 /**
@@ -27,6 +28,10 @@ const CONNECTION_LOST_MESSAGE = /^(Connection terminated|Client (was closed|has 
 const TLS_FAILURE = /^(ERR_TLS|ERR_SSL|CERT_|DEPTH_ZERO_|SELF_SIGNED_|UNABLE_TO_)/;
 const TLS_FAILURE_MESSAGE =
   /^(The server does not support SSL connections|There was an error establishing an SSL connection)/;
+/** Text that is too long, numbers and dates out of range, characters that PostgreSQL cannot store, and values of another type. */
+const REJECTED_VALUE = /^22(001|003|007|008|021|P02|P05)$/;
+const REJECTED_VALUE_MESSAGE =
+  'A value of the request cannot be stored: it is too long, out of range, of another type, or has NUL or lone surrogates.';
 /** An invalid value, a violated constraint or policy, or what a trigger raises. */
 const REJECTED_ROW = /^(2[23]\w{3}|P0\w{3}|42501|44000)$/;
 
@@ -50,10 +55,18 @@ export function isDatabaseUnavailable(error: unknown): boolean {
   );
 }
 
-/** Whether an error of any code, not only of a known query, means that the database is unavailable, and is no bug in that code. */
-export function isDatabaseOutage(error: unknown): boolean {
+/**
+ * Turns an error of any code, not only of a known query, into that of the service if the database is unavailable, or if TypeORM was given a
+ * value of the request that no rule had checked.
+ */
+export function convertDatabaseError(error: unknown): unknown {
   const isMisuse = isTransactionLost(error) || getErrorCode(error) === PROTOCOL_VIOLATION;
-  return isDatabaseUnavailable(error) && !isMisuse;
+  if (isDatabaseUnavailable(error) && !isMisuse) {
+    return new ServiceUnavailableError(error);
+  }
+  return error instanceof QueryFailedError && REJECTED_VALUE.test(getErrorCode(error) ?? '')
+    ? new PetStoreError('bad_request', REJECTED_VALUE_MESSAGE)
+    : error;
 }
 
 /** Whether it is TypeORM's error when a transaction has lost its connection, or when code uses one that has ended. */

@@ -97,6 +97,10 @@ class UsersService {
     return this.users.find({ relations: { photos: true } });
   }
 
+  listNamed(firstName: string): Promise<User[]> {
+    return this.users.findBy({ firstName });
+  }
+
   async remove(id: number): Promise<void> {
     await this.dataSource.transaction(async (manager) => {
       await manager.delete(Photo, { user: { id } });
@@ -132,6 +136,11 @@ class UsersController {
   @Get()
   findAll(): Promise<User[]> {
     return this.users.findAll();
+  }
+
+  @Get('named/:name')
+  listNamed(@Param('name') name: string): Promise<User[]> {
+    return this.users.listNamed(name);
   }
 
   @Get('locked')

@@ -1,6 +1,6 @@
 import { HttpStatus } from '@nestjs/common';
 import { type ErrorCode, type ErrorCodes, SHARED_ERROR_MESSAGES } from '../../domain/error-codes';
-import { type PetStoreError, ServiceUnavailableError } from '../../domain/pet-store-error';
+import type { PetStoreError } from '../../domain/pet-store-error';
 import { ErrorDto } from './error.dto';
 
 interface ErrorEntry {
@@ -94,10 +94,10 @@ export function getGenericCode(status: number): ErrorCode {
 
 /** All error codes that a response can have, assembled from the modules. */
 export class ErrorCatalog {
-  /** @param isUnavailable whether an error of a package means that the database is unavailable */
+  /** @param convert turns an error of a package into that of the service, if there is one for it */
   constructor(
     private readonly entries: Readonly<Record<ErrorCode, ErrorEntry>>,
-    private readonly isUnavailable: (error: unknown) => boolean,
+    readonly convert: (error: unknown) => unknown,
   ) {}
 
   get codes(): readonly ErrorCode[] {
@@ -106,11 +106,6 @@ export class ErrorCatalog {
 
   get(code: ErrorCode): ErrorEntry {
     return this.entries[code];
-  }
-
-  /** Turns what means that the database is unavailable into the service's own error. */
-  convert(thrown: unknown): unknown {
-    return this.isUnavailable(thrown) ? new ServiceUnavailableError(thrown) : thrown;
   }
 
   toDto({ code, message }: PetStoreError): ErrorDto {
