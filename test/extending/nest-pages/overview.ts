@@ -170,8 +170,8 @@ class CatsController {
   }
 
   @Post('items')
-  items(@Body(new ParseArrayPipe({ items: CreateCatDto })) cats: CreateCatDto[]): object {
-    return { count: cats.length, areDtos: cats.every((cat) => cat instanceof CreateCatDto) };
+  items(@Body(new ParseArrayPipe({ items: CreateCatDto, whitelist: true })) cats: CreateCatDto[]): object {
+    return { cats, areDtos: cats.every((cat) => cat instanceof CreateCatDto) };
   }
 
   @Get('wild/*')
