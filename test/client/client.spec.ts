@@ -307,6 +307,13 @@ describe('The client', () => {
       expect(statuses).toEqual(calls.map(() => 200));
       expect(mostRunning).toBeLessThanOrEqual(20);
     });
+
+    it('from the first response on: until then, it sends one request', async () => {
+      const running: number[] = [];
+      const petStore = await startClient({ fetch: createFetch('X-RateLimit-*', (_, count) => running.push(count)) });
+      await Promise.all([petStore.listPets(), petStore.listPets(), petStore.listPets()]);
+      expect(running).toEqual([1, 2, 1]);
+    });
   });
 
   describe('is aborted', () => {

@@ -12,7 +12,8 @@ interface Waiting {
 /** Runs at most as many requests at once as `maxConcurrency` and the rate limit allow; the others wait in order. */
 export class RequestQueue {
   private running = 0;
-  private window = { limit: Infinity, remaining: Infinity, endsAt: 0 };
+  /** One request at a time, until a response shows how many are left. */
+  private window = { limit: 1, remaining: 1, endsAt: 0 };
   private pause: { readonly until: number; readonly error?: unknown } = { until: 0 };
   private readonly waiting = new Set<Waiting>();
   private timer: ReturnType<typeof setTimeout> | undefined;
