@@ -63,9 +63,9 @@ export class AccountsService {
     return this.setSuspended(id, null);
   }
 
-  /** Counts the rows that `delete` would delete, by table. @throws NotFoundError */
+  /** Counts the rows that `delete` would delete, by table. @throws NotFoundError, AccountStateError */
   async countRows(id: bigint): Promise<Record<string, number>> {
-    await this.get(id);
+    requireSuspended(await this.get(id));
     return this.accounts.countRows(id);
   }
 

@@ -249,9 +249,10 @@ describe('The petstore command', () => {
       [id],
     );
     const rows = { idempotency_records: 5_001, api_keys: 2 };
-    expect(await runCommand(`accounts delete ${id} --yes`)).toMatchObject({
-      ...{ code: 1, stderr: `error: Account ${id} is not suspended. Suspend it first.\n` },
-    });
+    for (const option of ['', ' --yes']) {
+      const stderr = `error: Account ${id} is not suspended. Suspend it first.\n`;
+      expect(await runCommand(`accounts delete ${id}${option}`)).toMatchObject({ code: 1, stderr });
+    }
     await runCommand(`accounts suspend ${id}`);
     const { stdout, stderr } = await runCommand(`accounts delete ${id}`);
     expect(stdout).toContain(' idempotency_records: 5001, api_keys: 2\n');
