@@ -14,7 +14,7 @@ fail() {
 
 # Prints the comment at the top of the script.
 print_help() {
-  sed -n '/^[^#]/q; /^# \{0,1\}/!d; s///p' "$0"
+  sed -n '1d; /^[^#]/q; /^# \{0,1\}/!d; s///p' "$0"
   cat <<'HELP'
 
 Options of every script:
@@ -32,7 +32,7 @@ while [ $# -gt 0 ]; do
     -n | --namespace) namespace=${2:?--namespace needs a value} && shift ;;
     --dry-run) is_dry_run=true ;;
     -y | --yes) is_confirmed=true ;;
-    -h | --help) print_help && exit ;;
+    -h | --help) print_help; exit ;;
     --) shift && args+=("$@") && break ;;
     *) args+=("$1") ;;
   esac

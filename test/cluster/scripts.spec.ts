@@ -30,6 +30,7 @@ describe('The scripts of deploy/scripts', () => {
   it.each(NAMES)('%s has the common options, and asks for what it needs', (name) => {
     const run = (...args: string[]) => execFileSync(join(SCRIPTS, name), args, { encoding: 'utf8', stdio: 'pipe' });
     const help = run('--help');
+    expect(help).toMatch(/^[A-Z]/);
     expect(help).toContain(name);
     ['--namespace', '--dry-run', '--yes', '--help'].forEach((option) => {
       expect(help).toContain(option);
