@@ -114,7 +114,6 @@ function createCatalog(
     anchor: `${root}/${name}`,
     'service-desc': [{ href: `${root}/${file}`, type: 'application/json' }],
     'service-doc': [{ href: `${root}/docs`, type: 'text/html' }],
-    status: [{ href: `${root}/readyz`, type: 'application/json' }],
   }));
   const content = createJsonContent({ linkset });
   const type = 'application/linkset+json; profile="https://www.rfc-editor.org/info/rfc9727"';

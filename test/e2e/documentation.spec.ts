@@ -166,7 +166,6 @@ describe('The documentation', () => {
           anchor: 'https://api.example.com/v1',
           'service-desc': [{ href: 'https://api.example.com/openapi.json', type: 'application/json' }],
           'service-doc': [{ href: 'https://api.example.com/docs', type: 'text/html' }],
-          status: [{ href: 'https://api.example.com/readyz', type: 'application/json' }],
         },
       ]) as unknown,
     });
