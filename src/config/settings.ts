@@ -99,7 +99,7 @@ const CORE_SETTINGS = {
     undefined,
     `seconds in which a stopping replica accepts new connections (by default ${DEFAULT_DRAIN_SECONDS}, in development 0)`,
   ],
-  DOCS_ENABLED: [oneOf('true', 'false'), 'true', 'whether `/docs` and `/openapi.json` are served'],
+  DOCS_ENABLED: [oneOf('true', 'false'), 'true', 'whether the documentation is served, and responses link to it'],
   DOCS_REPOSITORY_URL: [
     httpUrl('https://git.example/acme/petstore'),
     undefined,
