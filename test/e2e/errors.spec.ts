@@ -279,6 +279,9 @@ describe('Errors', () => {
       halfClose: true,
     });
     expect(parseStatuses(response)).toEqual([201]);
+    const preflight = `Origin: https://shop.example\r\nAccess-Control-Request-Method: GET\r\n${upgrade}\r\n${body}`;
+    const request = `OPTIONS /v1/pets HTTP/1.1\r\nHost: x\r\n${preflight}`;
+    expect(parseStatuses(await service.sendRaw(request, { halfClose: true }))).toEqual([204]);
   });
 
   it('an Upgrade is ignored, even if the client has closed its side', async () => {

@@ -1,4 +1,4 @@
-import type { IncomingMessage, Server } from 'node:http';
+import type { IncomingMessage, Server, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import { completeRequests, forgetConnection } from './request-queue';
 
@@ -23,7 +23,7 @@ export function ignoreUpgrades(server: Server): void {
   server.once('listening', () => {
     if (server.listenerCount('upgrade') === 0) {
       ignoring.add(server);
-      server.on('request', (request, response) => {
+      server.prependListener('request', (request: IncomingMessage, response: ServerResponse) => {
         if (request.headers.upgrade !== undefined && isIgnoredByNode(server, request)) {
           response.setHeader('connection', 'close');
         }
