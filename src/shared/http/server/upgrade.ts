@@ -1,6 +1,6 @@
 import type { IncomingMessage, Server, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
-import { completeRequests, forgetConnection } from './request-queue';
+import { completeRequests, endConnection, forgetConnection } from './request-queue';
 
 const [NODE_MAJOR = 0] = process.versions.node.split('.').map(Number);
 const ignoring = new WeakSet<Server>();
@@ -25,7 +25,7 @@ export function ignoreUpgrades(server: Server): void {
       ignoring.add(server);
       server.prependListener('request', (request: IncomingMessage, response: ServerResponse) => {
         if (request.headers.upgrade !== undefined && isIgnoredByNode(server, request)) {
-          response.setHeader('connection', 'close');
+          closeAfterResponse(request, response);
         }
       });
       server.on('upgrade', (request, socket, rest) => {
@@ -35,9 +35,27 @@ export function ignoreUpgrades(server: Server): void {
   });
 }
 
-/** The `shouldUpgradeCallback` of a server. */
+function closeAfterResponse(request: IncomingMessage, response: ServerResponse): void {
+  request.once('end', () => {
+    if (!response.headersSent) {
+      response.setHeader('connection', 'close');
+    }
+  });
+  response.once('finish', () => {
+    const { socket } = request;
+    if (!response.hasHeader('connection')) {
+      // With the header, Node would reset the connection while the client still sends, and the client could not read the response.
+      void completeRequests(socket);
+      socket.resume();
+      endConnection(socket);
+    }
+  });
+}
+
+/** The `shouldUpgradeCallback` of a server. Beside the upgrades that a module accepts, clients may offer HTTP/2, as those of Java do. */
 export function isUpgrade(server: Server, request: IncomingMessage): boolean {
-  return server.listenerCount('upgrade') > 0 && !isIgnoredByNode(server, request);
+  const isAccepted = ignoring.has(server) || request.headers.upgrade !== 'h2c';
+  return server.listenerCount('upgrade') > 0 && isAccepted && !isIgnoredByNode(server, request);
 }
 
 /**
