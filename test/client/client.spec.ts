@@ -314,6 +314,19 @@ describe('The client', () => {
       await Promise.all([petStore.listPets(), petStore.listPets(), petStore.listPets()]);
       expect(running).toEqual([1, 2, 1]);
     });
+
+    it('or not at all, if a proxy removes its headers', async () => {
+      const running: number[] = [];
+      const observed = createFetch('RateLimit of the service', (_, count) => running.push(count));
+      const petStore = await startClient({
+        fetch: async (url, init) => {
+          const response = await observed(url, init);
+          return new Response(response.body, { status: response.status });
+        },
+      });
+      await Promise.all([petStore.listPets(), petStore.listPets(), petStore.listPets()]);
+      expect(running).toEqual([1, 2, 1]);
+    });
   });
 
   describe('is aborted', () => {

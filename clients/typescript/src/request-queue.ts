@@ -4,6 +4,10 @@ import { MAX_DELAY_MS, wait } from './wait.js';
 /** Headers state times in whole seconds, so the same window seems to end at slightly different times. */
 const SAME_WINDOW_MS = 2_000;
 
+/** One request at a time, until a response shows how many are left. */
+const UNKNOWN = { limit: 1, remaining: 1, endsAt: 0 };
+const UNLIMITED = { limit: Infinity, remaining: Infinity, endsAt: 0 };
+
 interface Waiting {
   readonly start: () => void;
   readonly fail: (error: unknown) => void;
@@ -12,8 +16,7 @@ interface Waiting {
 /** Runs at most as many requests at once as `maxConcurrency` and the rate limit allow; the others wait in order. */
 export class RequestQueue {
   private running = 0;
-  /** One request at a time, until a response shows how many are left. */
-  private window = { limit: 1, remaining: 1, endsAt: 0 };
+  private window = UNKNOWN;
   private pause: { readonly until: number; readonly error?: unknown } = { until: 0 };
   private readonly waiting = new Set<Waiting>();
   private timer: ReturnType<typeof setTimeout> | undefined;
@@ -38,6 +41,8 @@ export class RequestQueue {
       return await request();
     } finally {
       this.running--;
+      // A proxy may have removed the headers.
+      this.window = this.window === UNKNOWN ? UNLIMITED : this.window;
       this.startWaiting();
     }
   }
