@@ -80,11 +80,14 @@ export function createOperationIds(): (controller: string, method: string) => st
 
 /** Numbers the operations whose IDs occur more than once. */
 export function numberOperationIds(operations: readonly OperationObject[]): void {
-  const counts = new Map<string, number>();
+  const used = new Set<string>();
   for (const operation of operations) {
-    const { operationId: id = '' } = operation;
-    const count = (counts.get(id) ?? 0) + 1;
-    counts.set(id, count);
-    operation.operationId = count === 1 ? id : `${id}_${count}`;
+    const { operationId: name = '' } = operation;
+    let id = name;
+    for (let number = 2; used.has(id); number++) {
+      id = `${name}_${number}`;
+    }
+    used.add(id);
+    operation.operationId = id;
   }
 }

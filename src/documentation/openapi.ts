@@ -160,9 +160,9 @@ export function createOpenApiDocument(app: INestApplication, settings: Settings,
       addDeclarations(operation, app, handler, settings, isOpen ? [] : app.get(ApplicationConfig).getGlobalGuards());
       addSecurity(document, operation, isOpen ? [] : getAuthStrategies(reflector, targets, app.get(AuthModuleOptions)));
       if (!isOpen) {
-        const [controller = {}] = handler.controllers;
-        const scope = getRequiredScope(method.toUpperCase(), handler.handler, controller);
-        Object.assign(operation, { 'x-required-scope': scope });
+        const scopes = handler.controllers.map((each) => getRequiredScope(method.toUpperCase(), handler.handler, each));
+        // Unknown if controllers that inherit the handler differ.
+        Object.assign(operation, new Set(scopes).size === 1 && { 'x-required-scope': scopes[0] });
       }
       handler.controllers.forEach((each) => documented.add(each));
     }

@@ -139,7 +139,7 @@ export class Conformance {
       return text === '' ? [] : [`a ${status} has a body`];
     }
     const [mediaType = ''] = headers['content-type']?.split(';') ?? [];
-    if (mediaType !== 'application/json' && mediaType in content) {
+    if (!mediaType.endsWith('json') && mediaType in content) {
       return [];
     }
     let body: unknown;
@@ -148,17 +148,20 @@ export class Conformance {
     } catch {
       return [`the response is not JSON: ${text.slice(0, 100)}`];
     }
-    return this.findSchemaProblems('the response', content['application/json']?.schema ?? {}, body);
+    return this.findSchemaProblems(
+      'the response',
+      (content[mediaType] ?? content['application/json'])?.schema ?? {},
+      body,
+    );
   }
 
   /** Parses what was sent as text, several times if it is an array. */
   private findValueProblems(what: string, schema: SchemaObject | ReferenceObject, ...texts: string[]): string[] {
-    if ('items' in schema && schema.items !== undefined) {
-      const { items } = schema;
-      return texts.flatMap((text) => this.findValueProblems(what, items, text));
-    }
-    const isText = !('type' in schema) || schema.type === 'string';
-    return texts.flatMap((text) => this.findSchemaProblems(what, schema, isText ? text : parseValue(text)));
+    const parse = (of: SchemaObject | ReferenceObject = {}) =>
+      !('type' in of) || [of.type].flat().includes('string') ? texts : texts.map(parseValue);
+    const isArray = 'type' in schema && schema.type === 'array';
+    const values = isArray ? [parse(schema.items)] : parse(schema);
+    return values.flatMap((value) => this.findSchemaProblems(what, schema, value));
   }
 
   private findSchemaProblems(what: string, schema: object, value: unknown): string[] {
@@ -188,5 +191,5 @@ function findRequestSchemas({ paths }: OpenAPIObject): ReadonlySet<string> {
 
 /** Parses a number or boolean. Anything else remains text, which their schemas reject. */
 function parseValue(text: string): unknown {
-  return /^(true|false|-?\d+(\.\d+)?)$/.test(text) ? JSON.parse(text) : text;
+  return /^(true|false|-?(0|[1-9]\d*)(\.\d+)?)$/.test(text) ? JSON.parse(text) : text;
 }
