@@ -8,6 +8,7 @@ export const LOG_EVENTS = {
   setting_ignored: ['warn', 'a variable is probably [misspelt](#misspelt-settings), or has no effect'],
   log_level_changed: ['info', 'the new `level`'],
   request_failed: ['error', 'the response is a 500: `http.request.id`, `error.stack_trace`'],
+  value_rejected: ['warn', 'PostgreSQL rejected a value that no rule had checked: `http.request.id`, `code`'],
   service_unavailable: [
     'warn',
     'the response is a 503: `http.request.id`, `reason`, `code`; one line per second, `suppressed` further ones',

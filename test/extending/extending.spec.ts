@@ -8,6 +8,7 @@ import {
   HttpException,
   Injectable,
   type OnModuleInit,
+  Logger,
   VersioningType,
 } from '@nestjs/common';
 import { APP_GUARD, ApplicationConfig, HttpAdapterHost } from '@nestjs/core';
@@ -16,7 +17,12 @@ import { DocumentBuilder, type OperationObject, type ResponseObject } from '@nes
 import { PassportStrategy } from '@nestjs/passport';
 import { Strategy } from 'passport-jwt';
 import { EMPTY, lastValueFrom } from 'rxjs';
-import { DataSource, QueryRunnerProviderAlreadyReleasedError, TransactionNotStartedError } from 'typeorm';
+import {
+  DataSource,
+  QueryFailedError,
+  QueryRunnerProviderAlreadyReleasedError,
+  TransactionNotStartedError,
+} from 'typeorm';
 import { AccountsService, AuthStrategies, KeysService } from '../../src/auth';
 import { ApiKeyRepository } from '../../src/auth/domain/api-key.repository';
 import { loadSettings, type Settings } from '../../src/config/settings';
@@ -110,6 +116,8 @@ describe('The start', () => {
 });
 
 describe('An error of the database', () => {
+  const createQueryError = (code: string, values: unknown[]) =>
+    new QueryFailedError('SELECT $1', values, Object.assign(new Error(), { code }));
   const unavailable = Object.assign(new Error('connect ECONNREFUSED'), { code: 'ECONNREFUSED' });
 
   it.each<[string, unknown, number]>([
@@ -130,9 +138,19 @@ describe('An error of the database', () => {
     ['in an HTTP exception', Object.assign(new HttpException('Pay first', 402), { code: 'ECONNREFUSED' }), 402],
     ['of a statement with too few parameters', Object.assign(new Error('bind message'), { code: '08P01' }), 500],
     ['of a transaction that has not started', new TransactionNotStartedError(), 500],
+    ['of a value that is out of range', createQueryError('22003', ['3000000000']), 400],
+    ['of a statement without values', createQueryError('22003', []), 500],
+    ['of a division by zero', createQueryError('22012', ['0']), 500],
     ['of a transaction that has ended', new QueryRunnerProviderAlreadyReleasedError(), 500],
   ])('%s gets the status of its cause', (_, error, status) => {
     expect(toErrorDto(error, '', ERROR_CATALOG).status).toBe(status);
+  });
+
+  it('about a value is logged without the value', () => {
+    const warn = jest.spyOn(Logger.prototype, 'warn').mockReturnValue(undefined);
+    toErrorDto(createQueryError('22003', ['3000000000']), 'r-1', ERROR_CATALOG);
+    expect(warn.mock.calls).toEqual([[{ event: 'value_rejected', id: 'r-1', code: '22003' }, expect.any(String)]]);
+    warn.mockRestore();
   });
 
   it('is no failure of a credential', async () => {

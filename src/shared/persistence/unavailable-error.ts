@@ -64,7 +64,7 @@ export function convertDatabaseError(error: unknown): unknown {
   if (isDatabaseUnavailable(error) && !isMisuse) {
     return new ServiceUnavailableError(error);
   }
-  return error instanceof QueryFailedError && REJECTED_VALUE.test(getErrorCode(error) ?? '')
+  return error instanceof QueryFailedError && error.parameters?.length && REJECTED_VALUE.test(getErrorCode(error) ?? '')
     ? new PetStoreError('bad_request', REJECTED_VALUE_MESSAGE)
     : error;
 }

@@ -3,7 +3,7 @@ import { type ArgumentsHost, Catch, type ExceptionFilter, HttpException, Logger 
 import type { FastifyReply } from 'fastify';
 import { type Observable, throwError } from 'rxjs';
 import { BRAND } from '../../../config/brand';
-import { joinMessages } from '../../domain/error-message';
+import { getErrorCode, joinMessages } from '../../domain/error-message';
 import { PetStoreError, ServiceUnavailableError } from '../../domain/pet-store-error';
 import { ErrorCatalog, getGenericCode } from './error-catalog';
 import { ErrorDto } from './error.dto';
@@ -108,6 +108,10 @@ export function toErrorDto(error: unknown, requestId: string, catalog: ErrorCata
   const thrown = catalog.convert(error);
   if (thrown instanceof ServiceUnavailableError) {
     serviceUnavailableLogger.record(thrown.cause, requestId);
+  } else if (thrown !== error) {
+    // Without the message, which may contain the value.
+    const fields = { id: requestId, code: getErrorCode(error) };
+    logEvent(logger, 'value_rejected', 'PostgreSQL rejected a value that no rule had checked.', fields);
   }
   if (thrown instanceof PetStoreError) {
     return catalog.toDto(thrown);

@@ -6,7 +6,10 @@ import { ValidateWith } from './validate-with.decorator';
 /** NUL or a lone surrogate, as JSON.stringify escapes them. */
 const UNSTORABLE_TEXT = /(?<!\\)(\\\\)*\\u(0000|d[89a-f][\da-f]{2})/;
 
-/** Validates a field as a JSON object of any content that a `jsonb` column stores without a change, of at most `maxBytes`. */
+/**
+ * Validates a field as a JSON object that a `jsonb` column can store, of at most `maxBytes`. Its decimals are doubles, and it has no field
+ * named `__proto__`, `constructor` or `prototype`, because no body has.
+ */
 export function IsJsonObject({ maxBytes }: { readonly maxBytes: number }): PropertyDecorator {
   return applyDecorators(
     // class-transformer would leave out keys such as `toString`.
