@@ -124,13 +124,14 @@ describe('Every operation in the OpenAPI document', () => {
     '(%s) returns the headers that every response has',
     async (_, operation) => {
       const { status, headers } = await call(operation, { 'x-request-id': 'r-1', origin: 'https://shop.example' });
-      expect([500, 503]).not.toContain(status);
+      expect(status).toBeLessThan(500);
+      const documented = (operation.responses[status] as ResponseObject).headers ?? {};
       expect(headers).toMatchObject({
         'x-request-id': 'r-1',
         'x-ratelimit-limit': expect.stringMatching(/^\d+$/) as string,
         'ratelimit-policy': expect.stringMatching(/^"minute";q=100000;w=60, /) as string,
         ratelimit: expect.stringMatching(/^"minute";r=\d+;t=\d+, /) as string,
-        'cache-control': expect.stringMatching(/\b(private|no-store)\b/) as string,
+        'cache-control': 'Cache-Control' in documented ? (expect.any(String) as string) : 'private, no-cache',
         vary: 'Authorization',
         'x-content-type-options': 'nosniff',
         'access-control-allow-origin': '*',

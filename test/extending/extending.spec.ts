@@ -7,8 +7,8 @@ import {
   Get,
   HttpException,
   Injectable,
-  type OnModuleInit,
   Logger,
+  type OnModuleInit,
   VersioningType,
 } from '@nestjs/common';
 import { APP_GUARD, ApplicationConfig, HttpAdapterHost } from '@nestjs/core';
