@@ -2,7 +2,9 @@ import type { IncomingMessage, Server, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import { completeRequests, endConnection, forgetConnection } from './request-queue';
 
-const [NODE_MAJOR = 0] = process.versions.node.split('.').map(Number);
+/** From Node.js 26 on, the event for upgrades lacks the body, or comes before the body has arrived. */
+const NODE_READS_BODY = parseInt(process.versions.node, 10) >= 26;
+/** The servers whose upgrades no module accepts. */
 const ignoring = new WeakSet<Server>();
 
 /**
@@ -23,11 +25,13 @@ export function ignoreUpgrades(server: Server): void {
   server.once('listening', () => {
     if (server.listenerCount('upgrade') === 0) {
       ignoring.add(server);
-      server.prependListener('request', (request: IncomingMessage, response: ServerResponse) => {
-        if (request.headers.upgrade !== undefined && isIgnoredByNode(server, request)) {
-          closeAfterResponse(request, response);
-        }
-      });
+      if (NODE_READS_BODY) {
+        server.prependListener('request', (request: IncomingMessage, response: ServerResponse) => {
+          if (request.headers.upgrade !== undefined && hasBody(request)) {
+            closeAfterResponse(request, response);
+          }
+        });
+      }
       server.on('upgrade', (request, socket, rest) => {
         serve(request, socket as Socket, rest).catch(() => socket.destroy());
       });
@@ -35,6 +39,7 @@ export function ignoreUpgrades(server: Server): void {
   });
 }
 
+/** Node loses what arrives behind the body of an upgrade that it ignores itself. */
 function closeAfterResponse(request: IncomingMessage, response: ServerResponse): void {
   request.once('end', () => {
     if (!response.headersSent) {
@@ -54,16 +59,13 @@ function closeAfterResponse(request: IncomingMessage, response: ServerResponse):
 
 /** The `shouldUpgradeCallback` of a server. Beside the upgrades that a module accepts, clients may offer HTTP/2, as those of Java do. */
 export function isUpgrade(server: Server, request: IncomingMessage): boolean {
-  const isAccepted = ignoring.has(server) || request.headers.upgrade !== 'h2c';
-  return server.listenerCount('upgrade') > 0 && isAccepted && !isIgnoredByNode(server, request);
+  return ignoring.has(server)
+    ? !(NODE_READS_BODY && hasBody(request))
+    : server.listenerCount('upgrade') > 0 && request.headers.upgrade !== 'h2c';
 }
 
-/**
- * Whether Node itself ignores the field, and the connection closes after the response: from Node.js 26 on, the event for upgrades lacks the
- * body, or comes before the body has arrived.
- */
-function isIgnoredByNode(server: Server, { headers }: IncomingMessage): boolean {
-  return NODE_MAJOR >= 26 && ignoring.has(server) && ('content-length' in headers || 'transfer-encoding' in headers);
+function hasBody({ headers }: IncomingMessage): boolean {
+  return 'content-length' in headers || 'transfer-encoding' in headers;
 }
 
 /** The request line and header fields of a request, without those that name a protocol: the parser then ignores `Connection: upgrade`. */
