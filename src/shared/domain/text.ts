@@ -12,10 +12,12 @@ export function validateText(value: unknown, { maxLength }: { readonly maxLength
   if (!/\S/.test(value)) {
     return 'must not be only whitespace';
   }
-  if (value.includes('\0') || /\p{Surrogate}/u.test(value)) {
-    return 'must not contain NUL or a lone surrogate';
-  }
-  return undefined;
+  return validateCharacters(value);
+}
+
+/** Checks whether PostgreSQL can store a text without a change. @returns as `validateText` */
+export function validateCharacters(text: string): string | undefined {
+  return text.includes('\0') || /\p{Surrogate}/u.test(text) ? 'must not contain NUL or a lone surrogate' : undefined;
 }
 
 /** Characters that move or hide text in a terminal: control characters, line separators and bidirectional overrides. */

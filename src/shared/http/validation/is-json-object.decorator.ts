@@ -1,10 +1,9 @@
 import { applyDecorators } from '@nestjs/common';
 import { ApiProperty } from '@nestjs/swagger';
 import { Transform } from 'class-transformer';
+import { validateCharacters } from '../../domain/text';
+import { stringifyJson } from '../../json/json';
 import { ValidateWith } from './validate-with.decorator';
-
-/** NUL or a lone surrogate, as JSON.stringify escapes them. */
-const UNSTORABLE_TEXT = /(?<!\\)(\\\\)*\\u(0000|d[89a-f][\da-f]{2})/;
 
 /**
  * Validates a field as a JSON object that a `jsonb` column can store, of at most `maxBytes`. Its decimals are doubles, and it has no field
@@ -23,18 +22,19 @@ function validateJsonObject(value: unknown, maxBytes: number): string | undefine
   if (typeof value !== 'object' || value === null || Array.isArray(value)) {
     return 'must be a JSON object';
   }
-  const inexact: unknown[] = [];
-  const text = JSON.stringify(value, (_, each: unknown) => {
-    if (typeof each === 'bigint' || (typeof each === 'number' && !Number.isFinite(each))) {
-      inexact.push(each);
-    }
-    return typeof each === 'bigint' ? each.toString() : each;
-  });
-  if (Buffer.byteLength(text) > maxBytes) {
-    return `must be at most ${maxBytes} bytes long`;
-  }
-  if (inexact.length > 0) {
+  return Buffer.byteLength(stringifyJson(value)) > maxBytes
+    ? `must be at most ${maxBytes} bytes long`
+    : validateContent(value);
+}
+
+/** The JSON of a body is nested at most 64 levels deep. */
+function validateContent(value: unknown): string | undefined {
+  if (typeof value === 'bigint' || (typeof value === 'number' && !Number.isFinite(value))) {
     return 'must not contain integers beyond 2^53, or numbers that are too large';
   }
-  return UNSTORABLE_TEXT.test(text) ? 'must not contain NUL or a lone surrogate' : undefined;
+  if (typeof value === 'string') {
+    return validateCharacters(value);
+  }
+  const fields = typeof value === 'object' && value !== null ? Object.entries(value).flat() : [];
+  return fields.map(validateContent).find((problem) => problem !== undefined);
 }

@@ -30,6 +30,6 @@ function explain(rule: Rule, value: unknown, { each = false }: ValidationOptions
   if (!Array.isArray(value)) {
     return ' must be an array';
   }
-  const wrong = value.map(rule).findIndex((problem) => problem !== undefined);
+  const wrong = value.findIndex((item) => rule(item) !== undefined);
   return `[${wrong}] ${rule(value[wrong]) ?? ''}`;
 }
