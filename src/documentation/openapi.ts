@@ -161,8 +161,11 @@ export function createOpenApiDocument(app: INestApplication, settings: Settings,
       addSecurity(document, operation, isOpen ? [] : getAuthStrategies(reflector, targets, app.get(AuthModuleOptions)));
       if (!isOpen) {
         const scopes = handler.controllers.map((each) => getRequiredScope(method.toUpperCase(), handler.handler, each));
+        const [scope, ...others] = new Set(scopes);
         // Unknown if controllers that inherit the handler differ.
-        Object.assign(operation, new Set(scopes).size === 1 && { 'x-required-scope': scopes[0] });
+        if (others.length === 0) {
+          Object.assign(operation, { 'x-required-scope': scope });
+        }
       }
       handler.controllers.forEach((each) => documented.add(each));
     }

@@ -42,7 +42,9 @@ export class RequestQueue {
     } finally {
       this.running--;
       // A proxy may have removed the headers.
-      this.window = this.window === UNKNOWN ? UNLIMITED : this.window;
+      if (this.window === UNKNOWN) {
+        this.window = UNLIMITED;
+      }
       this.startWaiting();
     }
   }

@@ -9,11 +9,12 @@ export function serializeFilters(
   filters: Readonly<Record<string, FilterValue | readonly FilterValue[] | undefined>>,
 ): string {
   return Object.entries(filters)
-    .flatMap(([name, values = []]) => [values].flat().map((value) => [name, value] as const))
-    .map(
-      ([name, value]) => `&${name}=${encodeURIComponent(value instanceof Date ? value.toISOString() : String(value))}`,
-    )
+    .flatMap(([name, values = []]) => [values].flat().map((value) => `&${name}=${serializeFilter(value)}`))
     .join('');
+}
+
+function serializeFilter(value: FilterValue): string {
+  return encodeURIComponent(value instanceof Date ? value.toISOString() : String(value));
 }
 
 /** The ID after which the page starts, 0 for the first page. @throws PetStoreError `invalid_cursor` */
