@@ -1,5 +1,5 @@
 import { execFile } from 'node:child_process';
-import { writeFile } from 'node:fs/promises';
+import { copyFile, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { DataSource } from 'typeorm';
@@ -126,6 +126,28 @@ hostssl all holder all cert
     await eventually(10_000, () => accepted.isReady());
     await eventually(10_000, () => rejected.program.stdout.includes('connection requires a valid client certificate'));
     expect(await rejected.isReady()).toBe(false);
+  });
+
+  it('gets 503 while a certificate file is being replaced, and then works again', async () => {
+    const file = join(directory, 'replaced.pem');
+    await copyFile(authority.file, file);
+    const env = { DATABASE_URL: createUrl(secure, '?sslmode=verify-full'), DATABASE_CA_FILE: file };
+    const replica = await Replica.start(env);
+    await eventually(10_000, () => replica.isReady());
+    await rm(file);
+    const operator = await secure.openSession();
+    const statuses = new Set<number>();
+    await eventually(5_000, async () => {
+      await operator.query(
+        `SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE application_name = 'petstore'`,
+      );
+      const { status } = await fetch(`${replica.url}/readyz`);
+      statuses.add(status);
+      return status !== 200;
+    });
+    expect(statuses).toContain(503);
+    await copyFile(authority.file, file);
+    await eventually(5_000, () => replica.isReady());
   });
 
   it('reports an invalid mode or file in one line of the log and of the command line', async () => {

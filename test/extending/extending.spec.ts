@@ -118,10 +118,13 @@ describe('The start', () => {
 describe('An error of the database', () => {
   const createQueryError = (code: string, values: unknown[]) =>
     new QueryFailedError('SELECT $1', values, Object.assign(new Error(), { code }));
+  const createSystemError = (syscall: string) => Object.assign(new Error(), { code: 'EMFILE', syscall });
   const unavailable = Object.assign(new Error('connect ECONNREFUSED'), { code: 'ECONNREFUSED' });
 
   it.each<[string, unknown, number]>([
     ['of a connection', unavailable, 503],
+    ['of a connection for which there is no file descriptor', createSystemError('connect'), 503],
+    ['of a file for which there is none', createSystemError('open'), 500],
     ['of all addresses of a host', new AggregateError([unavailable, unavailable]), 503],
     [
       'of one address, beside one that this host lacks',

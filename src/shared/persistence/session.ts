@@ -101,6 +101,17 @@ class PostgresClient extends Client {
   }
 }
 
+/** What fails before, such as reading a certificate that is being replaced, is an error of connecting too. */
+const ConnectingClient = new Proxy(PostgresClient, {
+  construct(target, args: ConstructorParameters<typeof Client>) {
+    try {
+      return new target(...args);
+    } catch (error) {
+      throw Object.assign(error as Error, { syscall: 'connect' });
+    }
+  },
+});
+
 /** @throws Error when a statement of the transaction has failed: PostgreSQL then rolls it back instead, without an error */
 function requireCommit(result: QueryResult): QueryResult {
   if (result.command === 'ROLLBACK') {
@@ -115,7 +126,7 @@ export const POOL_OPTIONS = {
   min: 1,
   maxLifetimeSeconds: 600,
   types: { getTypeParser },
-  Client: PostgresClient,
+  Client: ConnectingClient,
 } satisfies PoolConfig;
 
 /** Returns the pool options for a PostgreSQL server. */
