@@ -49,7 +49,7 @@ export function reportStartFailure(error: unknown, environment: Settings['enviro
     return;
   }
   // Independent of LOG_LEVEL, because nothing else reports why the process exits.
-  const log = createLog({ environment, logLevel: 'fatal' });
+  const log = createLog({ environment, logLevel: 'fatal' }, process.stdout);
   message.split('\n').forEach((line) => {
     writeEvent(log, 'start_failed', line, { 'error.stack_trace': stack });
   });

@@ -1,6 +1,7 @@
 import { inspect } from 'node:util';
 import type { LoggerService } from '@nestjs/common';
-import { destination, pino } from 'pino';
+import { pino } from 'pino';
+import { SonicBoom } from 'sonic-boom';
 import { BRAND, IDENTIFIER } from '../config/brand';
 import type { Settings } from '../config/settings';
 import { escapeControlCharacters } from '../shared/domain/text';
@@ -57,15 +58,26 @@ export function writeEvent(log: Log, event: LogEvent, message: string, fields: o
   log[level]({ 'event.action': event, ...fields }, message);
 }
 
-/** Writes in the background, in large chunks; pino flushes the rest when the process exits. */
-function createStandardOutput(): LineSink {
-  return destination({
+/**
+ * Writes in the background, in large chunks, and never waits: `flushSync`, which pino's own destination calls for fatal errors and when the
+ * process exits, does not return while nobody reads the log or its disk is full.
+ */
+function createStandardOutput(): LineSink & Pick<SonicBoom, 'flush'> {
+  const output = new SonicBoom({
     fd: 1,
     sync: false,
     minLength: FLUSH_BYTES,
     maxLength: MAX_BUFFER_BYTES,
     periodicFlush: FLUSH_INTERVAL_MS,
   });
+  // The lines remain in the buffer, and are written once that works again.
+  output.on('error', () => undefined);
+  return {
+    write: (line) => output.write(line),
+    flush: (onFlushed) => {
+      output.flush(onFlushed);
+    },
+  };
 }
 
 /** A line of the log. Fields that the schema does not have are in the field `IDENTIFIER`. */

@@ -111,33 +111,47 @@ describe('A replica', () => {
     );
   });
 
-  it('exits within 10 s on SIGTERM even when its log is no longer read', async () => {
-    const path = join((await createTemporaryDirectory()).path, 'log');
-    execFileSync('mkfifo', [path]);
-    const log = openSync(path, 'r+');
-    const port = Number(await findFreePort());
-    const child = spawn(process.execPath, [join(__dirname, '../../dist/src/main.js')], {
-      env: {
-        PATH: process.env.PATH,
-        APP_ENV: 'production',
-        DATABASE_URL: postgres.url,
-        PORT: `${port}`,
-        DRAIN_SECONDS: '1',
+  describe.each([
+    [
+      'is no longer read',
+      async () => {
+        const path = join((await createTemporaryDirectory()).path, 'log');
+        execFileSync('mkfifo', [path]);
+        return openSync(path, 'r+');
       },
-      stdio: ['ignore', log, 'ignore'],
+    ],
+    ['cannot be written, because its disk is full', () => Promise.resolve(openSync('/dev/full', 'w'))],
+  ])('whose log %s', (_, openLog) => {
+    it.each([
+      ['SIGTERM', 'SIGTERM', ''],
+      ['an unexpected error', 'SIGUSR2', `--require ${THROW_ON_SIGNAL}`],
+    ] as const)('serves requests, and exits within 10 s on %s', async (_, signal, nodeOptions) => {
+      const log = await openLog();
+      const port = Number(await findFreePort());
+      const child = spawn(process.execPath, [join(__dirname, '../../dist/src/main.js')], {
+        env: {
+          PATH: process.env.PATH,
+          APP_ENV: 'production',
+          DATABASE_URL: postgres.url,
+          PORT: `${port}`,
+          DRAIN_SECONDS: '1',
+          NODE_OPTIONS: nodeOptions,
+        },
+        stdio: ['ignore', log, 'ignore'],
+      });
+      onEnd(() => child.kill('SIGKILL'));
+      closeSync(log);
+      const exit = new Promise((resolve) => child.once('exit', resolve));
+      await eventually(10_000, () => isServerReady(`http://127.0.0.1:${port}`));
+      // Log more lines than a pipe can hold.
+      const replies = await runConcurrently(4, 1_000, () => client.call(port));
+      const startedAt = performance.now();
+      child.kill(signal);
+      await exit;
+      const ms = performance.now() - startedAt;
+      expect(listStatuses(replies)).toEqual([200]);
+      expect(ms).toBeLessThan(10_000);
     });
-    onEnd(() => child.kill('SIGKILL'));
-    const exit = new Promise((resolve) => child.once('exit', resolve));
-    await eventually(10_000, () => isServerReady(`http://127.0.0.1:${port}`));
-    // Log more lines than a pipe can hold.
-    const replies = await runConcurrently(4, 1_000, () => client.call(port));
-    const startedAt = performance.now();
-    child.kill('SIGTERM');
-    await exit;
-    const ms = performance.now() - startedAt;
-    closeSync(log);
-    expect(listStatuses(replies)).toEqual([200]);
-    expect(ms).toBeLessThan(10_000);
   });
 
   it('exits with 0 within 10 s on SIGTERM even when a client keeps it busy and PostgreSQL and Redis are frozen', async () => {
