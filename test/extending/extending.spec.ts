@@ -1,5 +1,7 @@
 import { randomUUID } from 'node:crypto';
+import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
+import { type AddressInfo, createServer } from 'node:net';
 import { join } from 'node:path';
 import {
   type ArgumentsHost,
@@ -33,6 +35,8 @@ import { RateLimiter } from '../../src/rate-limiting';
 import type { ErrorHelp } from '../../src/shared/http/errors/error-help';
 import { ErrorFilter, toErrorDto } from '../../src/shared/http/errors/error.filter';
 import type { RouteTable } from '../../src/shared/http/routing/route-table';
+import { POOL_OPTIONS } from '../../src/shared/persistence/session';
+import { createPool } from '../../src/shared/persistence/statements';
 import { Drain } from '../../src/shared/http/server/drain';
 import { dereference } from '../openapi/dereference.cjs';
 import { type Call, getCode } from '../support/service';
@@ -147,6 +151,22 @@ describe('An error of the database', () => {
     ['of a transaction that has ended', new QueryRunnerProviderAlreadyReleasedError(), 500],
   ])('%s gets the status of its cause', (_, error, status) => {
     expect(toErrorDto(error, '', ERROR_CATALOG).status).toBe(status);
+  });
+
+  it('of a new connection gets 503, whatever a pooler calls it', async () => {
+    const fields = 'SFATAL\0CXX000\0MTenant or user not found\0\0';
+    const length = Buffer.alloc(4);
+    length.writeInt32BE(length.length + fields.length);
+    const pooler = createServer((socket) => {
+      socket.once('data', () => socket.end(Buffer.concat([Buffer.from('E'), length, Buffer.from(fields)])));
+    }).listen(0, '127.0.0.1');
+    await once(pooler, 'listening');
+    const { port } = pooler.address() as AddressInfo;
+    const pool = createPool({ ...POOL_OPTIONS, host: '127.0.0.1', port, user: 'unknown' });
+    const error: unknown = await pool.connect().catch((reason: unknown) => reason);
+    pooler.close();
+    expect(error).toMatchObject({ code: 'XX000' });
+    expect(toErrorDto(error, '', ERROR_CATALOG).status).toBe(503);
   });
 
   it('about a value is logged without the value', () => {

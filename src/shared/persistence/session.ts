@@ -5,6 +5,7 @@ import type { Settings } from '../../config/settings';
 import { MAX_TIME, MIN_TIME } from '../domain/date-time';
 import { getErrorCode } from '../domain/error-message';
 import { DATABASE_SETTINGS } from './database-settings';
+import { markAsConnectError } from './unavailable-error';
 
 /**
  * Everything that the service's statements rely on and that the defaults of a server, a database or a role may change. All other user
@@ -80,6 +81,13 @@ class PostgresClient extends Client {
     return args[0] === 'COMMIT' ? result.then(requireCommit) : result;
   }) as Client['query'];
 
+  /** As the pool calls it. */
+  override connect = ((onConnected: (error?: Error) => void) => {
+    super.connect((error?: Error) => {
+      onConnected(error && markAsConnectError(error));
+    });
+  }) as Client['connect'];
+
   /**
    * The result of an overdue statement is still read before the connection runs another statement, because a pooler might otherwise
    * give the result to the next client of its server connection.
@@ -101,13 +109,13 @@ class PostgresClient extends Client {
   }
 }
 
-/** What fails before, such as reading a certificate that is being replaced, is an error of connecting too. */
+/** Also what fails before it connects, such as reading a certificate that is being replaced, is an error of connecting. */
 const ConnectingClient = new Proxy(PostgresClient, {
   construct(target, args: ConstructorParameters<typeof Client>) {
     try {
       return new target(...args);
     } catch (error) {
-      throw Object.assign(error as Error, { syscall: 'connect' });
+      throw markAsConnectError(error as Error);
     }
   },
 });
@@ -141,7 +149,10 @@ export function createServerPoolOptions(settings: Pick<Settings, 'get'>, server:
     query_timeout: statementTimeoutMs + QUERY_TIMEOUT_MARGIN_MS,
     keepAlive: true,
     keepAliveInitialDelayMillis: 10_000,
-    onConnect: (client: ClientBase) => openSession(client, parameters, server),
+    onConnect: (client: ClientBase) =>
+      openSession(client, parameters, server).catch((error: unknown) => {
+        throw markAsConnectError(error as Error);
+      }),
   };
 }
 

@@ -19,8 +19,8 @@ export class SchemaOutdatedError extends Error {
   }
 }
 
-/** SQLSTATEs of failed logins, missing databases and privileges, hot standbys, conflicts between sessions, and I/O errors. */
-const TEMPORARY_SQL_STATE = /^(28\w{3}|3D000|42501|25006|40\w{3}|55P03|58\w{3})$/;
+/** SQLSTATEs of missing privileges, hot standbys, conflicts between sessions, and I/O errors. */
+const TEMPORARY_SQL_STATE = /^(42501|25006|40\w{3}|55P03|58\w{3})$/;
 
 /** Whether a failed startup step may succeed later, once the server or the network is repaired. */
 export function isTemporary(error: unknown): boolean {

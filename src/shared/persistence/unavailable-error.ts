@@ -9,16 +9,13 @@ import {
 import { PetStoreError, ServiceUnavailableError } from '../domain/pet-store-error';
 import { getErrorCode } from '../domain/error-message';
 
-/** The system calls that open a connection: whatever their error, there is none. */
-const CONNECTING = new Set<string | undefined>(['connect', 'getaddrinfo']);
 /**
  * Codes of errors of an open connection, and SQLSTATEs: insufficient resources (53), shutdown or startup (57P), timeouts (57014), locks
- * (55P03), a read-only server (25006), deadlocks and serialization failures (40P01, 40001), sessions ended by the server
- * (25P03), lost prepared statements (26000), and failed logins because of a rotated password (28) or a database that is
- * being restored (3D000).
+ * (55P03), a read-only server (25006), deadlocks and serialization failures (40P01, 40001), sessions ended by the server (25P03), and lost
+ * prepared statements (26000).
  */
 const UNAVAILABLE =
-  /^(ECONN\w+|EPIPE|ETIMEDOUT|EHOST\w+|ENET\w+|28\w{3}|3D000|53\w{3}|57P\w{2}|57014|55P03|40001|40P01|08\w{3}|25006|25P03|26000|42P05)$/;
+  /^(ECONN\w+|EPIPE|ETIMEDOUT|EHOST\w+|ENET\w+|53\w{3}|57P\w{2}|57014|55P03|40001|40P01|08\w{3}|25006|25P03|26000|42P05)$/;
 const UNAVAILABLE_MESSAGE =
   /^(timeout exceeded when trying to connect|Connection terminated|Query read timeout|Client (was closed|has encountered)|Driver not Connected)/;
 /** Such as a result of another statement, or a statement with too few parameters. */
@@ -53,9 +50,7 @@ export function isDatabaseUnavailable(error: unknown): boolean {
   return (
     isTlsFailure(error) ||
     (error instanceof Error &&
-      (CONNECTING.has((error as NodeJS.ErrnoException).syscall) ||
-        UNAVAILABLE.test(getErrorCode(error) ?? '') ||
-        UNAVAILABLE_MESSAGE.test(error.message)))
+      (isConnectError(error) || UNAVAILABLE.test(getErrorCode(error) ?? '') || UNAVAILABLE_MESSAGE.test(error.message)))
   );
 }
 
@@ -80,6 +75,18 @@ function isTransactionLost(error: unknown): boolean {
     error instanceof QueryRunnerProviderAlreadyReleasedError ||
     error instanceof TransactionNotStartedError
   );
+}
+
+/**
+ * Marks an error of opening a connection: whatever it is, there is no connection. Node does the same, but an untrusted certificate or the
+ * answer of a pooler has no system call.
+ */
+export function markAsConnectError(error: Error): Error {
+  return Object.assign(error, { syscall: 'connect' });
+}
+
+function isConnectError({ syscall = '' }: NodeJS.ErrnoException): boolean {
+  return ['connect', 'getaddrinfo'].includes(syscall);
 }
 
 /** Whether the connection was lost, or belongs to the wrong server, so that another one may work. */
