@@ -161,8 +161,21 @@ describe('Listings from DATABASE_READ_URL', () => {
     expect((await client.call(replica.port)).status).toBe(200);
   });
 
-  it('are never stale when the endpoint is the primary', async () => {
-    const replica = await startUsing({ DATABASE_READ_URL: primary.url });
+  it.each([
+    ['the primary', () => Promise.resolve(primary)],
+    [
+      'no standby of the primary any more',
+      async () => {
+        const promoted = await primary.startStandby();
+        await (await promoted.openSession()).query('SELECT pg_promote()');
+        return promoted;
+      },
+    ],
+  ])('come from the primary when the endpoint is %s', async (_, startEndpoint) => {
+    const { url } = await startEndpoint();
+    const replica = await start({ DATABASE_READ_URL: url });
+    await eventually(5_000, () => readEvents(replica).length === 1);
+    expect(readEvents(replica)).toEqual(['read_endpoint_disabled']);
     const { id } = await add(replica);
     expect(await list(replica, id - 1)).toHaveLength(1);
   });

@@ -122,15 +122,17 @@ export class ReadEndpoint implements OnApplicationBootstrap, OnApplicationShutdo
     try {
       const rows = await this.statements.readFrom(pool, this.addPosition(statement), parameters);
       const position = rows[0]?.at(-1);
-      return typeof position !== 'string' || this.isFresh(parsePosition(position))
-        ? rows
-        : `the standby lags by more than ${this.maxLagMs} ms`;
+      if (typeof position !== 'string') {
+        // The rows of a former primary, for example, may be of any age.
+        return 'the server is not a standby';
+      }
+      return this.isFresh(parsePosition(position)) ? rows : `the standby lags by more than ${this.maxLagMs} ms`;
     } catch (error) {
       return getErrorMessage(error);
     }
   }
 
-  /** Adds a last column to a statement: the replay position of a standby, or null on a primary. */
+  /** Adds a last column to a statement: the replay position of a standby; null on another server. */
   private addPosition(statement: Statement): Statement {
     let withPosition = this.statementsWithPosition.get(statement);
     if (withPosition === undefined) {
