@@ -50,6 +50,15 @@ describe('The repositories', () => {
     }
   });
 
+  it('acknowledge no animal that is added in a transaction which somebody else has left open', async () => {
+    const pets = service.app.get(PetRepository);
+    await service.app.get(DataSource).query('BEGIN');
+    const rex = { name: 'Rex', categoryId: 1n, status: 'sold' } as const;
+    await expect(pets.add(rex)).rejects.toThrow(ServiceUnavailableError);
+    const { id } = await pets.add(rex);
+    expect(await pets.find(id)).toEqual({ id, ...rex });
+  });
+
   it('reject animals that violate a constraint, or that a trigger of the operator rejects, without failing the others in their batch', async () => {
     await service.queryAsAdmin(`
       CREATE FUNCTION reject_poison() RETURNS trigger LANGUAGE plpgsql AS $$
