@@ -143,6 +143,8 @@ describe('An error of the database', () => {
       400,
     ],
     ['in an HTTP exception', Object.assign(new HttpException('Pay first', 402), { code: 'ECONNREFUSED' }), 402],
+    ['with which a pooler ends a session', Object.assign(new Error(), { code: 'XX000', severity: 'FATAL' }), 503],
+    ['of a disk of the server', createQueryError('58030', ['1']), 503],
     ['of a statement with too few parameters', Object.assign(new Error('bind message'), { code: '08P01' }), 500],
     ['of a transaction that has not started', new TransactionNotStartedError(), 500],
     ['of a value that is out of range', createQueryError('22003', ['3000000000']), 400],

@@ -19,8 +19,8 @@ export class SchemaOutdatedError extends Error {
   }
 }
 
-/** SQLSTATEs of missing privileges, hot standbys, conflicts between sessions, and I/O errors. */
-const TEMPORARY_SQL_STATE = /^(42501|25006|40\w{3}|55P03|58\w{3})$/;
+/** SQLSTATEs of missing privileges and conflicts between sessions. */
+const TEMPORARY_SQL_STATE = /^(42501|40\w{3})$/;
 
 /** Whether a failed startup step may succeed later, once the server or the network is repaired. */
 export function isTemporary(error: unknown): boolean {

@@ -10,18 +10,18 @@ import { PetStoreError, ServiceUnavailableError } from '../domain/pet-store-erro
 import { getErrorCode } from '../domain/error-message';
 
 /**
- * Codes of errors of an open connection, and SQLSTATEs: insufficient resources (53), shutdown or startup (57P), timeouts (57014), locks
- * (55P03), a read-only server (25006), deadlocks and serialization failures (40P01, 40001), sessions ended by the server (25P03), and lost
- * prepared statements (26000).
+ * Codes of errors of an open connection, and SQLSTATEs: insufficient resources (53), I/O errors (58), shutdown or startup (57P), timeouts
+ * (57014), locks (55P03), a read-only server (25006), deadlocks, serialization failures and unknown outcomes (40P01, 40001, 40003), sessions
+ * ended by the server (25P03, 25P04), and lost prepared statements (26000).
  */
 const UNAVAILABLE =
-  /^(ECONN\w+|EPIPE|ETIMEDOUT|EHOST\w+|ENET\w+|53\w{3}|57P\w{2}|57014|55P03|40001|40P01|08\w{3}|25006|25P03|26000|42P05)$/;
+  /^(ECONN\w+|EPIPE|ETIMEDOUT|EHOST\w+|ENET\w+|53\w{3}|58\w{3}|57P\w{2}|57014|55P03|40001|40003|40P01|08\w{3}|25006|25P0[34]|26000|42P05)$/;
 const UNAVAILABLE_MESSAGE =
   /^(timeout exceeded when trying to connect|Connection terminated|Query read timeout|Client (was closed|has encountered)|Driver not Connected)/;
 /** Such as a result of another statement, or a statement with too few parameters. */
 export const PROTOCOL_VIOLATION = '08P01';
 /** Codes and messages of a connection that cannot be used any longer. */
-const CONNECTION_LOST = /^(ECONN\w+|EPIPE|57P\w{2}|08\w{3}|25006|25P03)$/;
+const CONNECTION_LOST = /^(ECONN\w+|EPIPE|57P\w{2}|08\w{3}|25006|25P0[234])$/;
 const CONNECTION_LOST_MESSAGE = /^(Connection terminated|Client (was closed|has encountered))/;
 /** An untrusted certificate, or a server without TLS. New connections fail while existing ones still work. */
 const TLS_FAILURE = /^(ERR_TLS|ERR_SSL|CERT_|DEPTH_ZERO_|SELF_SIGNED_|UNABLE_TO_)/;
@@ -50,7 +50,10 @@ export function isDatabaseUnavailable(error: unknown): boolean {
   return (
     isTlsFailure(error) ||
     (error instanceof Error &&
-      (isConnectError(error) || UNAVAILABLE.test(getErrorCode(error) ?? '') || UNAVAILABLE_MESSAGE.test(error.message)))
+      (isConnectError(error) ||
+        isFatal(error) ||
+        UNAVAILABLE.test(getErrorCode(error) ?? '') ||
+        UNAVAILABLE_MESSAGE.test(error.message)))
   );
 }
 
@@ -89,11 +92,16 @@ function isConnectError({ syscall = '' }: NodeJS.ErrnoException): boolean {
   return ['connect', 'getaddrinfo'].includes(syscall);
 }
 
+/** Whether the server or a pooler ends the session with this error, whatever its SQLSTATE. */
+function isFatal({ severity = '' }: Error & { readonly severity?: string }): boolean {
+  return ['FATAL', 'PANIC'].includes(severity);
+}
+
 /** Whether the connection was lost, or belongs to the wrong server, so that another one may work. */
 export function isConnectionLost(error: unknown): boolean {
   return (
     error instanceof Error &&
-    (CONNECTION_LOST.test(getErrorCode(error) ?? '') || CONNECTION_LOST_MESSAGE.test(error.message))
+    (isFatal(error) || CONNECTION_LOST.test(getErrorCode(error) ?? '') || CONNECTION_LOST_MESSAGE.test(error.message))
   );
 }
 
