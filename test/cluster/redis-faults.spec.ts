@@ -98,7 +98,8 @@ describe('While Redis fails', () => {
     expect(await eventually(3_000, isShared)).toBeLessThan(3_000);
   });
 
-  it('a constant response time of 45 ms opens the breaker of a replica at most once', async () => {
+  /** @returns how many times each replica became degraded during some seconds of a fault */
+  const countOpenings = async (begin: () => Promise<unknown>, end: () => Promise<unknown>) => {
     await eventually(3_000, areLimitsShared);
     const readOpenings = async () =>
       Promise.all(
@@ -108,7 +109,7 @@ describe('While Redis fails', () => {
         }),
       );
     const before = await readOpenings();
-    await proxy.delay(22);
+    await begin();
     const key = await createKey(100_000);
     const startedAt = performance.now();
     while (performance.now() - startedAt < 5_000) {
@@ -116,8 +117,39 @@ describe('While Redis fails', () => {
       expect(replies.filter(({ status }) => status !== 200)).toEqual([]);
     }
     const after = await readOpenings();
-    await proxy.delay(0);
-    expect(Math.max(...after.map((opened, index) => opened - (before[index] ?? 0)))).toBeLessThanOrEqual(1);
+    await end();
+    await eventually(3_000, areLimitsShared);
+    return after.map((opened, index) => opened - (before[index] ?? 0));
+  };
+
+  it('a constant response time of 45 ms opens the breaker of a replica at most once', async () => {
+    const openings = await countOpenings(
+      () => proxy.delay(22),
+      () => proxy.delay(0),
+    );
+    expect(Math.max(...openings)).toBeLessThanOrEqual(1);
+  });
+
+  it('a Redis without free memory opens the breaker of a replica once', async () => {
+    const admin = redis.openRedis();
+    const openings = await countOpenings(
+      () => admin.config('SET', 'maxmemory', '1'),
+      () => admin.config('SET', 'maxmemory', '0'),
+    );
+    expect(openings).toEqual(Array(REPLICAS).fill(1));
+  });
+
+  it('the log has every reason why Redis is unavailable', async () => {
+    await eventually(3_000, areLimitsShared);
+    const key = await createKey();
+    const admin = redis.openRedis();
+    await admin.config('SET', 'requirepass', 'rotated');
+    await admin.client('KILL', 'TYPE', 'normal', 'SKIPME', 'yes');
+    await eventually(5_000, async () => {
+      await send(key, REPLICAS);
+      return replicas.every(({ program }) => /"(breaker_opened|redis_failed)".+NOAUTH/.test(program.stdout));
+    });
+    await admin.config('SET', 'requirepass', '');
     await eventually(3_000, areLimitsShared);
   });
 

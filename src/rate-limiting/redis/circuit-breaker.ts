@@ -1,3 +1,4 @@
+import { getErrorMessage } from '../../shared/domain/error-message';
 import { TimeoutError, withTimeout } from './with-timeout';
 
 /** The interval at which an open breaker probes the store, and the consecutive successes that close it. */
@@ -8,6 +9,10 @@ const PROBE_TIMEOUT_MS = 1_000;
 /** The breaker opens when at least half of the replies of a period are late, but not before it has lasted a while. */
 const PERIOD_MS = 250;
 const MIN_PERIOD_MS = 100;
+/** While calls are rare, it opens after as many late replies without one in time. */
+const MAX_LATE_IN_A_ROW = 5;
+/** How many reasons are reported while it is open. */
+const MAX_REASONS = 10;
 
 interface CircuitBreakerOptions {
   readonly replyTimeoutMs: number;
@@ -15,7 +20,9 @@ interface CircuitBreakerOptions {
   readonly concernsFew: (error: unknown) => boolean;
   readonly probe: () => Promise<unknown>;
   readonly reconnect: () => void;
-  readonly onOpen: (cause: unknown) => void;
+  readonly onOpen: (reason: string) => void;
+  /** Called once for each further reason why probes fail. */
+  readonly onFailure: (reason: string) => void;
   readonly onClose: () => void;
   readonly onReply: (ms: number) => void;
 }
@@ -27,6 +34,7 @@ interface CircuitBreakerOptions {
 export class CircuitBreaker {
   private state: 'closed' | 'open' | 'stopped' = 'closed';
   private period = { startedAt: -Infinity, replies: 0, late: 0 };
+  private readonly reasons = new Set<string>();
 
   constructor(private readonly options: CircuitBreakerOptions) {}
 
@@ -62,7 +70,10 @@ export class CircuitBreaker {
   open(cause: unknown): void {
     if (!this.isOpen) {
       this.state = 'open';
-      this.options.onOpen(cause);
+      const reason = getErrorMessage(cause);
+      this.reasons.clear();
+      this.reasons.add(reason);
+      this.options.onOpen(reason);
       void this.recover();
     }
   }
@@ -75,12 +86,26 @@ export class CircuitBreaker {
   private countReply(startedAt: number, late: 0 | 1): boolean {
     const now = performance.now();
     this.options.onReply(now - startedAt);
-    if (now - this.period.startedAt > PERIOD_MS) {
-      this.period = { startedAt: now, replies: 0, late: 0 };
+    const { period } = this;
+    // While all replies are late, the period goes on.
+    if (now - period.startedAt > PERIOD_MS && (period.late < period.replies || period.replies === 0)) {
+      this.period = { startedAt: now, replies: 1, late };
+      return false;
     }
-    this.period.replies++;
-    this.period.late += late;
-    return now - this.period.startedAt >= MIN_PERIOD_MS && this.period.late * 2 >= this.period.replies;
+    period.replies++;
+    period.late += late;
+    const ms = now - period.startedAt;
+    return (
+      ms >= MIN_PERIOD_MS && period.late * 2 >= period.replies && (ms <= PERIOD_MS || period.late >= MAX_LATE_IN_A_ROW)
+    );
+  }
+
+  private reportFailure(cause: unknown): void {
+    const reason = getErrorMessage(cause);
+    if (!this.reasons.has(reason) && this.reasons.size < MAX_REASONS) {
+      this.reasons.add(reason);
+      this.options.onFailure(reason);
+    }
   }
 
   private async recover(): Promise<void> {
@@ -93,7 +118,7 @@ export class CircuitBreaker {
     }
     if (this.state === 'open') {
       this.state = 'closed';
-      this.period.startedAt = -Infinity;
+      this.period = { startedAt: -Infinity, replies: 0, late: 0 };
       this.options.onClose();
     }
   }
@@ -106,7 +131,10 @@ export class CircuitBreaker {
       return true;
     } catch (error) {
       const reply = error instanceof TimeoutError ? withTimeout(PROBE_TIMEOUT_MS, probe) : probe;
-      await reply.catch(this.options.reconnect);
+      await reply.catch((cause: unknown) => {
+        this.reportFailure(cause);
+        this.options.reconnect();
+      });
       return false;
     }
   }

@@ -4,7 +4,6 @@ import type { RateLimitSettings } from '../settings/rate-limit-settings';
 import type { Clock } from '../../shared/domain/clock';
 import { WINDOWS } from '../../shared/domain/allowance';
 import { ExpiringMap } from '../../shared/domain/expiring-map';
-import { getErrorMessage } from '../../shared/domain/error-message';
 import type { Principal } from '../../shared/domain/principal';
 import { type AccountWindows, type RateLimitDecision, RateLimiter, type RateLimitUsage } from '../domain/rate-limiter';
 import {
@@ -312,20 +311,22 @@ export class RedisRateLimiter extends RateLimiter implements OnModuleInit, OnApp
       onReply: (ms) => {
         this.monitor.recordReply(ms);
       },
-      onOpen: (cause) => {
-        const reason = getErrorMessage(cause);
+      onFailure: (reason) => {
+        this.report(node, 'redis_failed', `Redis is still unavailable (${reason}).`, { reason });
+      },
+      onOpen: (reason) => {
         const message = `Redis is unavailable (${reason}): this replica counts requests locally until Redis recovers.`;
-        this.reportChange(node, 'breaker_opened', message, { reason });
+        this.report(node, 'breaker_opened', message, { reason });
       },
       onClose: () => {
         const message = 'Redis is available again: rate limits are shared with the other replicas.';
-        this.reportChange(node, 'breaker_closed', message);
+        this.report(node, 'breaker_closed', message);
       },
     });
   }
 
-  /** Logs that the breaker of a node has opened or closed. */
-  private reportChange(node: string, event: LogEvent, message: string, details: object = {}): void {
+  /** Logs what has happened to the breaker of a node. */
+  private report(node: string, event: LogEvent, message: string, details: object = {}): void {
     const isDegraded = [...this.breakers.values()].some(({ isOpen }) => isOpen);
     if (isDegraded && !this.monitor.isDegraded) {
       this.monitor.breakerOpenings++;

@@ -217,11 +217,10 @@ return now
 
 /**
  * Checks that Redis accepts writes and permits every command of the scripts. Returns now.
- * KEYS: a key to write. ARGV: now.
+ * KEYS: a key to write. ARGV: now. As in the other scripts, HSET is the first write: a full Redis accepts it after another one.
  */
-export const PROBE = createScript(`${NOW}
-redis.call('PEXPIRE', KEYS[1], 0)
-redis.call('HMGET', KEYS[1], 'probe')
+export const PROBE = createScript(`${NOW}${HASHES}
+read(KEYS[1], 'probe')
 redis.call('HSET', KEYS[1], 'probe', 1)
 redis.call('PEXPIRE', KEYS[1], 1000)
 return now
