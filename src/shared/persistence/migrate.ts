@@ -37,11 +37,11 @@ const INSUFFICIENT_PRIVILEGE = '42501';
  * @returns the names of the executed migrations; empty if the schema was up to date
  * @throws MigrationLockedError when another session holds a lock and a retry may succeed; DatabaseSetupError
  */
-export function migrate(options: DataSourceOptions): Promise<string[]> {
-  return runAndCheckColumns(options, async (executor, runner) => {
-    if ((await executor.getPendingMigrations()).length === 0) {
-      return [];
-    }
+export async function migrate(options: DataSourceOptions): Promise<string[]> {
+  if ((await findPending(options)).length === 0) {
+    return [];
+  }
+  return withMigrations(withoutQueryTimeout(options), async (executor, runner) => {
     await runner.startTransaction();
     try {
       await runner.query(createTransactionSql(MIGRATION_TIMEOUTS));
@@ -55,6 +55,7 @@ export function migrate(options: DataSourceOptions): Promise<string[]> {
         () => executor.executePendingMigrations(),
       );
       await runner.commitTransaction();
+      await checkColumns(runner);
       return migrations.map(({ name }) => name);
     } catch (error) {
       // The connection may be lost; it is closed below in any case.
@@ -65,35 +66,36 @@ export function migrate(options: DataSourceOptions): Promise<string[]> {
 }
 
 /** @throws SchemaOutdatedError when migrations are pending; DatabaseSetupError */
-export function checkSchema(options: DataSourceOptions): Promise<void> {
-  return runAndCheckColumns(options, async (executor) => {
-    const pending = await executor.getPendingMigrations();
-    if (pending.length > 0) {
-      throw new SchemaOutdatedError(pending.map(({ name }) => name));
-    }
-  });
+export async function checkSchema(options: DataSourceOptions): Promise<void> {
+  const pending = await findPending(options);
+  if (pending.length > 0) {
+    throw new SchemaOutdatedError(pending);
+  }
 }
 
 type Work<T> = (executor: MigrationExecutor, runner: QueryRunner) => Promise<T>;
 
-/** @throws DatabaseSetupError when columns are missing after the work */
-function runAndCheckColumns<T>(options: DataSourceOptions, work: Work<T>): Promise<T> {
+/** @returns the names of the pending migrations @throws DatabaseSetupError when there are none, but columns are missing */
+function findPending(options: DataSourceOptions): Promise<string[]> {
   return withMigrations(options, async (executor, runner) => {
-    const result = await work(executor, runner);
-    await checkColumns(runner);
-    return result;
+    const pending = await executor.getPendingMigrations();
+    if (pending.length === 0) {
+      await checkColumns(runner);
+    }
+    return pending.map(({ name }) => name);
   });
+}
+
+/** For migrations, which may take any time. A connection on which nothing arrives any more would then be waited for without end. */
+export function withoutQueryTimeout(options: DataSourceOptions): DataSourceOptions {
+  const { extra } = options as { readonly extra?: object };
+  return { ...(options as PostgresDataSourceOptions), extra: { ...extra, query_timeout: undefined } };
 }
 
 /** Calls `work` with a migration executor on a separate connection. @throws DatabaseSetupError */
 export async function withMigrations<T>(options: DataSourceOptions, work: Work<T>): Promise<T> {
   // TypeORM's default logger writes to the console.
-  const { extra } = options as { readonly extra?: object };
-  const dataSource = new DataSource({
-    ...(options as PostgresDataSourceOptions),
-    extra: { ...extra, query_timeout: undefined },
-    logger: 'debug',
-  });
+  const dataSource = new DataSource({ ...options, logger: 'debug' });
   await dataSource.initialize();
   const runner = dataSource.createQueryRunner();
   try {

@@ -1,5 +1,5 @@
 import type { DataSourceOptions, MigrationInterface, QueryRunner } from 'typeorm';
-import { withMigrations } from './migrate';
+import { withMigrations, withoutQueryTimeout } from './migrate';
 
 /** `unknown` marks a migration that this version does not have, because a newer version applied it. */
 export type MigrationState = 'applied' | 'pending' | 'unknown';
@@ -34,7 +34,7 @@ export function readMigrationStatus(options: DataSourceOptions): Promise<Migrati
 
 /** Lists the statements of the pending migrations. Runs only statements that read, and takes no locks. */
 export function planMigrations(options: DataSourceOptions): Promise<PlannedMigration[]> {
-  return withMigrations(options, async (executor, runner) => {
+  return withMigrations(withoutQueryTimeout(options), async (executor, runner) => {
     const pending = await executor.getPendingMigrations();
     await runner.query('START TRANSACTION READ ONLY; SET LOCAL statement_timeout = 0');
     const plan: PlannedMigration[] = [];
