@@ -37,7 +37,9 @@ export function createServerUrl(
         `${variable} must have sslmode=verify-full, verify-ca or require, because its certificates have no effect without TLS.`,
       );
     }
-    return text;
+    // Otherwise, `pg` would take it from PGSSLMODE, which operators set for other programs.
+    parameters.set('sslmode', 'disable');
+    return url.href;
   }
   if (mode === 'verify-ca' && caFile === undefined) {
     throw new InvalidSettingsError(`${variable} has sslmode=verify-ca, which needs DATABASE_CA_FILE.`);
