@@ -122,7 +122,11 @@ class ServiceProcess {
 
   /** Ends the process even if its log is not read: Node would wait forever for the lines to be written. */
   private exit(): void {
-    setTimeout(() => process.kill(process.pid, 'SIGKILL'), LOG_FLUSH_TIMEOUT_MS);
+    setTimeout(() => {
+      process.kill(process.pid, 'SIGKILL');
+      // The kernel protects process 1 from its own SIGKILL.
+      process.abort();
+    }, LOG_FLUSH_TIMEOUT_MS);
     this.log.flush(() => process.exit(this.exitCode));
   }
 

@@ -1,11 +1,11 @@
-import { execFileSync, spawn } from 'node:child_process';
+import { execFileSync } from 'node:child_process';
 import { closeSync, openSync } from 'node:fs';
 import { connect } from 'node:net';
 import { join } from 'node:path';
-import { onEnd } from '../support/cleanup';
 import { createTemporaryDirectory, findFreePort, parseLog, Program } from '../support/process';
 import { listStatuses, Client, runConcurrently, type Reply } from './support/client';
 import { type ClusterWithRedis, startClusterWithRedis } from './support/cluster';
+import { startAsProcess1 } from './support/init-process';
 import { eventually, isServerReady, Replica } from './support/replica';
 
 const REPORT_SHUTDOWN = join(__dirname, 'support/report-shutdown.cjs');
@@ -128,26 +128,22 @@ describe('A replica', () => {
     ] as const)('serves requests, and exits within 10 s on %s', async (_, signal, nodeOptions) => {
       const log = await openLog();
       const port = Number(await findFreePort());
-      const child = spawn(process.execPath, [join(__dirname, '../../dist/src/main.js')], {
-        env: {
-          PATH: process.env.PATH,
+      const { kill } = startAsProcess1(
+        {
           APP_ENV: 'production',
           DATABASE_URL: postgres.url,
           PORT: `${port}`,
           DRAIN_SECONDS: '1',
           NODE_OPTIONS: nodeOptions,
         },
-        stdio: ['ignore', log, 'ignore'],
-      });
-      onEnd(() => child.kill('SIGKILL'));
+        ['ignore', log, 'ignore'],
+      );
       closeSync(log);
-      const exit = new Promise((resolve) => child.once('exit', resolve));
       await eventually(10_000, () => isServerReady(`http://127.0.0.1:${port}`));
       // Log more lines than a pipe can hold.
       const replies = await runConcurrently(4, 1_000, () => client.call(port));
       const startedAt = performance.now();
-      child.kill(signal);
-      await exit;
+      await kill(signal);
       const ms = performance.now() - startedAt;
       expect(listStatuses(replies)).toEqual([200]);
       expect(ms).toBeLessThan(10_000);

@@ -1,17 +1,15 @@
-import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { readFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { type AddressInfo, connect, createServer } from 'node:net';
 import type pg from 'pg';
 import { IDENTIFIER } from '../../src/config/brand';
 import { generateSecret } from '../../src/auth/api-key-secret';
-import { cleanUp } from '../support/cleanup';
+import { cleanUp, onEnd } from '../support/cleanup';
 import { findFreePort, parseLog, runPetstore, Program } from '../support/process';
+import { startAsProcess1 } from './support/init-process';
 import { eventually, Replica } from './support/replica';
 import { Server } from './support/servers';
 import { Store } from './support/store';
 
-const MAIN = join(__dirname, '../../dist/src/main.js');
 const WORST_STALL_MS = 900;
 
 describe('A replica that is starting', () => {
@@ -131,24 +129,41 @@ describe('A replica that is starting', () => {
 
   it('stops on SIGTERM while it waits for a lock, even as process 1', async () => {
     await blockMigration();
-    const env = {
-      PATH: process.env.PATH,
-      APP_ENV: 'production',
-      PORT: await findFreePort(),
-      DATABASE_URL: postgres.url,
-    };
-    const isRoot = process.getuid?.() === 0;
-    const command = isRoot ? ['unshare', '--pid', '--fork', process.execPath, MAIN] : [process.execPath, MAIN];
-    const child = spawn(command[0] ?? '', command.slice(1), { env, stdio: ['ignore', 'pipe', 'inherit'] });
+    const env = { APP_ENV: 'production', PORT: await findFreePort(), DATABASE_URL: postgres.url };
+    const { child, kill } = startAsProcess1(env, ['ignore', 'pipe', 'inherit']);
     let stdout = '';
-    child.stdout.on('data', (data: Buffer) => (stdout += data.toString()));
+    child.stdout?.on('data', (data: Buffer) => (stdout += data.toString()));
     await eventually(20_000, () => stdout.includes('locks a table'));
-    const pid = child.pid ?? 0;
-    const inner = isRoot ? Number(readFileSync(`/proc/${pid}/task/${pid}/children`, 'utf8')) : pid;
-    const exit = once(child, 'exit') as Promise<[number]>;
-    process.kill(inner, 'SIGTERM');
-    expect(await exit).toEqual([0, null]);
+    expect(await kill('SIGTERM')).toBe(0);
     expect(stdout).toContain('"event.action":"stopped"');
+  });
+
+  it('takes another connection when nothing more arrives on the first', async () => {
+    let connections = 0;
+    const proxy = createServer((client) => {
+      const upstream = connect(postgres.port, '127.0.0.1');
+      const isFirst = ++connections === 1;
+      let isSilent = false;
+      client.on('data', (data) => {
+        isSilent ||= isFirst && data.includes('server_encoding');
+        if (!isSilent) {
+          upstream.write(data);
+        }
+      });
+      upstream.on('data', (data) => client.write(data));
+      for (const [socket, other] of [
+        [client, upstream],
+        [upstream, client],
+      ] as const) {
+        socket.on('error', () => undefined).on('close', () => other.destroy());
+      }
+    }).listen(0, '127.0.0.1');
+    onEnd(() => proxy.close());
+    await once(proxy, 'listening');
+    const { port } = proxy.address() as AddressInfo;
+    const replica = await start({ DATABASE_URL: `postgres://postgres@127.0.0.1:${port}/postgres` });
+    await eventually(10_000, () => replica.isReady());
+    expect(readReasons(replica)).toEqual(['Query read timeout']);
   });
 
   it('leaves no lock in PgBouncer in transaction mode when several replicas migrate concurrently', async () => {
