@@ -95,6 +95,24 @@ describe('Clients', () => {
     });
   });
 
+  it('that a suspended replica could not read in time are asked to retry: the delay is not theirs', async () => {
+    const connections = Array.from({ length: 20 }, () => sendOnly('GET /v1/pets HTTP/1.1\r\nHost: x\r\nAuthor'));
+    await eventually(900, () => connections.every(({ socket }) => socket?.connecting === false));
+    // The replica has read the first part.
+    await new Client(key).call(replica.port);
+    const suspendedAt = performance.now();
+    process.kill(replica.program.pid, 'SIGSTOP');
+    connections.forEach(({ socket }) => socket?.write(`ization: Bearer ${key}\r\nConnection: close\r\n\r\n`));
+    await eventually(10_000, () => performance.now() - suspendedAt > 6_000);
+    process.kill(replica.program.pid, 'SIGCONT');
+    await eventually(5_000, () => connections.every(({ isClosed }) => isClosed));
+    const statuses = connections.map(({ received }) => Number(received.slice(9, 12)));
+    expect([200, 503]).toEqual(expect.arrayContaining([...new Set(statuses)]));
+    connections.forEach(({ received }, index) => {
+      expect(/^retry-after: 1\r$/im.test(received)).toBe(statuses[index] === 503);
+    });
+  });
+
   it('that send bodies slowly on 9,500 connections from one IP address do not block others at the gateway', async () => {
     const createPost = (fields: string) =>
       `POST /v1/pets HTTP/1.1\r\nHost: x\r\n${fields}Content-Type: application/json\r\nContent-Length: 30\r\n\r\n{`;

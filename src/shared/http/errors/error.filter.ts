@@ -18,7 +18,7 @@ import { logEvent } from '../../log-events';
 export const BEARER_CHALLENGE = `Bearer realm="${BRAND.name}"`;
 
 /** The `Retry-After` of a 503, in seconds. */
-const UNAVAILABLE_RETRY_SECONDS = 1;
+export const UNAVAILABLE_RETRY_SECONDS = 1;
 
 /** The headers of a response that is not sent because a later step failed. */
 const DISCARDED_HEADERS = ['location', 'content-disposition', 'content-encoding', 'content-length', 'etag'];

@@ -5,9 +5,11 @@ import { Logger } from '@nestjs/common';
 import type { FastifyInstance } from 'fastify';
 import { PetStoreError } from '../../domain/pet-store-error';
 import type { ErrorDto } from '../errors/error.dto';
+import { UNAVAILABLE_RETRY_SECONDS } from '../errors/error.filter';
 import { getClientIp } from '../access/client-ip';
 import { UNCACHED_HEADERS } from '../access/security-headers';
 import { completeRequests, endConnection, setReply } from './request-queue';
+import { detectStalls } from './stalls';
 import { createMethodNotAllowedError, type RouteTable } from '../routing/route-table';
 import { findApiVersion, MAX_URL_LENGTH, toOriginForm, UNSUPPORTED_CODING } from '../access/url-check';
 
@@ -61,8 +63,13 @@ export function respondToProtocolErrors(
     setReply(reply);
     done();
   });
+  const hasJustStalled = detectStalls(fastify.server);
   fastify.server.on('clientError', (parserError: ParserError, socket: Socket) => {
-    end(socket, parserError, createProtocolError(parserError));
+    const error =
+      parserError.code === REQUEST_TIMEOUT && hasJustStalled()
+        ? new PetStoreError('service_unavailable')
+        : createProtocolError(parserError);
+    end(socket, parserError, error);
   });
   fastify.server.on('connect', ({ method = '', socket }) => {
     const allowed = routes.getMethods();
@@ -109,6 +116,7 @@ async function endWithError(
           getRateLimitHeaders(reply === undefined ? (socket.remoteAddress ?? '') : getClientIp(reply.request))),
         ...reply?.getHeaders(),
         'x-request-id': id,
+        ...(body.code === 'service_unavailable' && { 'retry-after': UNAVAILABLE_RETRY_SECONDS }),
         ...getErrorHeaders(body),
         ...additionalHeaders,
       },
