@@ -79,9 +79,12 @@ export class Server {
   /** Starts a hot standby of this PostgreSQL server. */
   startStandby(): Promise<Server> {
     const source = ['-h', '127.0.0.1', '-p', `${this.port}`, '-U', 'postgres'];
-    return Server.startPostgresOn((data) => {
-      return [findPostgresProgram('pg_basebackup'), '-D', data, ...source, '-R', '-c', 'fast', '--no-sync'];
-    });
+    // A standby that has just lost its primary may be promoted only after this time, by default 5 s.
+    const settings = { wal_retrieve_retry_interval: '100ms' };
+    return Server.startPostgresOn(
+      (data) => [findPostgresProgram('pg_basebackup'), '-D', data, ...source, '-R', '-c', 'fast', '--no-sync'],
+      { settings },
+    );
   }
 
   private static async startPostgresOn(
