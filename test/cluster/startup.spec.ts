@@ -1,11 +1,10 @@
-import { once } from 'node:events';
-import { type AddressInfo, connect, createServer } from 'node:net';
 import type pg from 'pg';
 import { IDENTIFIER } from '../../src/config/brand';
 import { generateSecret } from '../../src/auth/api-key-secret';
-import { cleanUp, onEnd } from '../support/cleanup';
+import { cleanUp } from '../support/cleanup';
 import { findFreePort, parseLog, runPetstore, Program } from '../support/process';
 import { startAsProcess1 } from './support/init-process';
+import { Proxy } from './support/proxy';
 import { eventually, Replica } from './support/replica';
 import { Server } from './support/servers';
 import { Store } from './support/store';
@@ -139,29 +138,9 @@ describe('A replica that is starting', () => {
   });
 
   it('takes another connection when nothing more arrives on the first', async () => {
-    let connections = 0;
-    const proxy = createServer((client) => {
-      const upstream = connect(postgres.port, '127.0.0.1');
-      const isFirst = ++connections === 1;
-      let isSilent = false;
-      client.on('data', (data) => {
-        isSilent ||= isFirst && data.includes('server_encoding');
-        if (!isSilent) {
-          upstream.write(data);
-        }
-      });
-      upstream.on('data', (data) => client.write(data));
-      for (const [socket, other] of [
-        [client, upstream],
-        [upstream, client],
-      ] as const) {
-        socket.on('error', () => undefined).on('close', () => other.destroy());
-      }
-    }).listen(0, '127.0.0.1');
-    onEnd(() => proxy.close());
-    await once(proxy, 'listening');
-    const { port } = proxy.address() as AddressInfo;
-    const replica = await start({ DATABASE_URL: `postgres://postgres@127.0.0.1:${port}/postgres` });
+    const proxy = await Proxy.start(postgres.port);
+    await proxy.dropFrom('SHOW server_encoding');
+    const replica = await start({ DATABASE_URL: `postgres://postgres@127.0.0.1:${proxy.port}/postgres` });
     await eventually(10_000, () => replica.isReady());
     expect(readReasons(replica)).toEqual(['Query read timeout']);
   });

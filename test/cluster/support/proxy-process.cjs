@@ -4,11 +4,15 @@ const { connect, createServer } = require('node:net');
 const sockets = new Set();
 let target = Number(process.argv[2]);
 let delayMs = 0;
+let lastText;
 
 function pipe(from, to) {
   sockets.add(from);
   from.on('data', (data) => {
-    if (delayMs === 0) {
+    if (lastText !== undefined && data.includes(lastText)) {
+      lastText = undefined;
+      from.removeAllListeners('data').resume();
+    } else if (delayMs === 0) {
       to.write(data);
     } else {
       setTimeout(() => to.write(data), delayMs);
@@ -36,6 +40,8 @@ process.on('message', (message) => {
     sockets.forEach((socket) => socket.end());
   } else if (message.target) {
     target = message.target;
+  } else if (message.lastText) {
+    lastText = message.lastText;
   } else {
     delayMs = message;
   }

@@ -27,6 +27,11 @@ export class Proxy {
     return this.send('lose');
   }
 
+  /** Silently drops the next data with this text, and what follows it on its connection. */
+  dropFrom(text: string): Promise<void> {
+    return this.send({ lastText: text });
+  }
+
   /** Closes the open connections on both sides. */
   closeConnections(by: 'RST' | 'FIN'): Promise<void> {
     return this.send(by);
