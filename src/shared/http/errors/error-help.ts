@@ -2,7 +2,10 @@ import { Injectable } from '@nestjs/common';
 import { getDocsUrl, Settings } from '../../../config/settings';
 import type { ErrorCode } from '../../domain/error-codes';
 
-/** Links an error response to the documentation of its code (RFC 8288, `rel="help"`), while the documentation is served. */
+/** The `Retry-After` of a 503, in seconds. */
+const UNAVAILABLE_RETRY_SECONDS = 1;
+
+/** Says in the headers of an error response when to retry, and links it to the documentation of its code (RFC 8288, `rel="help"`). */
 @Injectable()
 export class ErrorHelp {
   private readonly page: string | undefined;
@@ -14,10 +17,12 @@ export class ErrorHelp {
 
   /** @param links the current value of `Link`, which is kept */
   createHeaders(code: ErrorCode, links?: string): Readonly<Record<string, string>> {
+    const retry: Readonly<Record<string, string>> =
+      code === 'service_unavailable' ? { 'retry-after': `${UNAVAILABLE_RETRY_SECONDS}` } : {};
     if (this.page === undefined) {
-      return {};
+      return retry;
     }
     const help = `<${this.page}#${code}>; rel="help"; type="text/html"`;
-    return { link: links === undefined ? help : `${links}, ${help}` };
+    return { ...retry, link: links === undefined ? help : `${links}, ${help}` };
   }
 }

@@ -17,9 +17,6 @@ import { logEvent } from '../../log-events';
 /** The challenge of every 401 (RFC 6750 section 3). */
 export const BEARER_CHALLENGE = `Bearer realm="${BRAND.name}"`;
 
-/** The `Retry-After` of a 503, in seconds. */
-export const UNAVAILABLE_RETRY_SECONDS = 1;
-
 /** The headers of a response that is not sent because a later step failed. */
 const DISCARDED_HEADERS = ['location', 'content-disposition', 'content-encoding', 'content-length', 'etag'];
 
@@ -63,9 +60,6 @@ export class ErrorFilter implements ExceptionFilter {
       ? (getUrlError(raw) ?? this.routes.rejectMethod(reply) ?? createUnknownUrlError(server.apiVersions))
       : thrown;
     const body = toErrorDto(error, id, this.catalog);
-    if (body.code === 'service_unavailable') {
-      reply.header('retry-after', UNAVAILABLE_RETRY_SECONDS);
-    }
     if (body.status === 401 && !reply.hasHeader('www-authenticate')) {
       reply.header('www-authenticate', BEARER_CHALLENGE);
     }

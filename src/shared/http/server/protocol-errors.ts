@@ -5,7 +5,6 @@ import { Logger } from '@nestjs/common';
 import type { FastifyInstance } from 'fastify';
 import { PetStoreError } from '../../domain/pet-store-error';
 import type { ErrorDto } from '../errors/error.dto';
-import { UNAVAILABLE_RETRY_SECONDS } from '../errors/error.filter';
 import { getClientIp } from '../access/client-ip';
 import { UNCACHED_HEADERS } from '../access/security-headers';
 import { completeRequests, endConnection, setReply } from './request-queue';
@@ -116,7 +115,6 @@ async function endWithError(
           getRateLimitHeaders(reply === undefined ? (socket.remoteAddress ?? '') : getClientIp(reply.request))),
         ...reply?.getHeaders(),
         'x-request-id': id,
-        ...(body.code === 'service_unavailable' && { 'retry-after': UNAVAILABLE_RETRY_SECONDS }),
         ...getErrorHeaders(body),
         ...additionalHeaders,
       },
