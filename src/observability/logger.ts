@@ -70,7 +70,7 @@ function createStandardOutput(): LineSink & Pick<SonicBoom, 'flush'> {
     maxLength: MAX_BUFFER_BYTES,
     periodicFlush: FLUSH_INTERVAL_MS,
   });
-  // The lines remain in the buffer, and are written once that works again.
+  // The lines remain in the buffer until they can be written.
   output.on('error', () => undefined);
   return {
     write: (line) => output.write(line),
