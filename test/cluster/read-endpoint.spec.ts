@@ -162,18 +162,18 @@ describe('Listings from DATABASE_READ_URL', () => {
   });
 
   it.each([
-    ['the primary', () => Promise.resolve(primary)],
+    ['the primary', () => Promise.resolve(primary.url)],
+    ['a standby, but of another database', () => Promise.resolve(`${standby.url}/template1`)],
     [
       'no standby of the primary any more',
       async () => {
         const promoted = await primary.startStandby();
         await (await promoted.openSession()).query('SELECT pg_promote()');
-        return promoted;
+        return promoted.url;
       },
     ],
-  ])('come from the primary when the endpoint is %s', async (_, startEndpoint) => {
-    const { url } = await startEndpoint();
-    const replica = await start({ DATABASE_READ_URL: url });
+  ])('come from the primary when the endpoint is %s', async (_, getUrl) => {
+    const replica = await start({ DATABASE_READ_URL: await getUrl() });
     await eventually(5_000, () => readEvents(replica).length === 1);
     expect(readEvents(replica)).toEqual(['read_endpoint_disabled']);
     const { id } = await add(replica);

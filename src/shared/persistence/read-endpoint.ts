@@ -16,6 +16,9 @@ const CHECKS_PER_MAX_LAG = 4;
 /** A slower standby is not used, so that the request can still be served from the primary in time. */
 const READ_TIMEOUT_MS = 500;
 
+/** What a primary and its standbys have in common: the identifier of the cluster and the OID of the database. */
+const IDENTITY = `concat(system_identifier, '/', oid) AS identity
+  FROM pg_control_system(), pg_database WHERE datname = current_database()`;
 /**
  * Reads the end of the last record that the primary wrote, not the start of the next one: if a record ends at a page boundary, the
  * next one starts after the header of the next page, which a standby does not reach while nothing is written.
@@ -23,15 +26,17 @@ const READ_TIMEOUT_MS = 500;
 const CURRENT_WAL_POSITION = {
   name: 'wal_written',
   isUrgent: true,
-  text: 'SELECT pg_current_wal_lsn()',
-  columns: ['pg_current_wal_lsn'],
+  text: `SELECT pg_current_wal_lsn(), ${IDENTITY}`,
+  columns: ['pg_current_wal_lsn', 'identity'],
 } as const;
-const CHECK = { name: 'read_endpoint_check', text: 'SELECT true AS responds', columns: ['responds'] };
+const CHECK = { name: 'read_endpoint_check', text: `SELECT ${IDENTITY}`, columns: ['identity'] };
 
 /** A position in the write-ahead log that includes everything the primary had written by the time `at` (ms). */
 interface Sample {
   readonly at: number;
   readonly position: bigint;
+  /** See IDENTITY. */
+  readonly identity: unknown;
 }
 
 /**
@@ -165,8 +170,10 @@ export class ReadEndpoint implements OnApplicationBootstrap, OnApplicationShutdo
     const result = await this.tryRead(pool, CHECK, []);
     if (typeof result === 'string') {
       this.disable(pool, result);
-      // A concurrent read may have disabled the endpoint in the meantime.
+    } else if (result[0]?.[0] !== this.samples.at(-1)?.identity) {
+      this.disable(pool, 'the server is a standby of another database');
     } else if (this.pool === pool && !this.isEnabled) {
+      // No concurrent read has disabled the endpoint in the meantime.
       this.state = 'enabled';
       logEvent(this.logger, 'read_endpoint_enabled', 'Listings are read from DATABASE_READ_URL.');
     }
@@ -177,7 +184,8 @@ export class ReadEndpoint implements OnApplicationBootstrap, OnApplicationShutdo
     try {
       const [row] = await this.statements.read(CURRENT_WAL_POSITION, []);
       const isUseful = (sample: Sample) => at - sample.at <= this.maxLagMs;
-      this.samples = [...this.samples.filter(isUseful), { at, position: parsePosition(String(row?.[0])) }];
+      const sample = { at, position: parsePosition(String(row?.[0])), identity: row?.[1] };
+      this.samples = [...this.samples.filter(isUseful), sample];
     } catch {
       // While the primary is unavailable, the samples expire, and the endpoint is no longer used.
     }
