@@ -13,8 +13,8 @@ import { VERSION } from '../config/version';
 
 /** How long the process waits for the collector before it exits. */
 const FLUSH_TIMEOUT_MS = 1_000;
-/** The suffix that makes the name of a prepared statement unique to a connection (see statement.ts). */
-const CONNECTION_SUFFIX = /_[0-9a-f]{12}$/;
+/** What makes the name of a prepared statement unique to its text and its connection (see table-statements.ts and statements.ts). */
+const SUFFIXES = /(_[0-9a-f]{12})+$/;
 
 /** Traces requests with OpenTelemetry, which reads its other settings from the environment itself. */
 class Tracing {
@@ -84,7 +84,7 @@ export function startTracing(): Tracing {
         requireParentSpan: true,
         requestHook: (span, { query: { name } }) => {
           if (name !== undefined) {
-            span.updateName(name.replace(CONNECTION_SUFFIX, ''));
+            span.updateName(name.replace(SUFFIXES, ''));
           }
         },
       }),

@@ -105,13 +105,17 @@ describe('A table', () => {
     await dataSource.synchronize();
     unitOfWork = new TypeOrmUnitOfWork(dataSource, settings);
     statements = new Statements(dataSource, unitOfWork, settings);
-    visits = new Table(new TableStatements(VisitSchema), () => true, statements, statements, unitOfWork);
+    visits = createTable();
   });
   afterAll(async () => {
     await dataSource.query('DROP SCHEMA visits CASCADE');
     await statements.close();
     await dataSource.destroy();
   });
+
+  function createTable(): Table<Visit> {
+    return new Table(new TableStatements(VisitSchema), () => true, statements, statements, unitOfWork);
+  }
 
   async function findWithBoth(id: bigint): Promise<Visit | null> {
     const found = await visits.find(id);
@@ -124,6 +128,16 @@ describe('A table', () => {
     const found = await findWithBoth(id);
     expect(found).toEqual({ ...visit, id, note: 'none' });
     expect([...(await visits.page({ filters: { order: 7n }, after: id - 1n, limit: 1 })).items]).toEqual([found]);
+  });
+
+  it('shares its connections with other tables of the same schema', async () => {
+    const id = await visits.insert({ ...visit, order: 8n });
+    const pages = [
+      await createTable().page({ after: id - 1n, limit: 1 }),
+      await createTable().page({ filters: { order: 8n }, after: 0n, limit: 1 }),
+      await visits.page({ filters: { order: 8n, size: 'M' }, after: 0n, limit: 1 }),
+    ];
+    expect(pages.map(({ items }) => [...items].map((item) => item.id))).toEqual([[id], [id], [id]]);
   });
 
   it('stores what the transformers of a column return, and filters by it', async () => {

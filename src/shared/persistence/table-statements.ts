@@ -1,3 +1,4 @@
+import { hash } from 'node:crypto';
 import { DefaultNamingStrategy, type EntitySchema, type EntitySchemaColumnOptions } from 'typeorm';
 import { MAX_PAGE_LIMIT } from '../domain/page-limit';
 import type { Row, Statement } from './statements';
@@ -14,6 +15,9 @@ import {
 
 /** The part of a row that a statement returns in front of the columns of the table: to which item of a batch the row belongs. */
 const NUMBER = 'batch_number';
+/** What the name of a statement has of the name of its table, and of the digest of its text. */
+const MAX_TABLE_NAME_LENGTH = 25;
+const STATEMENT_DIGEST_LENGTH = 12;
 
 /** Returns the SQL condition that a column holds one of the values. */
 export function createInCondition(column: string, values: readonly string[]): string {
@@ -152,12 +156,10 @@ export class TableStatements<Entity> {
     const key = [name, ...properties].join();
     let statement = this.statements.get(key);
     if (statement === undefined) {
-      // Not the key, because a name may have at most 63 characters.
-      const number = [...this.statements.keys()].filter((it) => it.startsWith(name)).length;
-      statement = {
-        name: `${this.name}_${name}${number === 0 ? '' : `_${number}`}`,
-        ...create(properties.map((property) => this.getColumn(property))),
-      };
+      const created = create(properties.map((property) => this.getColumn(property)));
+      // All tables share the connections, on which a name stands for one text. It may have at most 63 characters.
+      const digest = hash('sha1', created.text).slice(0, STATEMENT_DIGEST_LENGTH);
+      statement = { name: `${this.name.slice(0, MAX_TABLE_NAME_LENGTH)}_${name}_${digest}`, ...created };
       this.statements.set(key, statement);
     }
     return statement;
