@@ -11,6 +11,7 @@ import type { NestFastifyApplication } from '@nestjs/platform-fastify';
 import { WsAdapter } from '@nestjs/platform-ws';
 import type { OpenAPIObject, OperationObject } from '@nestjs/swagger';
 import { getOptionsToken } from '@nestjs/throttler';
+import { DataSource } from 'typeorm';
 import { WebSocket } from 'ws';
 import { AppModule } from '../../src/app.module';
 import { configureApp } from '../../src/app.setup';
@@ -438,6 +439,15 @@ describe("What the pages of Nest's documentation show works in a fork:", () => {
         '{"id":9007199254740993,"firstName":"Ada","role":"admin","fullName":"Ada Lovelace"}',
       );
       expect((await get('/v1/serialization/type')).text).not.toContain('secret');
+    });
+
+    it('serialization of an idempotent operation: its record and its replay hide what the first response hides', async () => {
+      const once = async () => (await post('/v1/serialization/once', {}, { 'idempotency-key': 'serialize' })).text;
+      const [first, replay] = [await once(), await once()];
+      expect(first).toContain('"role":"admin","fullName"');
+      expect(replay).toBe(first);
+      const records = await app.get(DataSource).query<object[]>('SELECT body FROM idempotency_records');
+      expect(JSON.stringify(records)).not.toContain('secret');
     });
 
     it('serialization, caching and interceptors of lists, which are arrays to them', async () => {

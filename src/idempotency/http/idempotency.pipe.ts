@@ -1,7 +1,17 @@
 import { hash } from 'node:crypto';
-import { Injectable, type PipeTransform, type RawBodyRequest } from '@nestjs/common';
+import {
+  ClassSerializerInterceptor,
+  type ExecutionContext,
+  Injectable,
+  type PipeTransform,
+  type RawBodyRequest,
+  UseInterceptors,
+} from '@nestjs/common';
+import { ApplicationConfig, Reflector } from '@nestjs/core';
 import type { FastifyReply, FastifyRequest } from 'fastify';
+import { lastValueFrom, of } from 'rxjs';
 import { requirePrincipal } from '../../shared/http/access/request-principal';
+import { findMetadataKey } from '../../shared/http/routing/api-versions';
 import { parseJson, stringifyJson } from '../../shared/json/json';
 import { parseIdempotencyKey } from '../domain/idempotency-key';
 import { IdempotencyRecords, type IdempotentRequest, type ResponseHeaders } from '../domain/idempotency-records';
@@ -15,33 +25,47 @@ const MAX_HEADERS_LENGTH = 16_384;
  */
 export type Once = (work: () => unknown) => Promise<unknown>;
 
-export interface Exchange {
-  readonly request: RawBodyRequest<FastifyRequest>;
-  readonly reply: FastifyReply;
-}
+const INTERCEPTORS_METADATA = findMetadataKey(UseInterceptors(ClassSerializerInterceptor));
 
 @Injectable()
-export class IdempotencyPipe implements PipeTransform<Exchange, Once> {
-  constructor(private readonly records: IdempotencyRecords) {}
+export class IdempotencyPipe implements PipeTransform<ExecutionContext, Once> {
+  constructor(
+    private readonly records: IdempotencyRecords,
+    private readonly config: ApplicationConfig,
+    private readonly reflector: Reflector,
+  ) {}
 
   /** @throws IdempotencyKeyError `invalid_idempotency_key` */
-  transform({ request, reply }: Exchange): Once {
+  transform(context: ExecutionContext): Once {
+    const request = context.switchToHttp().getRequest<RawBodyRequest<FastifyRequest>>();
     const key = request.headers['idempotency-key'];
-    if (key === undefined) {
-      return async (work) => await work();
-    }
-    const idempotentRequest = createIdempotentRequest(request, String(key));
-    return (work) => this.executeOnce(idempotentRequest, reply, work);
+    const idempotentRequest = key === undefined ? undefined : createIdempotentRequest(request, String(key));
+    let isCalled = false;
+    return async (work) => {
+      if (isCalled) {
+        // With a key, it would return the first result.
+        throw new Error(
+          'The Once of an operation with @Idempotent() can be called only once: pass it all of its work.',
+        );
+      }
+      isCalled = true;
+      return idempotentRequest === undefined ? await work() : this.executeOnce(idempotentRequest, context, work);
+    };
   }
 
-  private async executeOnce(request: IdempotentRequest, reply: FastifyReply, work: () => unknown): Promise<unknown> {
+  private async executeOnce(
+    request: IdempotentRequest,
+    context: ExecutionContext,
+    work: () => unknown,
+  ): Promise<unknown> {
+    const reply = context.switchToHttp().getResponse<FastifyReply>();
     let result: unknown;
     const before = reply.getHeaders();
     const { response, isReplay } = await this.records.executeOnce(request, async () => {
       result = await work();
       return {
         // A 204 has no body.
-        body: result === undefined ? '' : stringifyJson(result),
+        body: result === undefined ? '' : stringifyJson(await this.serialize(result, context)),
         status: reply.statusCode,
         headers: findNewHeaders(before, reply.getHeaders()),
       };
@@ -54,6 +78,19 @@ export class IdempotencyPipe implements PipeTransform<Exchange, Once> {
       reply.status(response.status);
     }
     return response.body === '' ? undefined : parseJson(response.body);
+  }
+
+  /** Does what a ClassSerializerInterceptor will do, if the operation has one: what it hides must neither be stored nor be in a replay. */
+  private async serialize(result: unknown, context: ExecutionContext): Promise<unknown> {
+    const declared = [context.getHandler(), context.getClass()].map(
+      (target) => Reflect.getMetadata(INTERCEPTORS_METADATA, target) as unknown,
+    );
+    const serializer = [...this.config.getGlobalInterceptors(), ...declared.flat()]
+      .map((each) => (each === ClassSerializerInterceptor ? new ClassSerializerInterceptor(this.reflector) : each))
+      .find((each): each is ClassSerializerInterceptor => each instanceof ClassSerializerInterceptor);
+    return serializer === undefined
+      ? result
+      : lastValueFrom<unknown>(await serializer.intercept(context, { handle: () => of(result) }));
   }
 }
 
@@ -69,7 +106,7 @@ function findNewHeaders(before: ResponseHeaders, after: ResponseHeaders): Respon
   return headers;
 }
 
-function createIdempotentRequest(request: Exchange['request'], key: string): IdempotentRequest {
+function createIdempotentRequest(request: RawBodyRequest<FastifyRequest>, key: string): IdempotentRequest {
   if (request.body !== undefined && request.rawBody === undefined) {
     throw new Error('The body of an operation with @Idempotent() must be JSON.');
   }

@@ -2,14 +2,11 @@ import { applyDecorators, createParamDecorator, type ExecutionContext, SetMetada
 import { ApiHeader } from '@nestjs/swagger';
 import { ApiErrors } from '../../shared/openapi/api-errors';
 import { IDEMPOTENCY_KEY, IDEMPOTENCY_KEY_MAX_LENGTH } from '../domain/idempotency-key';
-import { type Exchange, IdempotencyPipe } from './idempotency.pipe';
+import { IdempotencyPipe } from './idempotency.pipe';
 
 export const IDEMPOTENT_METADATA = 'api:idempotent';
 
-const InjectOnce = createParamDecorator((_: unknown, context: ExecutionContext): Exchange => {
-  const http = context.switchToHttp();
-  return { request: http.getRequest(), reply: http.getResponse() };
-});
+const InjectOnce = createParamDecorator((_: unknown, context: ExecutionContext) => context);
 
 const documentKey = applyDecorators(
   SetMetadata(IDEMPOTENT_METADATA, true),

@@ -47,6 +47,7 @@ import type { Cache } from 'cache-manager';
 import { Exclude, Expose, Transform } from 'class-transformer';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { concat, from, map, type Observable, of, throwError } from 'rxjs';
+import { Idempotent, type Once } from '../../../src/idempotency';
 import { PetsModule, PetsService } from '../../../src/pets';
 import type { Pet } from '../../../src/pets/domain/pet';
 import { mapItems } from '../../../src/shared/domain/page';
@@ -142,6 +143,11 @@ class SerializationController {
   @Get()
   get(): UserEntity {
     return new UserEntity();
+  }
+
+  @Post('once')
+  once(@Idempotent() once: Once): Promise<unknown> {
+    return once(() => new UserEntity());
   }
 
   @Get('type')
