@@ -6,6 +6,7 @@ import { join } from 'node:path';
 import {
   type ArgumentsHost,
   Controller,
+  type ExecutionContext,
   Get,
   HttpException,
   Injectable,
@@ -13,10 +14,11 @@ import {
   type OnModuleInit,
   VersioningType,
 } from '@nestjs/common';
-import { APP_GUARD, ApplicationConfig, HttpAdapterHost } from '@nestjs/core';
+import { APP_GUARD, ApplicationConfig, HttpAdapterHost, Reflector } from '@nestjs/core';
 import type { FastifyAdapter, NestFastifyApplication } from '@nestjs/platform-fastify';
 import { DocumentBuilder, type OperationObject, type ResponseObject } from '@nestjs/swagger';
 import { PassportStrategy } from '@nestjs/passport';
+import { DatabaseError } from 'pg';
 import { Strategy } from 'passport-jwt';
 import { EMPTY, lastValueFrom } from 'rxjs';
 import {
@@ -30,6 +32,8 @@ import { ApiKeyRepository } from '../../src/auth/domain/api-key.repository';
 import { loadSettings, type Settings } from '../../src/config/settings';
 import { createOpenApiDocument } from '../../src/documentation';
 import { ERROR_CATALOG } from '../../src/error-catalog';
+import type { IdempotencyRecords } from '../../src/idempotency/domain/idempotency-records';
+import { IdempotencyPipe } from '../../src/idempotency/http/idempotency.pipe';
 import { PetNotFoundError } from '../../src/pets';
 import { RateLimiter } from '../../src/rate-limiting';
 import type { ErrorHelp } from '../../src/shared/http/errors/error-help';
@@ -148,6 +152,7 @@ describe('An error of the database', () => {
     ['of a statement with too few parameters', Object.assign(new Error('bind message'), { code: '08P01' }), 500],
     ['of a transaction that has not started', new TransactionNotStartedError(), 500],
     ['of a value that is out of range', createQueryError('22003', ['3000000000']), 400],
+    ['of a value in a statement of a Table', Object.assign(new DatabaseError('', 0, 'error'), { code: '22P05' }), 400],
     ['of a statement without values', createQueryError('22003', []), 500],
     ['of a division by zero', createQueryError('22012', ['0']), 500],
     ['of a transaction that has ended', new QueryRunnerProviderAlreadyReleasedError(), 500],
@@ -376,6 +381,15 @@ describe('A controller of a team', () => {
         },
       },
     });
+  });
+
+  it('cannot store two results for an idempotency key, and fails also without one', async () => {
+    const context = { switchToHttp: () => ({ getRequest: () => ({ headers: {} }) }) } as ExecutionContext;
+    const once = new IdempotencyPipe({} as IdempotencyRecords, new ApplicationConfig(), new Reflector()).transform(
+      context,
+    );
+    expect(await once(() => 1)).toBe(1);
+    await expect(once(() => 2)).rejects.toThrow('can be called only once');
   });
 
   it('is documented as deprecated and idempotent by those decorators, not by header names', () => {

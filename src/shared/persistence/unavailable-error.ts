@@ -1,3 +1,4 @@
+import { DatabaseError } from 'pg';
 import {
   CannotExecuteNotConnectedError,
   ConnectionIsNotSetError,
@@ -66,7 +67,10 @@ export function convertDatabaseError(error: unknown): unknown {
   if (isDatabaseUnavailable(error) && !isMisuse) {
     return new ServiceUnavailableError(error);
   }
-  return error instanceof QueryFailedError && error.parameters?.length && REJECTED_VALUE.test(getErrorCode(error) ?? '')
+  // All statements of the service have parameters.
+  const hasParameters =
+    error instanceof DatabaseError || (error instanceof QueryFailedError && Boolean(error.parameters?.length));
+  return hasParameters && REJECTED_VALUE.test(getErrorCode(error) ?? '')
     ? new PetStoreError('bad_request', REJECTED_VALUE_MESSAGE)
     : error;
 }
