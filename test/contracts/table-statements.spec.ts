@@ -191,6 +191,16 @@ describe('A table', () => {
     expect(stored.status).toBe('fulfilled');
   });
 
+  it('gives no row the ID of another one, if a trigger skips some', async () => {
+    await dataSource.query(`
+      CREATE FUNCTION visits.skip() RETURNS trigger LANGUAGE plpgsql AS
+        $$ BEGIN IF NEW.weight = 0 THEN RETURN NULL; END IF; RETURN NEW; END $$;
+      CREATE TRIGGER skip BEFORE INSERT ON visits.user FOR EACH ROW EXECUTE FUNCTION visits.skip()`);
+    const outcomes = await Promise.allSettled([{ ...visit, weight: 0 }, visit].map((item) => visits.insert(item)));
+    await dataSource.query('DROP FUNCTION visits.skip CASCADE');
+    expect(outcomes.map(({ status }) => status)).toEqual(['rejected', 'rejected']);
+  });
+
   it.each<[string, (work: () => Promise<unknown>) => Promise<unknown>]>([
     ['outside a transaction', (work) => work()],
     ['in a transaction', (work) => unitOfWork.run(work)],

@@ -175,6 +175,9 @@ export class Table<Entity extends Identified> {
 
   private async insertAll(statement: Statement, items: readonly object[]): Promise<bigint[]> {
     const rows = await this.statements.write(statement, [formatBatch(items)]);
+    if (rows.length !== items.length) {
+      throw new Error(`A trigger has skipped rows of ${statement.name}, so that it is unknown which ones were stored.`);
+    }
     // IDs are assigned in the order of the items, but the order of the returned rows is not guaranteed.
     return rows.map(([id]) => BigInt(id as string)).sort((a, b) => (a < b ? -1 : 1));
   }
