@@ -144,6 +144,26 @@ describe('With the roles of docs/sql/roles.sql', () => {
     await eventually(10_000, () => appOnly.isReady());
   });
 
+  it('a replica waits, and names what it lacks, while its role has no privileges or its URL names another database', async () => {
+    await createDatabase('ungranted');
+    const owner = { ...createEnv('ungranted'), DATABASE_URL: createUrl('administrator', 'ungranted') };
+    expect((await runPetstore(['migrate'], owner)).code).toBe(0);
+    await createDatabase('another');
+    for (const [env, reason] of [
+      [
+        { ...createEnv('ungranted'), MIGRATE_ON_START: 'false' },
+        'permission denied for table migrations; grant the role',
+      ],
+      [{ ...createEnv('another'), DATABASE_MIGRATION_URL: owner.DATABASE_URL }, 'its schema lacks migrations'],
+    ] as const) {
+      const replica = await Replica.start(env);
+      await eventually(10_000, () => replica.program.stdout.includes(reason));
+      expect(await replica.isReady()).toBe(false);
+    }
+    const { code, stderr } = await runPetstore(['migrate', '--status'], createEnv('ungranted'));
+    expect([code, stderr]).toEqual([1, expect.stringContaining('permission denied for table migrations')]);
+  });
+
   it('the script takes over a database that another role has migrated', async () => {
     await createDatabase('existing', 'postgres');
     const before = await Store.open(createUrl('postgres', 'existing'));

@@ -21,6 +21,10 @@ const MIGRATION_LOCK_KEY = 7_383_782;
 const LOCK_TIMEOUT_MS = 200;
 const MIGRATION_ROLE_HELP =
   'set DATABASE_MIGRATION_URL to the URL of a role that may change the schema, or run the migrations with that role';
+/** Null if there is no such table yet. */
+const READ_SETUP = `SELECT current_setting('server_encoding') AS encoding,
+  has_table_privilege(to_regclass('migrations'), 'SELECT') AS "isReadable"`;
+const UNREADABLE = 'permission denied for table migrations; grant the role the privileges in docs/sql/roles.sql';
 /** Only of the transaction: a pooler gives the session to others. */
 const MIGRATION_TIMEOUTS = {
   statement_timeout: '0',
@@ -99,12 +103,16 @@ export async function withMigrations<T>(options: DataSourceOptions, work: Work<T
   await dataSource.initialize();
   const runner = dataSource.createQueryRunner();
   try {
-    const { records } = await runner.query('SHOW server_encoding', [], true);
-    const { server_encoding: encoding } = records[0] as { server_encoding: string };
+    const { records } = await runner.query(READ_SETUP, [], true);
+    const { encoding, isReadable } = records[0] as { encoding: string; isReadable: boolean | null };
     if (encoding !== 'UTF8') {
       throw new DatabaseSetupError(
         `its encoding is ${encoding} but must be UTF8 (CREATE DATABASE with ENCODING 'UTF8' TEMPLATE template0)`,
       );
+    }
+    if (isReadable === false) {
+      // TypeORM would not see the table, and take all migrations for pending.
+      throw Object.assign(new Error(UNREADABLE), { code: INSUFFICIENT_PRIVILEGE });
     }
     return await work(new MigrationExecutor(dataSource, runner), runner);
   } catch (error) {
@@ -159,7 +167,7 @@ async function convertLockTimeout<T>(reason: string, work: () => Promise<T>): Pr
 /** Adds how migrations get the privilege that their role lacks. */
 function explainMissingPrivilege(error: unknown): unknown {
   const code = getErrorCode(error);
-  return code === INSUFFICIENT_PRIVILEGE
+  return code === INSUFFICIENT_PRIVILEGE && getErrorMessage(error) !== UNREADABLE
     ? Object.assign(new Error(`${getErrorMessage(error)}; ${MIGRATION_ROLE_HELP}`, { cause: error }), { code })
     : error;
 }
