@@ -1,5 +1,7 @@
 import { EventEmitter, once } from 'node:events';
+import type { PoolClient } from 'pg';
 import { DataSource, type QueryRunner } from 'typeorm';
+import type { PostgresQueryRunner } from 'typeorm/driver/postgres/PostgresQueryRunner';
 import { AccountsService, type ApiKey, AuditTrail, KeysService } from '../../src/auth';
 import { Account, createAccount } from '../../src/auth/domain/account';
 import { AccountRepository } from '../../src/auth/domain/account.repository';
@@ -8,6 +10,7 @@ import { getKeyState } from '../../src/auth/domain/api-key';
 import { RenameKeyStartAndAuditAction1795788000000 } from '../../src/auth/persistence/rename-key-start-and-audit-action.migration';
 import { FIND_CHANGES_SINCE } from '../../src/auth/persistence/typeorm-api-key.repository';
 import { getOperatingSystemUser } from '../../src/auth/operating-system-user';
+import { Pet } from '../../src/pets/domain/pet';
 import { PetRepository } from '../../src/pets/domain/pet.repository';
 import { ServiceUnavailableError } from '../../src/shared/domain/pet-store-error';
 import { UnitOfWork } from '../../src/shared/domain/unit-of-work';
@@ -50,13 +53,15 @@ describe('The repositories', () => {
     }
   });
 
-  it('acknowledge no animal that is added in a transaction which somebody else has left open', async () => {
-    const pets = service.app.get(PetRepository);
-    await service.app.get(DataSource).query('BEGIN');
+  it('lose nothing that is stored after somebody has left a transaction open', async () => {
+    const [pets, dataSource] = [service.app.get(PetRepository), service.app.get(DataSource)];
     const rex = { name: 'Rex', categoryId: 1n, status: 'sold' } as const;
-    await expect(pets.add(rex)).rejects.toThrow(ServiceUnavailableError);
+    await dataSource.query('BEGIN');
     const { id } = await pets.add(rex);
-    expect(await pets.find(id)).toEqual({ id, ...rex });
+    await dataSource.query('BEGIN');
+    await dataSource.getRepository(Pet).update({ id }, { name: 'Max' });
+    await dataSource.query('BEGIN; SELECT 1 / 0').catch(() => undefined);
+    expect(await pets.find(id)).toEqual({ id, ...rex, name: 'Max' });
   });
 
   it('reject animals that violate a constraint, or that a trigger of the operator rejects, without failing the others in their batch', async () => {
@@ -319,6 +324,50 @@ describe('The repositories', () => {
     expect(await listed).toEqual([all, all]);
   });
 
+  it('store nothing of a unit of work that has failed, also if another branch of it goes on', async () => {
+    const [accounts, unitOfWork] = [service.app.get(AccountRepository), service.app.get(UnitOfWork)];
+    const before = await accounts.list();
+    const latch = new EventEmitter();
+    const failed = once(latch, 'failed');
+    let isAnnounced = false;
+    const goOn = async (store: () => Promise<unknown>) => {
+      await failed;
+      await store();
+    };
+    const add = () => accounts.add(createAccount('Acme', 'pro', {}, 0));
+    const branches = [
+      add,
+      () => unitOfWork.run(add),
+      async () => {
+        unitOfWork.afterCommit(() => (isAnnounced = true));
+        await Promise.resolve();
+      },
+    ].map((store) => () => goOn(store));
+    let outcomes: Promise<PromiseSettledResult<void>[]> | undefined;
+    const failing = unitOfWork.run(async () => {
+      await add();
+      outcomes = Promise.allSettled(branches.map((branch) => branch()));
+      throw new Error('it failed after all');
+    });
+    await expect(failing).rejects.toThrow('it failed after all');
+    latch.emit('failed');
+    expect((await outcomes)?.map(({ status }) => status)).toEqual(['rejected', 'rejected', 'rejected']);
+    expect([await accounts.list(), isAnnounced]).toEqual([before, false]);
+  });
+
+  it('give up a unit of work whose session has ended, so that others can write', async () => {
+    const [accounts, unitOfWork] = [service.app.get(AccountRepository), service.app.get(TypeOrmUnitOfWork)];
+    const hang = async () => {
+      const client = (await (unitOfWork.manager.queryRunner as PostgresQueryRunner).connect()) as PoolClient;
+      void client.end();
+      await new Promise(() => undefined);
+    };
+    for (let count = 0; count < 10; count++) {
+      await expect(unitOfWork.run(hang)).rejects.toThrow(ServiceUnavailableError);
+    }
+    await unitOfWork.run(() => accounts.add(createAccount('Acme', 'pro', {}, 0)));
+  });
+
   it('run work after the outermost transaction has been stored, and only then', async () => {
     const [accounts, unitOfWork] = [service.app.get(AccountRepository), service.app.get(UnitOfWork)];
     const found: Promise<boolean>[] = [];
@@ -338,6 +387,26 @@ describe('The repositories', () => {
     await expect(failing).rejects.toThrow('it failed after all');
     await add();
     expect(await Promise.all(found)).toEqual([true, true]);
+  });
+
+  it('stay open when the service stops, until the work after commits has been stored', async () => {
+    const other = await TestService.start();
+    const [accounts, unitOfWork] = [other.app.get(AccountRepository), other.app.get(UnitOfWork)];
+    const stopping = new EventEmitter();
+    const stopped = once(stopping, 'stopping');
+    let announced: Promise<Account> | undefined;
+    await unitOfWork.run(() => {
+      unitOfWork.afterCommit(async () => {
+        await stopped;
+        announced = unitOfWork.run(() => accounts.add(createAccount('Acme', 'pro', {}, 0)));
+        await announced;
+      });
+      return Promise.resolve();
+    });
+    const closed = other.close();
+    setImmediate(() => stopping.emit('stopping'));
+    await closed;
+    expect(await announced).toMatchObject({ name: 'Acme' });
   });
 
   it('fail if a statement has failed, also if the work catches its error: PostgreSQL stores nothing then', async () => {

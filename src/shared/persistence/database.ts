@@ -9,7 +9,9 @@ import { checkSchema, migrate } from './migrate';
 import { DATABASE_SETTINGS } from './database-settings';
 import { createMigrationOptions } from './server-connection';
 import { DatabaseSetupError, isTemporary, MigrationLockedError } from './startup-errors';
+import { closeOpenTransactions, getPool } from './session';
 import { Statements } from './statements';
+import { TypeOrmUnitOfWork } from './typeorm-unit-of-work';
 import { logEvent } from '../log-events';
 
 const RETRY_INTERVAL_MS = 1_000;
@@ -49,6 +51,7 @@ export class Database implements OnModuleInit, OnApplicationShutdown {
     protected readonly settings: Settings,
     protected readonly dataSource: DataSource,
     private readonly statements: Statements,
+    private readonly unitOfWork: TypeOrmUnitOfWork,
   ) {}
 
   async onModuleInit(): Promise<void> {
@@ -69,6 +72,7 @@ export class Database implements OnModuleInit, OnApplicationShutdown {
   async onApplicationShutdown(): Promise<void> {
     this.stopping.abort();
     await this.opening;
+    await this.unitOfWork.settle();
     await this.statements.close();
     if (this.dataSource.isInitialized) {
       await this.dataSource.destroy();
@@ -114,10 +118,12 @@ export class Database implements OnModuleInit, OnApplicationShutdown {
         });
         logEvent(this.logger, 'migrated', 'The database schema is now up to date.', { count: migrations.length });
       }
-    } else {
+    }
+    if (!this.settings.migrateOnStart || this.settings.get(DATABASE_SETTINGS).migrationUrl !== undefined) {
       await checkSchema(options);
     }
     await this.dataSource.initialize();
+    closeOpenTransactions(getPool(this.dataSource));
     // TypeORM has replaced the list.
     this.dataSource.subscribers.push(...this.subscribers);
     await this.warnOfMissingTimeouts();

@@ -227,6 +227,15 @@ function getTypeParser(oid: number, format?: 'text' | 'binary'): (value: string)
   };
 }
 
+/** Closes a connection that is released during a transaction: nobody would end it, and it would lose what others store. */
+export function closeOpenTransactions(pool: Pool | undefined): void {
+  pool?.on('release', (_error, client) => {
+    if (client.getTransactionStatus() !== 'I') {
+      void client.end();
+    }
+  });
+}
+
 /** Returns TypeORM's `pg` pool; undefined before the first connection. */
 export function getPool({ isInitialized, driver }: DataSource): Pool | undefined {
   return isInitialized ? ((driver as PostgresDriver).master as Pool) : undefined;

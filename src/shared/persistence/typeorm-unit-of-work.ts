@@ -1,6 +1,8 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
 import { Injectable, Logger } from '@nestjs/common';
+import type { PoolClient } from 'pg';
 import { DataSource, type EntityManager, EntitySchema } from 'typeorm';
+import type { PostgresQueryRunner } from 'typeorm/driver/postgres/PostgresQueryRunner';
 import { UnitOfWork } from '../domain/unit-of-work';
 import { Settings } from '../../config/settings';
 import { DATABASE_SETTINGS } from './database-settings';
@@ -13,8 +15,11 @@ const WRITE_WAIT_TIMEOUT_MS = 850;
 
 interface Transaction {
   readonly manager: EntityManager;
-  /** Whether its work has not settled yet. What the work has started without waiting for it does not belong to the transaction later. */
-  isOpen: boolean;
+  /**
+   * `ended` when its work has been fulfilled: what the work has started without waiting for it does not belong to the transaction later.
+   * `failed` when it has been rejected: what still runs, such as another branch of a `Promise.all`, must not be stored without the rest.
+   */
+  state: 'open' | 'ended' | 'failed';
   readonly afterCommit: (() => unknown)[];
 }
 
@@ -25,6 +30,8 @@ export class TypeOrmUnitOfWork extends UnitOfWork {
   readonly writeSemaphore: Semaphore;
   private readonly logger = new Logger(UnitOfWork.name);
   private readonly transactions = new AsyncLocalStorage<Transaction>();
+  /** The work after commits that has not settled yet. */
+  private readonly unsettled = new Set<Promise<void>>();
   /** Statements at the start of each transaction; undefined if its session has the parameters. */
   readonly startSql: string | undefined;
 
@@ -45,22 +52,34 @@ export class TypeOrmUnitOfWork extends UnitOfWork {
     }
     const afterCommit: (() => unknown)[] = [];
     const result = await this.runAlone(async (manager) => {
-      const transaction = { manager, isOpen: true, afterCommit };
+      const transaction: Transaction = { manager, state: 'open', afterCommit };
       try {
-        return await this.transactions.run(transaction, work);
-      } finally {
-        transaction.isOpen = false;
+        const value = await this.transactions.run(transaction, work);
+        transaction.state = 'ended';
+        return value;
+      } catch (error) {
+        transaction.state = 'failed';
+        throw error;
       }
     }, accountId);
-    afterCommit.forEach((each) => void this.runLogged(each));
+    afterCommit.forEach((each) => {
+      this.start(each);
+    });
     return result;
   }
 
   afterCommit(work: () => unknown): void {
     if (this.current === undefined) {
-      void this.runLogged(work);
+      this.start(work);
     } else {
       this.current.afterCommit.push(work);
+    }
+  }
+
+  /** Waits for all work after commits. */
+  async settle(): Promise<void> {
+    while (this.unsettled.size > 0) {
+      await Promise.all(this.unsettled);
     }
   }
 
@@ -79,7 +98,7 @@ export class TypeOrmUnitOfWork extends UnitOfWork {
       if (this.startSql !== undefined) {
         await manager.query(this.startSql);
       }
-      return work(manager);
+      return whileConnected(manager, work(manager));
     });
   }
 
@@ -111,9 +130,18 @@ export class TypeOrmUnitOfWork extends UnitOfWork {
     return this.transaction ?? this.dataSource.manager;
   }
 
+  /** @throws Error when the unit of work has failed */
   private get current(): Transaction | undefined {
     const transaction = this.transactions.getStore();
-    return transaction?.isOpen === true ? transaction : undefined;
+    if (transaction?.state === 'failed') {
+      throw new Error('The unit of work has failed, so that none of its changes can be stored.');
+    }
+    return transaction?.state === 'open' ? transaction : undefined;
+  }
+
+  private start(work: () => unknown): void {
+    const settled = this.runLogged(work).finally(() => this.unsettled.delete(settled));
+    this.unsettled.add(settled);
   }
 
   private async runLogged(work: () => unknown): Promise<void> {
@@ -122,5 +150,25 @@ export class TypeOrmUnitOfWork extends UnitOfWork {
     } catch (error) {
       this.logger.error(error);
     }
+  }
+}
+
+/**
+ * Waits for the work of a transaction, but no longer than its connection lasts: PostgreSQL ends a session whose work does something else for
+ * seconds, and others need the place.
+ */
+async function whileConnected<T>(manager: EntityManager, work: Promise<T>): Promise<T> {
+  const client = (await (manager.queryRunner as PostgresQueryRunner).connect()) as PoolClient;
+  let onEnd: () => void = () => undefined;
+  const ended = new Promise<never>((_, reject) => {
+    onEnd = () => {
+      reject(new Error('Connection terminated during a transaction'));
+    };
+    client.once('end', onEnd);
+  });
+  try {
+    return await Promise.race([work, ended]);
+  } finally {
+    client.off('end', onEnd);
   }
 }
