@@ -1,6 +1,7 @@
 import type { Socket } from 'node:net';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { IDENTIFIER } from '../config/brand';
+import { getArrivalTime } from '../shared/http/server/request-queue';
 import type { LogEvent } from '../shared/log-events';
 import type { Principal } from '../shared/domain/principal';
 import type { Log } from './logger';
@@ -40,17 +41,18 @@ export class RequestObserver {
    * @returns false for a request whose client has disconnected, which must be dropped
    */
   observe(request: FastifyRequest, reply: FastifyReply): boolean {
+    const arrivedAt = getArrivalTime(request.raw);
+    const recordEnd = () => {
+      this.recordEnd(request, reply, performance.now() - arrivedAt);
+    };
     // While a replica is busy, the client may disconnect before its request starts (see request-queue.ts).
     if (request.raw.socket.destroyed) {
-      this.recordEnd(request, reply, 0);
+      recordEnd();
       reply.hijack();
       return false;
     }
-    const startedAt = performance.now();
     // Unlike Fastify's hooks, this event also occurs if the client disconnects before the response.
-    reply.raw.on('close', () => {
-      this.recordEnd(request, reply, performance.now() - startedAt);
-    });
+    reply.raw.on('close', recordEnd);
     return true;
   }
 

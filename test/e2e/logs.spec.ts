@@ -1,5 +1,6 @@
+import { EventEmitter, once } from 'node:events';
 import { IncomingMessage, request as httpRequest, ServerResponse } from 'node:http';
-import { Socket } from 'node:net';
+import { connect, Socket } from 'node:net';
 import { Logger } from '@nestjs/common';
 import { IDENTIFIER } from '../../src/config/brand';
 import { Readiness } from '../../src/health';
@@ -139,6 +140,49 @@ describe('The log', () => {
       { message: 'POST /v1/pets 499', [IDENTIFIER]: {} },
       { message: 'GET /v1/pets/:petId 404', [IDENTIFIER]: { rateLimitOutcome: 'admitted' } },
     ]);
+  });
+
+  describe('has a line for each pipelined request,', () => {
+    /** Sends requests in one packet, and waits until the first one needs the database. */
+    const pipeline = async (count: number) => {
+      const reads = new EventEmitter();
+      const reading = once(reads, 'read');
+      const read = jest.spyOn(service.app.get(PetRepository), 'find').mockImplementationOnce(async () => {
+        reads.emit('read');
+        await once(reads, 'continue');
+        return null;
+      });
+      const client = connect(service.port, '127.0.0.1').on('error', () => undefined);
+      client.resume();
+      const request = `GET /v1/pets/9 HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer ${key}\r\n\r\n`;
+      client.write(request.repeat(count));
+      await reading;
+      read.mockRestore();
+      return { client, goOn: () => reads.emit('continue') };
+    };
+    const findStatuses = () => findRequests().map((line) => line['http.response.status_code']);
+
+    it('whose duration includes that it had to wait', async () => {
+      await start({});
+      const { client, goOn } = await pipeline(2);
+      const now = performance.now.bind(performance);
+      const later = jest.spyOn(performance, 'now').mockImplementation(() => now() + 10_000);
+      goOn();
+      await eventually(5_000, () => findStatuses().length === 2);
+      later.mockRestore();
+      client.destroy();
+      expect(findStatuses()).toEqual([404, 404]);
+      expect(findRequests().map((line) => Number(line['event.duration']) > 9e9)).toEqual([true, true]);
+    });
+
+    it('also if the client disconnects', async () => {
+      await start({});
+      const { client, goOn } = await pipeline(10);
+      client.resetAndDestroy();
+      await eventually(5_000, () => findStatuses().length === 10);
+      goOn();
+      expect(findStatuses()).toEqual(Array(10).fill(499));
+    });
   });
 
   it('reports a ban once, with the key and the end of the ban', async () => {

@@ -39,6 +39,8 @@ interface Connection {
 }
 
 const connections = new WeakMap<Socket, Connection>();
+/** When requests arrived, by performance.now(). */
+const arrivals = new WeakMap<IncomingMessage, number>();
 const waiting: (() => void)[] = [];
 let starts = 0;
 
@@ -62,9 +64,13 @@ export function queueRequests(listener: RequestListener): RequestListener {
       process.nextTick(() => socket.pause());
       return;
     }
+    arrivals.set(request, performance.now());
     const exchange: Exchange = { request, response };
     connection.last = exchange;
-    response.on('close', () => {
+    const close = () => {
+      if (exchange.isClosed) {
+        return;
+      }
       connection.pending--;
       exchange.isClosed = true;
       if (connection.last === exchange && request.complete) {
@@ -75,11 +81,16 @@ export function queueRequests(listener: RequestListener): RequestListener {
       } else {
         connection.waiting.shift()?.();
       }
-    });
+    };
+    response.on('close', close);
     const handle = () => {
       if (!exchange.isGivenUp) {
         exchange.isStarted = true;
         listener(request, response);
+        if (socket.destroyed) {
+          // Node does not close the responses to pipelined requests that it has not come to.
+          close();
+        }
       }
     };
     if (++connection.pending === 1) {
@@ -92,6 +103,11 @@ export function queueRequests(listener: RequestListener): RequestListener {
       );
     }
   };
+}
+
+/** When a request arrived, which may be long before it starts, by performance.now(). */
+export function getArrivalTime(request: IncomingMessage): number {
+  return arrivals.get(request) ?? performance.now();
 }
 
 /**
