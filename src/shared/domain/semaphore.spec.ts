@@ -14,8 +14,10 @@ describe('A semaphore', () => {
     const outcome = expect(late).rejects.toThrow('unavailable');
     await jest.advanceTimersByTimeAsync(849);
     const next = semaphore.run(() => Promise.resolve('next'), 2n);
+    expect(semaphore.waitingCount).toBe(2);
     await jest.advanceTimersByTimeAsync(1);
     await outcome;
+    expect(semaphore.waitingCount).toBe(1);
     finish();
     await first;
     expect(await next).toBe('next');

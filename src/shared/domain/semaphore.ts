@@ -10,6 +10,11 @@ export class Semaphore {
     private readonly maxWaitMs: number,
   ) {}
 
+  /** How many tasks are waiting. */
+  get waitingCount(): number {
+    return [...this.waiting.values()].reduce((sum, tasks) => sum + tasks.size, 0);
+  }
+
   /** @throws ServiceUnavailableError when no permit is free in time */
   async run<T>(task: () => Promise<T>, owner?: unknown): Promise<T> {
     await this.acquire(owner);

@@ -73,7 +73,7 @@ export class Statements {
     return {
       used: sum(({ totalCount, idleCount }) => totalCount - idleCount),
       idle: sum(({ idleCount }) => idleCount),
-      pendingRequests: sum(({ waitingCount }) => waitingCount),
+      pendingRequests: sum(({ waitingCount }) => waitingCount) + this.unitOfWork.writeSemaphore.waitingCount,
     };
   }
 
