@@ -36,6 +36,7 @@ import type { IdempotencyRecords } from '../../src/idempotency/domain/idempotenc
 import { IdempotencyPipe } from '../../src/idempotency/http/idempotency.pipe';
 import { PetNotFoundError } from '../../src/pets';
 import { RateLimiter } from '../../src/rate-limiting';
+import { UnknownValueError } from '../../src/shared/domain/pet-store-error';
 import type { ErrorHelp } from '../../src/shared/http/errors/error-help';
 import { ErrorFilter, toErrorDto } from '../../src/shared/http/errors/error.filter';
 import type { RouteTable } from '../../src/shared/http/routing/route-table';
@@ -174,6 +175,14 @@ describe('An error of the database', () => {
     pooler.close();
     expect(error).toMatchObject({ code: 'XX000' });
     expect(toErrorDto(error, '', ERROR_CATALOG).status).toBe(503);
+  });
+
+  it('for which another version has to respond is logged as any 503', () => {
+    const warn = jest.spyOn(Logger.prototype, 'warn').mockReturnValue(undefined);
+    toErrorDto(new UnknownValueError(), 'r-1', ERROR_CATALOG);
+    const reason = 'This version does not know a stored value';
+    expect(warn.mock.calls).toMatchObject([[{ event: 'service_unavailable', id: 'r-1', reason }, expect.any(String)]]);
+    warn.mockRestore();
   });
 
   it('about a value is logged without the value', () => {

@@ -14,15 +14,15 @@ export class PetStoreError extends Error {
   }
 }
 
-/** The stored data has a value that this version does not know, so another version has to respond. */
-export class UnknownValueError extends PetStoreError {
-  constructor() {
-    super('service_unavailable');
-  }
-}
-
 export class ServiceUnavailableError extends PetStoreError {
   constructor(cause?: unknown) {
     super('service_unavailable', undefined, { cause });
+  }
+}
+
+/** The stored data has a value that this version does not know, so another version has to respond. */
+export class UnknownValueError extends ServiceUnavailableError {
+  constructor() {
+    super(new Error('This version does not know a stored value'));
   }
 }
