@@ -76,17 +76,15 @@ export class AccountsService {
    * @throws NotFoundError, AccountStateError
    */
   async delete(id: bigint): Promise<Record<string, number>> {
-    requireSuspended(await this.get(id));
+    const { name, plan } = requireSuspended(await this.get(id));
+    const change = { accountId: id, keyId: null, details: { name, plan } };
+    // Before anything is deleted, because the deletion may be interrupted.
+    await this.audit.record({ ...change, action: 'account_deletion_started' });
     const rows = await this.accounts.deleteRows(id);
     await this.unitOfWork.run(async () => {
-      const { name, plan } = requireSuspended(requireAccount(await this.accounts.findForUpdate(id), id));
+      requireSuspended(requireAccount(await this.accounts.findForUpdate(id), id));
       await this.accounts.delete(id);
-      await this.audit.record({
-        action: 'account_deleted',
-        accountId: id,
-        keyId: null,
-        details: { name, plan, ...rows },
-      });
+      await this.audit.record({ ...change, action: 'account_deleted', details: { ...change.details, ...rows } });
     });
     return rows;
   }

@@ -47,6 +47,11 @@ export function getVisiblePart(secret: string): string {
   return secret.slice(0, START_LENGTH - RANDOM_LENGTH - CHECKSUM_LENGTH);
 }
 
+/** Whether a text has a complete API key. */
+export function containsSecret(text: string): boolean {
+  return (text.match(SECRET_IN_TEXT) ?? []).some((each) => SECRET_PATTERN.test(each));
+}
+
 /** Redacts API keys in a text, including incomplete ones; only their prefix remains. */
 export function redactSecrets(text: string): string {
   return text.replace(SECRET_IN_TEXT, '$1…');

@@ -27,7 +27,7 @@ export {
   getKeyState,
 } from './domain/api-key';
 export { type AuditEntry, AuditTrail } from './domain/audit-trail';
-export { getApiKeyPrefix, redactSecrets } from './api-key-secret';
+export { containsSecret, getApiKeyPrefix, redactSecrets } from './api-key-secret';
 export { ApiKeyGuard } from './http/api-key.guard';
 export { SlowBodyGuard } from './http/slow-body.guard';
 export { AuthStrategies, getAuthStrategies } from './http/auth-strategies.decorator';

@@ -61,8 +61,16 @@ export function createProgram(env: NodeJS.ProcessEnv, terminal: Terminal): Comma
     .command('audit')
     .description('list the changes to accounts and keys, with time and author; newest last')
     .option('--limit <entries>', `number of latest entries, 1 to ${MAX_AUDIT_ENTRIES}`, parseEntryCount, 100)
-    .action(({ limit }: { readonly limit: number }) =>
-      printer.printMany(async ({ audit }) => (await audit.listLatest(limit)).map(createAuditView)),
+    .action(({ limit }: { readonly limit: number }, command: Command) =>
+      printer.printMany(async ({ audit }) => {
+        const entries = await audit.listLatest(limit);
+        if (entries.length === limit && command.getOptionValueSource('limit') === 'default') {
+          printer.printNote(
+            `Older entries may exist: only the latest ${limit} are listed, with --limit up to ${MAX_AUDIT_ENTRIES}.`,
+          );
+        }
+        return entries.map(createAuditView);
+      }),
     );
   program
     .command('migrate')

@@ -259,11 +259,22 @@ describe('The petstore command', () => {
     expect(stderr).toBe('note: Nothing was deleted. To delete the account and these rows, add --yes.\n');
     expect(await readJson(`accounts delete ${id} --yes`)).toMatchObject({ id, deletedRows: rows });
     expect((await runCommand(`accounts show ${id}`)).stderr).toBe(`error: No account has the ID ${id}.\n`);
-    const trail = await readJson<{ accountId: number; action: string; details: object }[]>('audit --limit 5');
+    const trail = await readJson<{ accountId: number; action: string; details: object }[]>('audit --limit 6');
+    const actions = ['account_created', 'key_created', 'key_rotated', 'account_suspended'];
     expect(trail.map(({ accountId, action }) => [accountId, action])).toEqual(
-      ['account_created', 'key_created', 'key_rotated', 'account_suspended', 'account_deleted'].map((it) => [id, it]),
+      [...actions, 'account_deletion_started', 'account_deleted'].map((it) => [id, it]),
     );
     expect(trail.at(-1)?.details).toMatchObject({ name: 'Acme', plan: 'free', ...rows });
+  });
+
+  it('says that the audit trail may have older entries than those that it lists by default', async () => {
+    await queryAsAdmin(`
+      INSERT INTO audit_entries (at, operator, act, account_id, details)
+      SELECT now(), 'nobody', 'plan_set', 1, '{}' FROM generate_series(1, 100)`);
+    expect((await runCommand('audit')).stderr).toMatch(
+      /^note: Older entries may exist: only the latest 100 are listed/,
+    );
+    expect((await runCommand('audit --limit 100')).stderr).toBe('');
   });
 
   it('deletes rows that reference others of the account first, in whatever order the tables were created or restored', async () => {

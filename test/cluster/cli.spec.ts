@@ -52,6 +52,13 @@ describe('The petstore program', () => {
     expect(result.stderr).toMatch(message);
   });
 
+  it.each(['| true', '> /dev/full'])('says that a key was issued that nobody has (%s)', async (redirection) => {
+    const { id } = await readJson<{ id: number }>('accounts create --name Acme --plan free');
+    const script = `"$0" dist/src/cli/main.js keys create ${id} ${redirection}`;
+    const { stderr } = spawnSync('sh', ['-c', script, process.execPath], { encoding: 'utf8', env });
+    expect(stderr).toMatch(/^error: The output cannot be written: .+ A key was issued that nobody has: .+\n$/);
+  });
+
   it('reports in one line that the database cannot be reached', async () => {
     const { code, stderr } = await runPetstore(['accounts', 'list'], {
       DATABASE_URL: `postgres://u:secret@127.0.0.1:${await findFreePort()}/d`,

@@ -4,6 +4,7 @@ export interface AuditedChange {
     | 'account_created'
     | 'account_suspended'
     | 'account_resumed'
+    | 'account_deletion_started'
     | 'account_deleted'
     | 'plan_set'
     | 'key_created'
