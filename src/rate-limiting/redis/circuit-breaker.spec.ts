@@ -3,16 +3,19 @@ import { CircuitBreaker } from './circuit-breaker';
 describe('CircuitBreaker', () => {
   let now = 0;
   let breaker: CircuitBreaker;
+  let probe: () => Promise<void> = () => Promise.resolve();
+  let failures: string[];
 
   beforeEach(() => {
     jest.spyOn(performance, 'now').mockImplementation(() => now);
+    failures = [];
     breaker = new CircuitBreaker({
       replyTimeoutMs: 1,
       concernsFew: () => false,
-      probe: () => Promise.resolve(),
+      probe: () => probe(),
       reconnect: () => undefined,
       onOpen: () => undefined,
-      onFailure: () => undefined,
+      onFailure: (reason) => failures.push(reason),
       onClose: () => undefined,
       onReply: () => undefined,
     });
@@ -39,5 +42,16 @@ describe('CircuitBreaker', () => {
 
   it('stays closed while a rare call is in time again and again', async () => {
     expect(await call('late', 'late', 'late', 'late', 'in time', 'late', 'late', 'late', 'late')).not.toContain(true);
+  });
+
+  it('repeats once a minute why it stays open', async () => {
+    jest.useFakeTimers({ doNotFake: ['performance'] });
+    probe = () => Promise.reject(new Error('NOAUTH'));
+    breaker.open(new Error('the connection was closed'));
+    for (const end = now + 90_000; now < end; now += 100) {
+      await jest.advanceTimersByTimeAsync(100);
+    }
+    expect(failures).toEqual(['NOAUTH', 'NOAUTH']);
+    jest.useRealTimers();
   });
 });

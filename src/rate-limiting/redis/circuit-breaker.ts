@@ -11,8 +11,9 @@ const PERIOD_MS = 250;
 const MIN_PERIOD_MS = 100;
 /** While calls are rare, it opens after as many late replies without one in time. */
 const MAX_LATE_IN_A_ROW = 5;
-/** How many reasons are reported while it is open. */
+/** How many reasons are reported while it is open, each once in a while. */
 const MAX_REASONS = 10;
+const REMINDER_INTERVAL_MS = 60_000;
 
 interface CircuitBreakerOptions {
   readonly replyTimeoutMs: number;
@@ -21,7 +22,7 @@ interface CircuitBreakerOptions {
   readonly probe: () => Promise<unknown>;
   readonly reconnect: () => void;
   readonly onOpen: (reason: string) => void;
-  /** Called once for each further reason why probes fail. */
+  /** Called once a minute for each reason why probes fail. */
   readonly onFailure: (reason: string) => void;
   readonly onClose: () => void;
   readonly onReply: (ms: number) => void;
@@ -35,6 +36,7 @@ export class CircuitBreaker {
   private state: 'closed' | 'open' | 'stopped' = 'closed';
   private period = { startedAt: -Infinity, replies: 0, late: 0 };
   private readonly reasons = new Set<string>();
+  private remindsAt = 0;
 
   constructor(private readonly options: CircuitBreakerOptions) {}
 
@@ -71,7 +73,7 @@ export class CircuitBreaker {
     if (!this.isOpen) {
       this.state = 'open';
       const reason = getErrorMessage(cause);
-      this.reasons.clear();
+      this.forgetReasons();
       this.reasons.add(reason);
       this.options.onOpen(reason);
       void this.recover();
@@ -102,10 +104,18 @@ export class CircuitBreaker {
 
   private reportFailure(cause: unknown): void {
     const reason = getErrorMessage(cause);
+    if (performance.now() > this.remindsAt) {
+      this.forgetReasons();
+    }
     if (!this.reasons.has(reason) && this.reasons.size < MAX_REASONS) {
       this.reasons.add(reason);
       this.options.onFailure(reason);
     }
+  }
+
+  private forgetReasons(): void {
+    this.reasons.clear();
+    this.remindsAt = performance.now() + REMINDER_INTERVAL_MS;
   }
 
   private async recover(): Promise<void> {

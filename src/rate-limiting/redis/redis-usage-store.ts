@@ -97,6 +97,9 @@ export class RedisUsageStore {
     });
     this.redis.on('error', (error: Error & { readonly lastNodeError?: Error }) => {
       const known = this.connectionError;
+      if (CONNECTION_ERROR.test(error.message)) {
+        return;
+      }
       // The preceding error of a sentinel is more specific.
       if (known === undefined || !(isSelectError(known) || error.message.startsWith(NO_SENTINEL))) {
         this.connectionError = error.lastNodeError ?? error;
