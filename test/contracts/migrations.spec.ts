@@ -1,6 +1,6 @@
-import { DataSource } from 'typeorm';
+import { DataSource, type QueryRunner } from 'typeorm';
 import { loadSettings } from '../../src/config/settings';
-import { collectStatements } from '../../src/shared/persistence/migration-plan';
+import { collectStatements, planMigrations } from '../../src/shared/persistence/migration-plan';
 import { createTypeOrmConfig } from '../../src/typeorm.config';
 import { findBrokenRules } from '../support/migration-rules';
 import { getMigrationClasses } from '../support/migrations';
@@ -24,7 +24,9 @@ describe('The migrations', () => {
     const runner = dataSource.createQueryRunner();
     const broken = new Map<string, string[]>();
     for (const migrationClass of getMigrationClasses()) {
-      broken.set(migrationClass.name, findBrokenRules(await collectStatements(new migrationClass(), runner)));
+      const statements: string[] = [];
+      await collectStatements(new migrationClass(), runner, statements);
+      broken.set(migrationClass.name, findBrokenRules(statements));
     }
     await runner.release();
     await dataSource.destroy();
@@ -32,6 +34,32 @@ describe('The migrations', () => {
     const unexpected = offenders.filter(([name]) => !(name in EXCEPTIONS));
     expect(unexpected).toEqual([]);
     expect(offenders.map(([name]) => name)).toEqual(Object.keys(EXCEPTIONS));
+  });
+});
+
+describe('The plan of pending migrations', () => {
+  it('has what is known of migrations that depend on others, or that read what changes something', async () => {
+    const create = (name: string, ...sql: string[]) => ({
+      [name]: class {
+        up = async (runner: QueryRunner) => {
+          for (const each of sql) {
+            await runner.query(each);
+          }
+        };
+        down = () => Promise.resolve();
+      },
+    });
+    const migrations = Object.values({
+      ...create('CreateToys1999999999997', 'CREATE TABLE toys ()', 'SELECT FROM toys', 'DROP TABLE toys'),
+      ...create('ResetIds1999999999998', `SELECT setval('pets_id_seq', 9)`),
+      ...create('AddNote1999999999999', 'SELECT FROM pets', 'ALTER TABLE pets ADD COLUMN note text'),
+    });
+    const config = createTypeOrmConfig(loadSettings({ DATABASE_URL: ADMIN_DATABASE_URL }));
+    expect((await planMigrations({ ...config, migrations })).map(({ statements }) => statements)).toEqual([
+      ['CREATE TABLE toys ()', '-- The rest is unknown: relation "toys" does not exist'],
+      ['-- The rest is unknown: cannot execute setval() in a read-only transaction'],
+      ['ALTER TABLE pets ADD COLUMN note text'],
+    ]);
   });
 });
 

@@ -1,4 +1,5 @@
 import type { DataSourceOptions, MigrationInterface, QueryRunner } from 'typeorm';
+import { getErrorMessage } from '../domain/error-message';
 import { withMigrations, withoutQueryTimeout } from './migrate';
 
 /** `unknown` marks a migration that this version does not have, because a newer version applied it. */
@@ -32,29 +33,41 @@ export function readMigrationStatus(options: DataSourceOptions): Promise<Migrati
   });
 }
 
-/** Lists the statements of the pending migrations. Runs only statements that read, and takes no locks. */
-export function planMigrations(options: DataSourceOptions): Promise<PlannedMigration[]> {
-  return withMigrations(withoutQueryTimeout(options), async (executor, runner) => {
-    const pending = await executor.getPendingMigrations();
-    await runner.query('START TRANSACTION READ ONLY; SET LOCAL statement_timeout = 0');
-    const plan: PlannedMigration[] = [];
-    for (const { name, instance } of pending) {
-      plan.push({
-        migration: name,
-        statements: instance === undefined ? [] : await collectStatements(instance, runner),
-      });
-    }
-    await runner.query('ROLLBACK');
-    return plan;
-  });
+/**
+ * Lists the statements of the pending migrations. Runs only statements that read, and takes no locks. What follows after such a statement has
+ * failed, as on a table of an earlier pending migration, is not known.
+ */
+export async function planMigrations(options: DataSourceOptions): Promise<PlannedMigration[]> {
+  const pending = await withMigrations(options, (executor) => executor.getPendingMigrations());
+  const plan: PlannedMigration[] = [];
+  for (const { name: migration, instance } of pending) {
+    // Each on its own connection, which a failed statement may end.
+    const statements: string[] = [];
+    await withMigrations(withoutQueryTimeout(options), async (_, runner) => {
+      await runner.query('START TRANSACTION READ ONLY; SET LOCAL statement_timeout = 0');
+      try {
+        await (instance && collectStatements(instance, runner, statements));
+      } catch (error) {
+        statements.push(`-- The rest is unknown: ${getErrorMessage(error).replace(/\s+/g, ' ')}`);
+      }
+    });
+    plan.push({ migration, statements });
+  }
+  return plan;
 }
 
-/** Collects the statements of a migration. Only statements that read are run, because the migration may need their results. */
-export async function collectStatements(migration: MigrationInterface, runner: QueryRunner): Promise<string[]> {
-  const statements: string[] = [];
+/**
+ * Adds the statements of a migration to a list. Only statements that read are run, because the migration may need their results.
+ * @throws the error of a statement that reads, or of the migration
+ */
+export async function collectStatements(
+  migration: MigrationInterface,
+  runner: QueryRunner,
+  statements: string[],
+): Promise<void> {
   // TypeORM's own methods, such as `createTable`, record their statements in memory.
   const collectFromMemory = () => {
-    statements.push(...runner.getMemorySql().upQueries.map(({ query }) => query));
+    statements.push(...runner.getMemorySql().upQueries.map(({ query }) => unindent(query)));
     runner.clearSqlMemory();
   };
   const query = (sql: string, ...rest: []) => {
@@ -62,16 +75,15 @@ export async function collectStatements(migration: MigrationInterface, runner: Q
       return runner.query(sql, ...rest);
     }
     collectFromMemory();
-    statements.push(sql);
+    statements.push(unindent(sql));
     return Promise.resolve([]);
   };
   const get = (target: QueryRunner, name: string): unknown => (name === 'query' ? query : Reflect.get(target, name));
   runner.enableSqlMemory();
   try {
     await migration.up(new Proxy(runner, { get: get as ProxyHandler<QueryRunner>['get'] }));
-    collectFromMemory();
-    return statements.map(unindent);
   } finally {
+    collectFromMemory();
     runner.disableSqlMemory();
   }
 }
