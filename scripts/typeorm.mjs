@@ -37,7 +37,7 @@ async function runCommand(args, env) {
 /** Compares the schemas with a temporary database that has all migrations. */
 async function generate(args) {
   const directory = mkdtempSync(join(tmpdir(), 'petstore-migrated-'));
-  const others = Object.entries(process.env).filter(([name]) => !name.startsWith('DATABASE_'));
+  const others = Object.entries(process.env).filter(([name]) => !/^(DATABASE_|APP_ENV$)/.test(name));
   const env = { ...Object.fromEntries(others), DATA_DIR: directory };
   try {
     const migrated = await runCommand(args.slice(0, 2).concat('migration:run'), env);

@@ -16,7 +16,7 @@ export const LOG_EVENTS = {
   forwarded_for_ignored: ['warn', 'requests have `X-Forwarded-For`, but `TRUST_PROXY` is not set; once'],
   key_banned: ['warn', '`keyId` of `accountId` is banned until `bannedUntil`'],
   breaker_opened: ['warn', 'the replica counts requests locally because of `reason`; `node`, in a cluster'],
-  redis_failed: ['warn', 'a further `reason`, or the same one after a minute'],
+  redis_failed: ['warn', 'each further `reason`, once a minute'],
   breaker_closed: ['warn', 'the replica shares its limits again'],
   rate_limit_failed: ['error', 'a bug: the requests of one call to Redis are counted locally'],
   unknown_value: [
