@@ -35,6 +35,7 @@ export const LOG_EVENTS = {
   migrated: ['info', '`count` migrations ran'],
   read_endpoint_enabled: ['info', 'listings are read from `DATABASE_READ_URL`'],
   read_endpoint_disabled: ['warn', 'listings are read from the primary, because of `reason`'],
+  traces_failed: ['warn', '`reason`; one line per minute'],
   unhandled_error: ['fatal', 'a bug: `error.stack_trace`; the replica drains and exits with code 1'],
 } as const satisfies Readonly<Record<string, readonly [level: string, meaning: string]>>;
 

@@ -1,5 +1,16 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { context, propagation, ROOT_CONTEXT, type Span, SpanKind, SpanStatusCode, trace } from '@opentelemetry/api';
+import { Logger } from '@nestjs/common';
+import {
+  context,
+  diag,
+  DiagLogLevel,
+  propagation,
+  ROOT_CONTEXT,
+  type Span,
+  SpanKind,
+  SpanStatusCode,
+  trace,
+} from '@opentelemetry/api';
 import { OTLPTraceExporter as JsonExporter } from '@opentelemetry/exporter-trace-otlp-http';
 import { OTLPTraceExporter as ProtobufExporter } from '@opentelemetry/exporter-trace-otlp-proto';
 import { registerInstrumentations } from '@opentelemetry/instrumentation';
@@ -10,18 +21,53 @@ import { BatchSpanProcessor, NodeTracerProvider } from '@opentelemetry/sdk-trace
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { BRAND } from '../config/brand';
 import { VERSION } from '../config/version';
+import { logEvent } from '../shared/log-events';
 
 /** How long the process waits for the collector before it exits. */
 const FLUSH_TIMEOUT_MS = 1_000;
 /** What makes the name of a prepared statement unique to its text and its connection (see table-statements.ts and statements.ts). */
 const SUFFIXES = /(_[0-9a-f]{12})+$/;
 
+/** The interval at which the log has a problem of OpenTelemetry, and how much of it: it may be a stack trace. */
+const PROBLEM_INTERVAL_MS = 60_000;
+const MAX_PROBLEM_LENGTH = 200;
+
+/** Logs the problems of OpenTelemetry, such as an unknown sampler or a collector that is down, at most one a minute. */
+class ProblemLog {
+  private readonly logger = new Logger('Tracing');
+  private loggedAt = -Infinity;
+  /** The problem before the log could be used. */
+  private first: string | undefined;
+  private isOpen = false;
+
+  record(problem: string): void {
+    if (!this.isOpen) {
+      this.first ??= problem;
+    } else if (performance.now() - this.loggedAt >= PROBLEM_INTERVAL_MS) {
+      this.loggedAt = performance.now();
+      const reason = problem.slice(0, MAX_PROBLEM_LENGTH);
+      logEvent(this.logger, 'traces_failed', `OpenTelemetry has a problem (${reason}).`, { reason });
+    }
+  }
+
+  open(): void {
+    this.isOpen = true;
+    if (this.first !== undefined) {
+      this.record(this.first);
+    }
+  }
+}
+
 /** Traces requests with OpenTelemetry, which reads its other settings from the environment itself. */
 class Tracing {
-  constructor(private readonly provider: NodeTracerProvider) {}
+  constructor(
+    private readonly provider: NodeTracerProvider,
+    private readonly problems: ProblemLog,
+  ) {}
 
   /** Creates a span for each request, in the trace named by its `traceparent`, and puts the trace ID into the log. */
   traceRequests(fastify: FastifyInstance): void {
+    this.problems.open();
     const tracer = trace.getTracer(BRAND.name, VERSION);
     fastify.addHook('onRequest', (request, reply, done) => {
       if (request.routeOptions.config.isProbe) {
@@ -67,6 +113,13 @@ function endSpan(
 }
 
 export function startTracing(): Tracing {
+  const problems = new ProblemLog();
+  const record = (problem: string) => {
+    problems.record(problem);
+  };
+  const ignore = () => undefined;
+  const logger = { error: record, warn: record, info: ignore, debug: ignore, verbose: ignore };
+  diag.setLogger(logger, DiagLogLevel.WARN);
   const { OTEL_EXPORTER_OTLP_TRACES_PROTOCOL, OTEL_EXPORTER_OTLP_PROTOCOL } = process.env;
   const protocol = [OTEL_EXPORTER_OTLP_TRACES_PROTOCOL, OTEL_EXPORTER_OTLP_PROTOCOL].find(Boolean);
   const Exporter = protocol === 'http/json' ? JsonExporter : ProtobufExporter;
@@ -91,5 +144,5 @@ export function startTracing(): Tracing {
       new IORedisInstrumentation({ requireParentSpan: true, dbStatementSerializer: (command) => command }),
     ],
   });
-  return new Tracing(provider);
+  return new Tracing(provider, problems);
 }

@@ -108,6 +108,24 @@ describe('A replica', () => {
     expect(dead.ms).toBeLessThan(5_000);
   });
 
+  it.each([
+    ['an unknown sampler', { OTEL_TRACES_SAMPLER: 'foo' }, 'OTEL_TRACES_SAMPLER value \\"foo\\" invalid'],
+    [
+      'a collector that is down',
+      {
+        OTEL_EXPORTER_OTLP_ENDPOINT: 'http://127.0.0.1:1',
+        OTEL_EXPORTER_OTLP_TIMEOUT: '500',
+        OTEL_BSP_SCHEDULE_DELAY: '100',
+      },
+      'ECONNREFUSED',
+    ],
+  ])('logs the problem with %s', async (_, changes, reason) => {
+    const replica = await start({ OTEL_EXPORTER_OTLP_ENDPOINT: collector.url, ...changes });
+    await fetch(`${replica.url}/v1/pets`, { headers: { authorization: `Bearer ${key}` } });
+    await eventually(10_000, () => replica.program.stdout.includes('traces_failed'));
+    expect(replica.program.stdout).toContain(reason);
+  });
+
   it('lets a monitoring agent patch the packages that it loads', async () => {
     const replica = await start({ NODE_OPTIONS: `--require ${AGENT}` });
     await fetch(`${replica.url}/v1/pets`, { headers: { authorization: `Bearer ${key}` } });
