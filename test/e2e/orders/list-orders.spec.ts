@@ -162,7 +162,7 @@ describe('A status that a newer version of the service stored', () => {
     await service.queryAsAdmin(`ALTER TABLE ${table} ADD CONSTRAINT ${name} CHECK (${expression})`);
   };
 
-  it('costs only the order that has it: lists leave it out, its own URL is 503, and the log says it once', async () => {
+  it('costs only the order that has it: lists leave it out, its own URL is 503, and the log says why', async () => {
     const [first, second, third] = [await customer.placeOne(), await customer.placeOne(), await customer.placeOne()];
     await setStatus('orders', second.id, 'returned', async () => {
       expect(getIds(await customer.list())).toEqual([first.id, third.id]);
@@ -175,6 +175,7 @@ describe('A status that a newer version of the service stored', () => {
       expect((await customer.get(third.id)).status).toBe(200);
       expect(lines.map((line) => JSON.parse(line) as unknown)).toMatchObject([
         { 'event.action': 'unknown_value', [IDENTIFIER]: { record: `order ${second.id}`, status: 'returned' } },
+        { 'event.action': 'service_unavailable' },
       ]);
     });
   });
