@@ -54,7 +54,7 @@ export class TypeOrmUnitOfWork extends UnitOfWork {
     const result = await this.runAlone(async (manager) => {
       const transaction: Transaction = { manager, state: 'open', afterCommit };
       try {
-        const value = await this.transactions.run(transaction, work);
+        const value = await whileConnected(manager, this.transactions.run(transaction, work));
         transaction.state = 'ended';
         return value;
       } catch (error) {
@@ -98,7 +98,7 @@ export class TypeOrmUnitOfWork extends UnitOfWork {
       if (this.startSql !== undefined) {
         await manager.query(this.startSql);
       }
-      return whileConnected(manager, work(manager));
+      return work(manager);
     });
   }
 
@@ -155,7 +155,7 @@ export class TypeOrmUnitOfWork extends UnitOfWork {
 
 /**
  * Waits for the work of a transaction, but no longer than its connection lasts: PostgreSQL ends a session whose work does something else for
- * seconds, and others need the place.
+ * seconds, and others wait to write.
  */
 async function whileConnected<T>(manager: EntityManager, work: Promise<T>): Promise<T> {
   const client = (await (manager.queryRunner as PostgresQueryRunner).connect()) as PoolClient;
