@@ -70,7 +70,7 @@ function explainStartFailure(
     return { message, stack: isExplained || syscall !== undefined ? undefined : stack };
   }
   const host = HOST === undefined || HOST === '' ? '127.0.0.1' : HOST;
-  const setting = String(port) === METRICS_PORT ? 'METRICS_PORT' : 'PORT';
+  const setting = port === Number(METRICS_PORT) ? 'METRICS_PORT' : 'PORT';
   switch (code) {
     case 'EADDRINUSE':
       return {
