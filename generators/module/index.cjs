@@ -10,6 +10,7 @@ module.exports.default = (options) => (tree) => {
   const problem = findProblem(names, {
     directories: [...tree.getDir('src').subdirs, ...tree.getDir('test/e2e').subdirs],
     sources: findFiles(tree.getDir('src'), '.ts').map((path) => tree.readText(path)),
+    examples: findFiles(tree.getDir('test/extending'), '.ts').map((path) => tree.readText(path)),
   });
   if (problem !== undefined) {
     throw new SchematicsException(`A module cannot have the name ${options.name}: ${problem}.`);

@@ -4,6 +4,8 @@ const pluralize = require('pluralize');
 const MAX_LENGTH = 30;
 /** Variables of the templates. */
 const USED_VARIABLES = ['account', 'body', 'changes', 'id', 'name', 'note', 'page', 'query', 'reply'];
+/** Types of TypeScript that the templates use. */
+const USED_TYPES = ['Partial', 'Pick'];
 /** Words of SQL, and the table of TypeORM. */
 const USED_TABLES = ['migrations', 'overlaps', 'references'];
 
@@ -32,10 +34,10 @@ function createNames(name) {
 }
 
 /**
- * @param project the `directories` of the modules, and the `sources` of their code
+ * @param project the `directories` of the modules, the `sources` of their code, and the `examples` in the tests
  * @returns why the module, or its code, cannot have the name; undefined if it can
  */
-function findProblem({ name, singular, variable, Class, table }, { directories, sources }) {
+function findProblem({ name, singular, variable, Class, table }, { directories, sources, examples = [] }) {
   if (!/^[a-z][a-z0-9]*(-[a-z][a-z0-9]*)*$/.test(name)) {
     return 'use lower-case words with hyphens, such as medical-records';
   }
@@ -48,8 +50,15 @@ function findProblem({ name, singular, variable, Class, table }, { directories, 
   if (directories.includes(name)) {
     return 'this module exists';
   }
+  if (examples.some((source) => source.includes(`path: '${name}'`))) {
+    return 'a controller in test/extending has this path; rename that one';
+  }
   const declaration = new RegExp(`(\\b(class|interface|type)|[{,])\\s+(type )?${Class}\\b|CREATE TABLE ${table}\\b`);
-  const isUsed = Class in globalThis || USED_VARIABLES.includes(variable) || USED_TABLES.includes(table);
+  const isUsed =
+    Class in globalThis ||
+    USED_TYPES.includes(Class) ||
+    USED_VARIABLES.includes(variable) ||
+    USED_TABLES.includes(table);
   if (isUsed || isReservedWord(variable) || sources.some((source) => declaration.test(source))) {
     return `its code would use ${variable}, ${Class} and the table ${table}, of which one is in use`;
   }

@@ -6,5 +6,9 @@ interface Names {
 export function createNames(name: string): Names;
 export function findProblem(
   names: Names,
-  project: { readonly directories: readonly string[]; readonly sources: readonly string[] },
+  project: {
+    readonly directories: readonly string[];
+    readonly sources: readonly string[];
+    readonly examples?: readonly string[];
+  },
 ): string | undefined;

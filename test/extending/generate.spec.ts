@@ -26,6 +26,8 @@ describe('npm run generate module', () => {
     ['migrations', 'its code would use migration, Migration and the table migrations, of which one is in use'],
     ['awaits', 'its code would use await, Await and the table awaits, of which one is in use'],
     ['errors', 'its code would use error, Error and the table errors, of which one is in use'],
+    ['partials', 'its code would use partial, Partial and the table partials, of which one is in use'],
+    ['visits', 'a controller in test/extending has this path; rename that one'],
     ['classes', 'its code would use class, Class and the table classes, of which one is in use'],
     ['vaccination', 'use a plural, such as vaccinations'],
     ['news', 'use a plural, such as vaccinations'],
@@ -34,6 +36,8 @@ describe('npm run generate module', () => {
     ['../records', 'use lower-case words with hyphens, such as medical-records'],
     ['very-important-medical-documents', 'use at most 30 characters'],
   ])('rejects the name %s, and says why', (name, problem) => {
-    expect(findProblem(createNames(name), { directories: paths, sources })).toBe(problem);
+    expect(
+      findProblem(createNames(name), { directories: paths, sources, examples: ["@Controller({ path: 'visits' })"] }),
+    ).toBe(problem);
   });
 });
