@@ -55,7 +55,8 @@ export class ApiKeyGuard implements CanActivate {
     }
     const request = context.switchToHttp().getRequest<FastifyRequest>();
     const strategies = getAuthStrategies(this.reflector, targets, this.options);
-    const token = strategies.includes(API_KEY_STRATEGY) ? parseBearerToken(request.headers.authorization) : undefined;
+    // Another strategy may come first.
+    const token = strategies[0] === API_KEY_STRATEGY ? parseBearerToken(request.headers.authorization) : undefined;
     request.principal = token === undefined ? undefined : this.authenticator.findCached(token);
     if (request.principal !== undefined && !request.principal.isSuspended) {
       return true;
@@ -117,9 +118,6 @@ function createPassportGuard(strategies: readonly string[], catalog: ErrorCatalo
       }
       if (!user) {
         const request = context.switchToHttp().getRequest<FastifyRequest>();
-        if (!BEARER_SCHEME.test(request.headers.authorization ?? '')) {
-          throw new AuthenticationError('missing_api_key', { acceptsOthers });
-        }
         const challenges = [info].flat().map((each) => catalog.convert(each));
         const unavailable = challenges.find((each) => each instanceof ServiceUnavailableError);
         if (unavailable !== undefined) {
@@ -128,6 +126,9 @@ function createPassportGuard(strategies: readonly string[], catalog: ErrorCatalo
         const reasons = challenges.filter((each) => each instanceof Error).map(getErrorMessage);
         if (reasons.length > 0) {
           addLogFields(request, { rejectedCredential: reasons.join() });
+        }
+        if (!BEARER_SCHEME.test(request.headers.authorization ?? '')) {
+          throw new AuthenticationError('missing_api_key', { acceptsOthers });
         }
         const isExpired = challenges.some((each) => typeof each === 'string' && each.includes('expired_api_key'));
         throw new AuthenticationError(isExpired ? 'expired_api_key' : 'invalid_api_key', { acceptsOthers });

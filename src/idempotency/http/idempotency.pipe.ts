@@ -1,15 +1,17 @@
 import { hash } from 'node:crypto';
+import { Stream } from 'node:stream';
 import {
   ClassSerializerInterceptor,
   type ExecutionContext,
   Injectable,
   type PipeTransform,
   type RawBodyRequest,
+  StreamableFile,
   UseInterceptors,
 } from '@nestjs/common';
 import { ApplicationConfig, Reflector } from '@nestjs/core';
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import { lastValueFrom, of } from 'rxjs';
+import { lastValueFrom, Observable, of } from 'rxjs';
 import { requirePrincipal } from '../../shared/http/access/request-principal';
 import { findMetadataKey } from '../../shared/http/routing/api-versions';
 import { parseJson, stringifyJson } from '../../shared/json/json';
@@ -63,6 +65,7 @@ export class IdempotencyPipe implements PipeTransform<ExecutionContext, Once> {
     const before = reply.getHeaders();
     const { response, isReplay } = await this.records.executeOnce(request, async () => {
       result = await work();
+      requireJson(result, reply);
       return {
         // A 204 has no body.
         body: result === undefined ? '' : stringifyJson(await this.serialize(result, context)),
@@ -91,6 +94,16 @@ export class IdempotencyPipe implements PipeTransform<ExecutionContext, Once> {
     return serializer === undefined
       ? result
       : lastValueFrom<unknown>(await serializer.intercept(context, { handle: () => of(result) }));
+  }
+}
+
+/** @throws Error for a response of which a replay would not be the same */
+function requireJson(result: unknown, reply: FastifyReply): void {
+  const isOther = [StreamableFile, Stream, Uint8Array, Observable].some((type) => result instanceof type);
+  if (isOther || reply.sent) {
+    throw new Error(
+      'The result of an operation with @Idempotent() must be JSON, and its work must not send the response.',
+    );
   }
 }
 
