@@ -53,6 +53,8 @@ import {
 } from './handlers';
 import { addSecurity, API_KEY_SCHEME } from './security';
 
+/** The methods of OpenAPI 3.1 (section 4.8.9). */
+const METHODS = new Set(['get', 'put', 'post', 'delete', 'options', 'head', 'patch', 'trace']);
 /** Any text that a URL can have. */
 const PATH_SCHEMA: SchemaObject = { type: 'string', maxLength: MAX_URL_LENGTH, pattern: '.*' };
 
@@ -184,9 +186,9 @@ export function createOpenApiDocument(app: INestApplication, settings: Settings,
   return document;
 }
 
-/** Leaves out SEARCH, which `@All()` adds and OpenAPI 3.1 lacks, and declares parameters of the path that no handler declares: wildcards. */
+/** Leaves out methods that OpenAPI 3.1 lacks, such as SEARCH, which `@All()` adds, and declares parameters of the path that no handler declares: wildcards. */
 function completePath(path: string, item: object): object {
-  const known = Object.entries<OperationObject>({ ...item }).filter(([method]) => method !== 'search');
+  const known = Object.entries<OperationObject>({ ...item }).filter(([method]) => METHODS.has(method));
   const names = [...path.matchAll(/\{(\w+)\}/g)].map(([, name = '']) => name);
   for (const [, operation] of known) {
     const parameters = operation.parameters ?? [];

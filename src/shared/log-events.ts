@@ -11,7 +11,7 @@ export const LOG_EVENTS = {
   value_rejected: ['warn', 'PostgreSQL rejected a value that no rule had checked: `http.request.id`, `code`'],
   service_unavailable: [
     'warn',
-    'the response is a 503: `http.request.id`, `reason`, `code`; one line per second, `suppressed` further ones',
+    'the response is a 503, or another 5xx of a module: `http.request.id`, `reason`, `code`; one line per second, `suppressed` further ones',
   ],
   forwarded_for_ignored: ['warn', 'requests have `X-Forwarded-For`, but `TRUST_PROXY` is not set; once'],
   key_banned: ['warn', '`keyId` of `accountId` is banned until `bannedUntil`'],

@@ -35,7 +35,9 @@ export class DeprecationInterceptor implements NestInterceptor {
   intercept(context: ExecutionContext, next: CallHandler): Observable<unknown> {
     const deprecation = this.reflector.get<Deprecation>(DEPRECATION_METADATA, context.getHandler());
     const reply = context.switchToHttp().getResponse<FastifyReply>();
-    reply.headers(createDeprecationHeaders(deprecation, this.settings, reply.request));
+    const { link, ...headers } = createDeprecationHeaders(deprecation, this.settings, reply.request);
+    // `@Header()` may have set one.
+    reply.headers({ ...headers, link: [reply.getHeader('link') ?? [], link].flat().join(', ') });
     return next.handle();
   }
 }

@@ -12,6 +12,7 @@ import {
   Injectable,
   Logger,
   type OnModuleInit,
+  StreamableFile,
   VersioningType,
 } from '@nestjs/common';
 import { APP_GUARD, ApplicationConfig, HttpAdapterHost, Reflector } from '@nestjs/core';
@@ -19,7 +20,9 @@ import type { FastifyAdapter, NestFastifyApplication } from '@nestjs/platform-fa
 import { DocumentBuilder, type OperationObject, type ResponseObject } from '@nestjs/swagger';
 import { PassportStrategy } from '@nestjs/passport';
 import { DatabaseError } from 'pg';
+import { Strategy as BearerStrategy } from 'passport-http-bearer';
 import { Strategy } from 'passport-jwt';
+import { Type } from 'class-transformer';
 import { EMPTY, lastValueFrom } from 'rxjs';
 import {
   DataSource,
@@ -37,7 +40,9 @@ import { IdempotencyPipe } from '../../src/idempotency/http/idempotency.pipe';
 import { PetNotFoundError } from '../../src/pets';
 import { RateLimiter } from '../../src/rate-limiting';
 import { UnknownValueError } from '../../src/shared/domain/pet-store-error';
-import type { ErrorHelp } from '../../src/shared/http/errors/error-help';
+import { ErrorDto } from '../../src/shared/http/errors/error.dto';
+import { ErrorHelp } from '../../src/shared/http/errors/error-help';
+import { RequestValidationPipe } from '../../src/shared/http/validation/request-validation.pipe';
 import { ErrorFilter, toErrorDto } from '../../src/shared/http/errors/error.filter';
 import type { RouteTable } from '../../src/shared/http/routing/route-table';
 import { POOL_OPTIONS } from '../../src/shared/persistence/session';
@@ -223,6 +228,68 @@ describe('An error of the database', () => {
     expect(getCode(await fork.call('GET', '/v1/failing'))).toBe('service_unavailable');
     await fork.app.close();
   });
+
+  it('tries the strategies of an operation in their order, whether or not an API key is cached', async () => {
+    const strategies: string[] = [];
+    @Injectable()
+    class PartnerStrategy extends PassportStrategy(BearerStrategy, 'partner') {
+      validate(): false {
+        strategies.push('partner');
+        return false;
+      }
+    }
+    @Controller({ path: 'failing', version: '1' })
+    @AuthStrategies('partner', 'bearer')
+    class PartnerController {
+      @Get()
+      get(): object {
+        return {};
+      }
+    }
+    const fork = await startFork(
+      { DATABASE_URL: ADMIN_DATABASE_URL },
+      { providers: [PartnerStrategy], controllers: [PartnerController] },
+    );
+    for (const path of ['/v1/failing', '/v1/pets', '/v1/failing']) {
+      expect((await fork.call('GET', path)).status).toBe(200);
+    }
+    expect(strategies).toEqual(['partner', 'partner']);
+    await fork.app.close();
+  });
+});
+
+describe('An Error body', () => {
+  it('has a message of at most 2,048 characters', () => {
+    expect(new ErrorDto('bad_request', 'x'.repeat(2_049), 400).message).toBe(`${'x'.repeat(2_047)}…`);
+    expect(new ErrorDto('bad_request', 'x'.repeat(2_048), 400).message).toHaveLength(2_048);
+  });
+
+  it('names an integer that a transformer of a field cannot take', async () => {
+    class AgeDto {
+      @Type(() => Date)
+      readonly since?: Date;
+    }
+    const pipe = new RequestValidationPipe();
+    await expect(pipe.transform({ since: 2n ** 53n + 1n }, { type: 'body', metatype: AgeDto })).rejects.toMatchObject({
+      code: 'invalid_body',
+      message: 'A number is too large.',
+    });
+  });
+
+  it('of a module has a Retry-After with 429, unless it has its own', () => {
+    const help = new ErrorHelp(loadSettings({ DOCS_ENABLED: 'false' }));
+    expect(help.createHeaders('too_many_requests')).toEqual({ 'retry-after': '1' });
+    expect(help.createHeaders('too_many_requests', { 'retry-after': '60' })).toEqual({});
+  });
+
+  it('with a 5xx of a module hides its reason, which the log has', () => {
+    const warn = jest.spyOn(Logger.prototype, 'warn').mockReturnValue(undefined);
+    const error = new HttpException('hidden', 502, { cause: new Error('upstream said no') });
+    expect(toErrorDto(error, 'r-1', ERROR_CATALOG).message).not.toContain('hidden');
+    const fields = { id: 'r-1', reason: 'upstream said no' };
+    expect(warn.mock.calls).toMatchObject([[fields, expect.stringMatching(/^Returned 502/) as string]]);
+    warn.mockRestore();
+  });
 });
 
 describe('Without HTTP', () => {
@@ -400,6 +467,23 @@ describe('A controller of a team', () => {
     expect(await once(() => 1)).toBe(1);
     await expect(once(() => 2)).rejects.toThrow('can be called only once');
   });
+
+  it.each([new StreamableFile(Buffer.of(1)), Buffer.of(1), EMPTY])(
+    'cannot store a result for an idempotency key that is no JSON (%#)',
+    async (result) => {
+      const records = { executeOnce: (_request: unknown, execute: () => unknown) => execute() };
+      const request = { headers: { 'idempotency-key': 'a' }, method: 'POST', url: '/v1/notes', principal: {} };
+      const reply = { getHeaders: () => ({}), sent: false };
+      const context = { switchToHttp: () => ({ getRequest: () => request, getResponse: () => reply }) };
+      const pipe = new IdempotencyPipe(
+        records as unknown as IdempotencyRecords,
+        new ApplicationConfig(),
+        new Reflector(),
+      );
+      const once = pipe.transform(context as unknown as ExecutionContext);
+      await expect(once(() => result)).rejects.toThrow('must be JSON');
+    },
+  );
 
   it('is documented as deprecated and idempotent by those decorators, not by header names', () => {
     const { paths } = dereference(createOpenApiDocument(app, settings));

@@ -2,8 +2,11 @@ import { Injectable } from '@nestjs/common';
 import { getDocsUrl, Settings } from '../../../config/settings';
 import type { ErrorCode } from '../../domain/error-codes';
 
-/** The `Retry-After` of a 503, in seconds. */
-const UNAVAILABLE_RETRY_SECONDS = 1;
+/** The `Retry-After` of a 503, and of a 429 of a module, in seconds, unless it has one. */
+const DEFAULT_RETRY_SECONDS = 1;
+const CODES_WITH_RETRY: readonly ErrorCode[] = ['service_unavailable', 'too_many_requests'];
+
+type CurrentHeaders = Readonly<Record<string, string | number | string[] | undefined>>;
 
 /** Says in the headers of an error response when to retry, and links it to the documentation of its code (RFC 8288, `rel="help"`). */
 @Injectable()
@@ -15,14 +18,16 @@ export class ErrorHelp {
     this.page = docs && `${docs}/errors`;
   }
 
-  /** @param links the current value of `Link`, which is kept */
-  createHeaders(code: ErrorCode, links?: string): Readonly<Record<string, string>> {
+  /** @param current the headers of the response, of which `Link` and `Retry-After` are kept */
+  createHeaders(code: ErrorCode, current: CurrentHeaders = {}): Readonly<Record<string, string>> {
     const retry: Readonly<Record<string, string>> =
-      code === 'service_unavailable' ? { 'retry-after': `${UNAVAILABLE_RETRY_SECONDS}` } : {};
+      CODES_WITH_RETRY.includes(code) && current['retry-after'] === undefined
+        ? { 'retry-after': `${DEFAULT_RETRY_SECONDS}` }
+        : {};
     if (this.page === undefined) {
       return retry;
     }
     const help = `<${this.page}#${code}>; rel="help"; type="text/html"`;
-    return { ...retry, link: links === undefined ? help : `${links}, ${help}` };
+    return { ...retry, link: [current.link ?? [], help].flat().join(', ') };
   }
 }

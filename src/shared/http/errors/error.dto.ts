@@ -1,6 +1,8 @@
 import { ApiProperty, ApiSchema } from '@nestjs/swagger';
 import type { ErrorCode } from '../../domain/error-codes';
 
+const MAX_MESSAGE_LENGTH = 2_048;
+
 /** The body of every error, from every layer. */
 @ApiSchema({ name: 'Error', description: 'The body of every error.' })
 export class ErrorDto {
@@ -15,7 +17,7 @@ export class ErrorDto {
   @ApiProperty({
     description: 'Human-readable description; may be reworded.',
     minLength: 1,
-    maxLength: 2_048,
+    maxLength: MAX_MESSAGE_LENGTH,
     pattern: '\\S',
     example: 'No animal has this petId.',
   })
@@ -33,7 +35,7 @@ export class ErrorDto {
 
   constructor(code: ErrorCode, message: string, status: number) {
     this.code = code;
-    this.message = message;
+    this.message = message.length > MAX_MESSAGE_LENGTH ? `${message.slice(0, MAX_MESSAGE_LENGTH - 1)}…` : message;
     this.status = status;
   }
 }

@@ -71,7 +71,7 @@ export class ErrorFilter implements ExceptionFilter {
     void reply
       .status(body.status)
       .header('cache-control', getDefaultHeaders(reply.request)['cache-control'])
-      .headers(this.help.createHeaders(body.code, reply.getHeader('link') as string | undefined))
+      .headers(this.help.createHeaders(body.code, reply.getHeaders()))
       .header('content-type', 'application/json; charset=utf-8')
       .send(JSON.stringify(body));
   }
@@ -97,6 +97,9 @@ function createUnknownUrlError(apiVersions: ReadonlySet<string>): PetStoreError 
 export function toErrorDto(error: unknown, requestId: string, catalog: ErrorCatalog): ErrorDto {
   const exception = isClientError(error) ? new HttpException(error.message, error.statusCode) : error;
   if (exception instanceof HttpException && isStatusToKeep(exception.getStatus())) {
+    if (exception.getStatus() > 500) {
+      serviceUnavailableLogger.record(exception.cause ?? exception, requestId, exception.getStatus());
+    }
     return convertHttpException(exception, catalog);
   }
   const thrown = catalog.convert(error);

@@ -38,6 +38,10 @@ function isJsonObject(value: unknown): boolean {
 
 /** Gives the error of ValidationPipe, which has a list of messages, a code that names the invalid part of the request. */
 function convertValidationError(error: unknown, { type }: ArgumentMetadata): unknown {
+  if (error instanceof TypeError && error.message.includes('BigInt')) {
+    // A transformer such as `@Type(() => Date)` has got an integer beyond 2^53.
+    return new PetStoreError(type === 'body' ? 'invalid_body' : 'invalid_parameter', 'A number is too large.');
+  }
   if (!(error instanceof BadRequestException)) {
     return error;
   }
