@@ -19,6 +19,7 @@ import { APP_GUARD, ApplicationConfig, HttpAdapterHost, Reflector } from '@nestj
 import type { FastifyAdapter, NestFastifyApplication } from '@nestjs/platform-fastify';
 import { DocumentBuilder, type OperationObject, type ResponseObject } from '@nestjs/swagger';
 import { PassportStrategy } from '@nestjs/passport';
+import Fastify, { type FastifyReply } from 'fastify';
 import { DatabaseError } from 'pg';
 import { Strategy as BearerStrategy } from 'passport-http-bearer';
 import { Strategy } from 'passport-jwt';
@@ -44,7 +45,7 @@ import { ErrorDto } from '../../src/shared/http/errors/error.dto';
 import { ErrorHelp } from '../../src/shared/http/errors/error-help';
 import { RequestValidationPipe } from '../../src/shared/http/validation/request-validation.pipe';
 import { ErrorFilter, toErrorDto } from '../../src/shared/http/errors/error.filter';
-import type { RouteTable } from '../../src/shared/http/routing/route-table';
+import { RouteTable } from '../../src/shared/http/routing/route-table';
 import { POOL_OPTIONS } from '../../src/shared/persistence/session';
 import { createPool } from '../../src/shared/persistence/statements';
 import { Drain } from '../../src/shared/http/server/drain';
@@ -256,6 +257,22 @@ describe('An error of the database', () => {
     expect(strategies).toEqual(['partner', 'partner']);
     await fork.app.close();
   });
+});
+
+it('A path is known by its own characters, also if they mean something in a pattern', () => {
+  const routes = new RouteTable();
+  const fastify = Fastify();
+  routes.registerHooks(fastify);
+  for (const url of ['/v1/plus+one', '/v1/pets::search', '/v1/pets/:petId']) {
+    fastify.put(url, () => undefined);
+  }
+  const findMethods = (url: string) => {
+    const reply = { request: { url, method: 'GET' }, header: () => undefined } as unknown as FastifyReply;
+    return routes.rejectMethod(reply)?.message;
+  };
+  const message = 'GET is not allowed here. Use PUT.';
+  expect(['/v1/plus+one', '/v1/pets:search', '/v1/pets/1'].map(findMethods)).toEqual([message, message, message]);
+  expect(['/v1/plusone', '/v1/petsOTHER', '/v1/pets/1/2'].map(findMethods)).toEqual([undefined, undefined, undefined]);
 });
 
 describe('An Error body', () => {

@@ -13,8 +13,10 @@ export class RouteTable {
       // Neither the catch-all route, which accepts every method, nor the preflight route of CORS is an operation.
       if (typeof method === 'string' && url !== '*') {
         const pattern = url
-          .replaceAll('.', '\\.')
-          .replace(/:[^/]+/g, '[^/]+')
+          .replace(/[.+?^${}()|[\]\\]/g, '\\$&')
+          .replace(/(?<!:):[^/:]+/g, '[^/]+')
+          // A colon that begins no parameter.
+          .replaceAll('::', ':')
           .replace('*', '.*');
         this.routes.push({ url, method, path: new RegExp(`^${pattern}$`) });
       }
