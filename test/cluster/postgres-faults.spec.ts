@@ -5,6 +5,7 @@ import { readFile } from 'node:fs/promises';
 import { createServer } from 'node:net';
 import type pg from 'pg';
 import { generateSecret } from '../../src/auth/api-key-secret';
+import { FIND_CHANGES_SINCE } from '../../src/auth/persistence/typeorm-api-key.repository';
 import { REMOVAL_LOCK_KEY } from '../../src/idempotency/persistence/postgres-idempotency-records';
 import { cleanUp } from '../support/cleanup';
 import { findFreePort, listen } from '../support/process';
@@ -382,4 +383,28 @@ describe('On a separate PostgreSQL server', () => {
     await otherSession.end();
     expect(await store.removeExpiredRecords()).toBe(10);
   });
+});
+
+it('After PostgreSQL has recovered from a crash, every key is looked up again: it assigns transaction IDs again', async () => {
+  const { postgres } = await startCluster({ replicas: 0 });
+  const readState = async () => {
+    const session = await postgres.openSession();
+    session.on('error', () => undefined);
+    const { rows } = await session.query<Record<'pid' | 'startedAt' | 'source', string>>(
+      `SELECT pg_backend_pid() AS pid, pg_postmaster_start_time()::text AS "startedAt", source
+       FROM (${FIND_CHANGES_SINCE.text}) AS changes`,
+      [null],
+    );
+    return rows[0];
+  };
+  const before = await readState();
+  process.kill(Number(before?.pid), 'SIGKILL');
+  let after: typeof before;
+  await eventually(10_000, async () => {
+    after = await readState().catch(() => undefined);
+    return after !== undefined && after.pid !== before?.pid;
+  });
+  expect(after?.startedAt).toBe(before?.startedAt);
+  expect(after?.source).not.toBe(before?.source);
+  await cleanUp();
 });

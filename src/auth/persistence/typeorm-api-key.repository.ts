@@ -14,8 +14,13 @@ import {
   type LastUsedUpdate,
 } from '../domain/api-key.repository';
 
-/** Identifies the running server and the database. It changes with a restart, a failover and a restored backup. */
-const SOURCE_SQL = `(SELECT concat_ws(' ', extract(epoch FROM pg_postmaster_start_time()), 'auth_changes'::regclass::oid))`;
+/**
+ * Identifies the running server and the database. It changes with a restart, a failover, a restored backup, and a recovery from a crash, which
+ * discards the statistics: PostgreSQL then assigns transaction IDs again.
+ */
+const SOURCE_SQL = `(
+  SELECT concat_ws(' ', extract(epoch FROM pg_postmaster_start_time()),
+    extract(epoch FROM pg_stat_get_bgwriter_stat_reset_time()), 'auth_changes'::regclass::oid))`;
 
 /**
  * Urgent, because requests with an uncached key wait for this lookup. Returns times as ms since the epoch: their text depends on settings

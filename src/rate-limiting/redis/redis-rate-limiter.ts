@@ -139,7 +139,8 @@ export class RedisRateLimiter extends RateLimiter implements OnModuleInit, OnApp
     const { now, window, isAdmitted } = result;
     this.redisClock.synchronize(now);
     this.memory.storeAuthFailures(network, window);
-    return createAuthFailureDecision(window, !isAdmitted, now);
+    // After a loss of data, Redis knows less than this replica.
+    return isAdmitted ? this.memory.readAuthFailures(ip) : createAuthFailureDecision(window, true, now);
   }
 
   readAuthFailures(ip: string): RateLimitDecision {
