@@ -121,6 +121,14 @@ describe('The limiter in Redis', () => {
     }
   });
 
+  it('says how many requests without a key are left, also after Redis has lost its data', async () => {
+    const limiter = await createLimiter(new TestClock());
+    const fail = async () => (await limiter.countAuthFailure('192.0.2.1')).remaining;
+    const before = await fail();
+    await admin.flushall();
+    expect(await fail()).toBe(before - 1);
+  });
+
   it('makes no Redis call for a key known to be banned, or for an IP address known to be over its limit', async () => {
     const clock = new TestClock();
     const limiter = await createLimiter(clock);
