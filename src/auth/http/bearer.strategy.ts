@@ -34,7 +34,8 @@ export class BearerStrategy extends PassportStrategy(Strategy, API_KEY_STRATEGY)
   /** For an invalid key, returns the code of the error, which passport passes on, so that it tries the next strategy. */
   async validate(token: string): Promise<Principal | [user: false, code: string]> {
     try {
-      return await this.authenticator.authenticate(token);
+      // Cached if another strategy comes first, so that the guard has not looked.
+      return this.authenticator.findCached(token) ?? (await this.authenticator.authenticate(token));
     } catch (error) {
       if (error instanceof AuthenticationError) {
         return [false, error.code];
