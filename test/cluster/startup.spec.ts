@@ -139,7 +139,7 @@ describe('A replica that is starting', () => {
 
   it('takes another connection when nothing more arrives on the first', async () => {
     const proxy = await Proxy.start(postgres.port);
-    await proxy.dropFrom('SHOW server_encoding');
+    await proxy.dropFrom("current_setting('server_encoding')");
     const replica = await start({ DATABASE_URL: `postgres://postgres@127.0.0.1:${proxy.port}/postgres` });
     await eventually(10_000, () => replica.isReady());
     expect(readReasons(replica)).toEqual(['Query read timeout']);
