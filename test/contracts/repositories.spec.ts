@@ -14,6 +14,7 @@ import { Pet } from '../../src/pets/domain/pet';
 import { PetRepository } from '../../src/pets/domain/pet.repository';
 import { ServiceUnavailableError } from '../../src/shared/domain/pet-store-error';
 import { UnitOfWork } from '../../src/shared/domain/unit-of-work';
+import { getPool } from '../../src/shared/persistence/session';
 import { TypeOrmUnitOfWork } from '../../src/shared/persistence/typeorm-unit-of-work';
 import { TestService } from '../support/service';
 
@@ -51,6 +52,15 @@ describe('The repositories', () => {
     for (const pet of added) {
       expect(await pets.find(pet.id)).toEqual(pet);
     }
+  });
+
+  it('acknowledge no animal that is added in a transaction which a pooler has left open', async () => {
+    const pets = service.app.get(PetRepository);
+    getPool(service.app.get(DataSource))?.once('acquire', (client: PoolClient) => void client.query('BEGIN'));
+    const rex = { name: 'Rex', categoryId: 1n, status: 'sold' } as const;
+    await expect(pets.add(rex)).rejects.toThrow(ServiceUnavailableError);
+    const { id } = await pets.add(rex);
+    expect(await pets.find(id)).toEqual({ id, ...rex });
   });
 
   it('lose nothing that is stored after somebody has left a transaction open', async () => {

@@ -140,6 +140,7 @@ export class Statements {
       const client = await pool.connect();
       try {
         const rows = await this.runOn(client, statement, parameters);
+        requireNoTransaction(client);
         client.release();
         return rows;
       } catch (error) {
@@ -231,6 +232,13 @@ async function query(client: PoolClient, statement: Statement, values: Parameter
     });
   }
   return rows;
+}
+
+/** @throws an error of the connection when a pooler has handed over an open transaction: a write would not be stored */
+function requireNoTransaction(client: PoolClient): void {
+  if (client.getTransactionStatus() !== 'I') {
+    throw Object.assign(new Error('The connection was in a transaction'), { code: PROTOCOL_VIOLATION });
+  }
 }
 
 /** Releases a connection: after an overdue response only once it has arrived, and closed if its state is unknown. */
