@@ -186,7 +186,10 @@ export function createOpenApiDocument(app: INestApplication, settings: Settings,
   return document;
 }
 
-/** Leaves out methods that OpenAPI 3.1 lacks, such as SEARCH, which `@All()` adds, and declares parameters of the path that no handler declares: wildcards. */
+/**
+ * Leaves out methods that OpenAPI 3.1 lacks, such as SEARCH, which `@All()` adds, and declares parameters of the path that no handler
+ * declares: wildcards.
+ */
 function completePath(path: string, item: object): object {
   const known = Object.entries<OperationObject>({ ...item }).filter(([method]) => METHODS.has(method));
   const names = [...path.matchAll(/\{(\w+)\}/g)].map(([, name = '']) => name);

@@ -4,6 +4,7 @@ import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { Observable } from 'rxjs';
 import { getDocsUrl, removeVersion, Settings } from '../config/settings';
 import { findApiVersion } from '../shared/http/access/url-check';
+import { joinLinks } from '../shared/http/routing/links';
 
 export interface Deprecation {
   /** The UTC date of the deprecation (RFC 9745), `YYYY-MM-DD`. */
@@ -37,7 +38,7 @@ export class DeprecationInterceptor implements NestInterceptor {
     const reply = context.switchToHttp().getResponse<FastifyReply>();
     const { link, ...headers } = createDeprecationHeaders(deprecation, this.settings, reply.request);
     // `@Header()` may have set one.
-    reply.headers({ ...headers, link: [reply.getHeader('link') ?? [], link].flat().join(', ') });
+    reply.headers({ ...headers, link: joinLinks(reply.getHeader('link'), link) });
     return next.handle();
   }
 }

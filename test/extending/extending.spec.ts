@@ -13,6 +13,7 @@ import {
   Logger,
   type OnModuleInit,
   StreamableFile,
+  type Type,
   VersioningType,
 } from '@nestjs/common';
 import { APP_GUARD, ApplicationConfig, HttpAdapterHost, Reflector } from '@nestjs/core';
@@ -23,7 +24,7 @@ import Fastify, { type FastifyReply } from 'fastify';
 import { DatabaseError } from 'pg';
 import { Strategy as BearerStrategy } from 'passport-http-bearer';
 import { Strategy } from 'passport-jwt';
-import { Type } from 'class-transformer';
+import { Type as TransformTo } from 'class-transformer';
 import { EMPTY, lastValueFrom } from 'rxjs';
 import {
   DataSource,
@@ -130,6 +131,19 @@ describe('The start', () => {
   });
 });
 
+/** Starts a fork with an operation that has these strategies. */
+function startWithStrategies(strategy: Type, ...names: [string, ...string[]]): Promise<Fork> {
+  @Controller({ path: 'guarded', version: '1' })
+  @AuthStrategies(...names)
+  class GuardedController {
+    @Get()
+    get(): object {
+      return {};
+    }
+  }
+  return startFork({ DATABASE_URL: ADMIN_DATABASE_URL }, { providers: [strategy], controllers: [GuardedController] });
+}
+
 describe('An error of the database', () => {
   const createQueryError = (code: string, values: unknown[]) =>
     new QueryFailedError('SELECT $1', values, Object.assign(new Error(), { code }));
@@ -214,22 +228,13 @@ describe('An error of the database', () => {
         return false;
       }
     }
-    @Controller({ path: 'failing', version: '1' })
-    @AuthStrategies('failing')
-    class FailingController {
-      @Get()
-      get(): object {
-        return {};
-      }
-    }
-    const fork = await startFork(
-      { DATABASE_URL: ADMIN_DATABASE_URL },
-      { providers: [FailingStrategy], controllers: [FailingController] },
-    );
-    expect(getCode(await fork.call('GET', '/v1/failing'))).toBe('service_unavailable');
+    const fork = await startWithStrategies(FailingStrategy, 'failing');
+    expect(getCode(await fork.call('GET', '/v1/guarded'))).toBe('service_unavailable');
     await fork.app.close();
   });
+});
 
+describe('Authentication', () => {
   it('tries the strategies of an operation in their order, whether or not an API key is cached', async () => {
     const strategies: string[] = [];
     @Injectable()
@@ -239,19 +244,8 @@ describe('An error of the database', () => {
         return false;
       }
     }
-    @Controller({ path: 'failing', version: '1' })
-    @AuthStrategies('partner', 'bearer')
-    class PartnerController {
-      @Get()
-      get(): object {
-        return {};
-      }
-    }
-    const fork = await startFork(
-      { DATABASE_URL: ADMIN_DATABASE_URL },
-      { providers: [PartnerStrategy], controllers: [PartnerController] },
-    );
-    for (const path of ['/v1/failing', '/v1/pets', '/v1/failing']) {
+    const fork = await startWithStrategies(PartnerStrategy, 'partner', 'bearer');
+    for (const path of ['/v1/guarded', '/v1/pets', '/v1/guarded']) {
       expect((await fork.call('GET', path)).status).toBe(200);
     }
     expect(strategies).toEqual(['partner', 'partner']);
@@ -283,7 +277,7 @@ describe('An Error body', () => {
 
   it('names an integer that a transformer of a field cannot take', async () => {
     class AgeDto {
-      @Type(() => Date)
+      @TransformTo(() => Date)
       readonly since?: Date;
     }
     const pipe = new RequestValidationPipe();

@@ -114,9 +114,9 @@ export async function withMigrations<T>(options: DataSourceOptions, work: Work<T
       // TypeORM would not see the table, and take all migrations for pending.
       throw Object.assign(new Error(UNREADABLE), { code: INSUFFICIENT_PRIVILEGE });
     }
-    return await work(new MigrationExecutor(dataSource, runner), runner);
-  } catch (error) {
-    throw explainMissingPrivilege(error);
+    return await work(new MigrationExecutor(dataSource, runner), runner).catch((error: unknown) => {
+      throw explainMissingPrivilege(error);
+    });
   } finally {
     await runner.release();
     await dataSource.destroy();
@@ -167,7 +167,7 @@ async function convertLockTimeout<T>(reason: string, work: () => Promise<T>): Pr
 /** Adds how migrations get the privilege that their role lacks. */
 function explainMissingPrivilege(error: unknown): unknown {
   const code = getErrorCode(error);
-  return code === INSUFFICIENT_PRIVILEGE && getErrorMessage(error) !== UNREADABLE
+  return code === INSUFFICIENT_PRIVILEGE
     ? Object.assign(new Error(`${getErrorMessage(error)}; ${MIGRATION_ROLE_HELP}`, { cause: error }), { code })
     : error;
 }

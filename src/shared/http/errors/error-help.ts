@@ -1,6 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import { getDocsUrl, Settings } from '../../../config/settings';
 import type { ErrorCode } from '../../domain/error-codes';
+import { joinLinks } from '../routing/links';
 
 /** The `Retry-After` of a 503, and of a 429 of a module, in seconds, unless it has one. */
 const DEFAULT_RETRY_SECONDS = 1;
@@ -28,6 +29,6 @@ export class ErrorHelp {
       return retry;
     }
     const help = `<${this.page}#${code}>; rel="help"; type="text/html"`;
-    return { ...retry, link: [current.link ?? [], help].flat().join(', ') };
+    return { ...retry, link: joinLinks(current.link, help) };
   }
 }

@@ -4,7 +4,10 @@ import { logEvent } from '../../log-events';
 
 const LOG_INTERVAL_MS = 1_000;
 
-/** Logs the reason of 503 responses, and of other 5xx of modules, at most once a second for each reason, with the number of suppressed log lines. */
+/**
+ * Logs the reason of 503 responses, and of other 5xx of modules, at most once a second for each reason, with the number of suppressed log
+ * lines.
+ */
 export class ServiceUnavailableLogger {
   private readonly logger = new Logger('ErrorFilter');
   /** For each reason logged in the last second, how many further requests failed for it. */

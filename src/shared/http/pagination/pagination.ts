@@ -1,4 +1,5 @@
 import type { FastifyReply } from 'fastify';
+import { joinLinks } from '../routing/links';
 import { decodeCursor, encodeCursor } from './cursor';
 import type { PageQueryDto } from './page-query.dto';
 
@@ -32,6 +33,6 @@ export function setNextLink(
 ): void {
   if (next !== undefined) {
     const link = `<${url}?limit=${limit}${filters}&cursor=${encodeCursor(next, filters)}>; rel="next"`;
-    reply.header('link', [reply.getHeader('link') ?? [], link].flat().join(', '));
+    reply.header('link', joinLinks(reply.getHeader('link'), link));
   }
 }
