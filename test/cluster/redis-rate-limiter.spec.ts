@@ -502,6 +502,88 @@ describe('The limiter in Redis Cluster', () => {
     expect(replicas.map(({ monitor }) => monitor.breakerOpenings)).toEqual([0, 0]);
   });
 
+  describe('that changes', () => {
+    const THIRD = 5_462;
+    let first: Redis | undefined;
+    let admins: Redis[];
+    let changing: Server[];
+    let proxy: Proxy;
+    let accounts = 0n;
+
+    beforeAll(async () => {
+      proxy = await Proxy.start(0);
+      const announced = ['--cluster-announce-ip', '127.0.0.1', '--cluster-announce-port', `${proxy.port}`];
+      changing = await startRedisCluster([{ options: announced }, {}, {}]);
+      await proxy.switchTo(Number(changing[0]?.port));
+      admins = changing.map((node) => node.openRedis());
+      [first] = admins;
+    });
+
+    const clock = new TestClock();
+    const create = () => createLimiter(clock, LIMITS, 'changing:', [`redis+cluster://127.0.0.1:${changing[1]?.port}`]);
+    /** Returns an account that no test has used, in one of these slots. */
+    const createAccount = (isWanted: (slot: number) => boolean): bigint => {
+      do {
+        accounts++;
+      } while (!isWanted(calculateSlot(`${accounts}`)));
+      return accounts;
+    };
+    const onFirstNode = (slot: number) => slot < THIRD;
+    const onOthers = (slot: number) => slot >= THIRD;
+    const isShared = async (replicas: readonly RedisRateLimiter[], account: bigint) => {
+      const decisions = await Promise.all(
+        replicas.map(async (replica) => replica.consume(createPrincipal(account, account, 1, 1_000))),
+      );
+      return decisions.filter(({ rejection }) => rejection === undefined).length === 1;
+    };
+
+    it('counts locally for accounts in slots that no node serves, and shares all other limits', async () => {
+      const running = await create();
+      await Promise.all(admins.map((each) => each.call('CLUSTER', 'DELSLOTSRANGE', 0, 1_000)));
+      const later = [await create(), await create()];
+      for (const replicas of [[running, await create()], later]) {
+        for (let time = 0; time < 30; time++) {
+          expect(
+            await isShared(
+              replicas,
+              createAccount((slot) => slot <= 1_000),
+            ),
+          ).toBe(false);
+          expect(
+            await isShared(
+              replicas,
+              createAccount((slot) => slot > 1_000),
+            ),
+          ).toBe(true);
+        }
+        expect(replicas.map(({ monitor }) => monitor.isDegraded)).toEqual([false, false]);
+      }
+      await first?.call('CLUSTER', 'ADDSLOTSRANGE', 0, 1_000);
+      await eventually(10_000, () =>
+        isShared(
+          later,
+          createAccount((slot) => slot <= 1_000),
+        ),
+      );
+    });
+
+    it('shares the limits again within seconds when a node has moved to another address', async () => {
+      const replicas = [await create(), await create()];
+      expect(await isShared(replicas, createAccount(onFirstNode))).toBe(true);
+      await proxy.switchTo(1);
+      await proxy.closeConnections('RST');
+      await first?.config('SET', 'cluster-announce-port', `${changing[0]?.port}`);
+      await isShared(replicas, createAccount(onFirstNode));
+      expect(await isShared(replicas, createAccount(onOthers))).toBe(true);
+      await eventually(
+        10_000,
+        async () =>
+          (await isShared(replicas, createAccount(onFirstNode))) &&
+          replicas.every(({ monitor }) => !monitor.isDegraded),
+      );
+    });
+  });
+
   it('opens one breaker when a node is down: limits on other nodes stay exact, and each replica admits at most the allowance of an account on it', async () => {
     const clock = new TestClock();
     const urls = nodes.map(({ url }) => url);

@@ -349,7 +349,7 @@ describe('Redis Cluster over TLS and with host names', () => {
   it('reports the required grants if the user may not discover the other nodes', async () => {
     await Promise.all(nodes.map(({ url }) => withAdmin(url, (node) => setUser(node, 'petstore -cluster|slots'))));
     expect(await readFailure(env)).toMatch(
-      /^Error: NOPERM .+ACL SETUSER petstore ~shop\.eu:pets:\* \+eval .+ \+cluster\|slots$/,
+      /^Error: NOPERM .+ACL SETUSER petstore ~shop\.eu:pets:\* \+eval .+ \+cluster\|slots \+asking$/,
     );
     await Promise.all(nodes.map(({ url }) => withAdmin(url, (node) => setUser(node, 'petstore +cluster|slots'))));
   });

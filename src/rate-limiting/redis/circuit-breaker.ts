@@ -17,12 +17,12 @@ const REMINDER_INTERVAL_MS = 60_000;
 
 interface CircuitBreakerOptions {
   readonly replyTimeoutMs: number;
-  /** Whether an error concerns a few calls only: the breaker counts it as a late reply. */
+  /** Whether an error concerns a few calls only, and is a reply like any other for the rest. */
   readonly concernsFew: (error: unknown) => boolean;
   readonly probe: () => Promise<unknown>;
   readonly reconnect: () => void;
   readonly onOpen: (reason: string) => void;
-  /** Called once a minute for each reason why probes fail. */
+  /** Called once a minute for each reason why probes, or a few calls, fail. */
   readonly onFailure: (reason: string) => void;
   readonly onClose: () => void;
   readonly onReply: (ms: number) => void;
@@ -62,7 +62,10 @@ export class CircuitBreaker {
       return outcome.reply;
     }
     const { error } = outcome;
-    if (!(error instanceof TimeoutError || this.options.concernsFew(error)) || this.countReply(startedAt, 1)) {
+    if (this.options.concernsFew(error)) {
+      this.countReply(startedAt, 0);
+      this.reportFailure(error);
+    } else if (!(error instanceof TimeoutError) || this.countReply(startedAt, 1)) {
       this.open(error);
     }
     return undefined;
@@ -140,6 +143,9 @@ export class CircuitBreaker {
       await withTimeout(this.options.replyTimeoutMs / 2, probe);
       return true;
     } catch (error) {
+      if (this.options.concernsFew(error)) {
+        return true;
+      }
       const reply = error instanceof TimeoutError ? withTimeout(PROBE_TIMEOUT_MS, probe) : probe;
       await reply.catch((cause: unknown) => {
         this.reportFailure(cause);

@@ -10,6 +10,8 @@ const CONNECT_TIMEOUT_MS = 1_000;
 const SOCKET_TIMEOUT_MS = 1_000;
 /** The client tries the next sentinel when one does not respond for this long. */
 const SENTINEL_COMMAND_TIMEOUT_MS = 500;
+/** How soon a replica learns which nodes a cluster has. */
+const SLOTS_REFRESH_INTERVAL_MS = 1_000;
 const DEFAULT_PORT = 6_379;
 const DEFAULT_SENTINEL_PORT = 26_379;
 
@@ -76,6 +78,8 @@ export function createRedisClient(urls: readonly string[], tls: ConnectionOption
     // The circuit breakers detect which nodes are available.
     enableReadyCheck: false,
     clusterRetryStrategy: getReconnectDelay,
+    // Otherwise the address of a node that has moved would become known only by errors of other nodes.
+    slotsRefreshInterval: SLOTS_REFRESH_INTERVAL_MS,
     // Certificates name the host, so it must not be replaced by its IP address.
     dnsLookup: (host, callback) => {
       callback(null, host);
@@ -84,7 +88,7 @@ export function createRedisClient(urls: readonly string[], tls: ConnectionOption
     maxRedirections: 4,
     // Redis may have executed a call whose connection broke: repeated, it would count twice.
     retryDelayOnFailover: 0,
-    retryDelayOnClusterDown: 50,
+    retryDelayOnClusterDown: 0,
     redisOptions: { ...options, ...credentials },
   });
 }

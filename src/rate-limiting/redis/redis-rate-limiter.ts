@@ -53,6 +53,13 @@ class RequestGroup {
   constructor(readonly principal: Principal) {}
 }
 
+/** A single server, or a node of a cluster. */
+interface Node {
+  readonly breaker: CircuitBreaker;
+  /** The hash tag of the last call: others may have moved to another node. */
+  tag: string;
+}
+
 interface CachedBan {
   readonly decision: RateLimitDecision;
   readonly unbanCount: number;
@@ -73,7 +80,7 @@ export class RedisRateLimiter extends RateLimiter implements OnModuleInit, OnApp
   private readonly memory: MemoryRateLimiter;
   /** By key ID. */
   private readonly bans = new ExpiringMap<bigint, CachedBan>(CACHE_CAPACITY);
-  private readonly breakers = new Map<string, CircuitBreaker>();
+  private readonly nodes = new Map<string, Node>();
   private queue = new Map<Principal, RequestGroup>();
 
   constructor(
@@ -104,7 +111,7 @@ export class RedisRateLimiter extends RateLimiter implements OnModuleInit, OnApp
   }
 
   onApplicationShutdown(): void {
-    this.breakers.forEach((breaker) => {
+    this.nodes.forEach(({ breaker }) => {
       breaker.stop();
     });
     this.store.close();
@@ -285,35 +292,38 @@ export class RedisRateLimiter extends RateLimiter implements OnModuleInit, OnApp
 
   /** Returns the breaker of the node with this hash tag. */
   private getBreaker(tag: string): CircuitBreaker {
-    const node = this.store.findNode(tag);
-    let breaker = this.breakers.get(node);
-    if (breaker === undefined) {
-      breaker = this.createBreaker(node, tag);
-      this.breakers.set(node, breaker);
+    const name = this.store.findNode(tag);
+    let node = this.nodes.get(name);
+    if (node === undefined) {
+      node = { tag, breaker: this.createBreaker(name, () => this.nodes.get(name)?.tag) };
+      this.nodes.set(name, node);
     }
-    return breaker;
+    node.tag = tag;
+    return node.breaker;
   }
 
-  private createBreaker(node: string, tag: string): CircuitBreaker {
+  /** @param getTag returns a hash tag of the node */
+  private createBreaker(node: string, getTag: () => string | undefined): CircuitBreaker {
     return new CircuitBreaker({
       replyTimeoutMs: this.replyTimeoutMs,
       concernsFew: (error) => this.store.isAboutOneSlot(error),
       probe: async () => {
         const startedAt = this.redisClock.monotonic();
-        const now = await this.store.probe(tag);
+        const now = await this.store.probe(getTag());
         // The clock would take the time in a late reply for a clock that was set back, and windows would open again.
         if (this.redisClock.monotonic() - startedAt <= this.replyTimeoutMs) {
           this.redisClock.synchronize(now);
         }
       },
       reconnect: () => {
-        this.store.reconnect(node);
+        this.store.reconnect();
       },
       onReply: (ms) => {
         this.monitor.recordReply(ms);
       },
       onFailure: (reason) => {
-        this.report(node, 'redis_failed', `Redis is still unavailable (${reason}).`, { reason });
+        const message = `Requests are counted locally because of a further error of Redis (${reason}).`;
+        this.report(node, 'redis_failed', message, { reason });
       },
       onOpen: (reason) => {
         const message = `Redis is unavailable (${reason}): this replica counts requests locally until Redis recovers.`;
@@ -328,7 +338,7 @@ export class RedisRateLimiter extends RateLimiter implements OnModuleInit, OnApp
 
   /** Logs what has happened to the breaker of a node. */
   private report(node: string, event: LogEvent, message: string, details: object = {}): void {
-    const isDegraded = [...this.breakers.values()].some(({ isOpen }) => isOpen);
+    const isDegraded = [...this.nodes.values()].some(({ breaker }) => breaker.isOpen);
     if (isDegraded && !this.monitor.isDegraded) {
       this.monitor.breakerOpenings++;
     }

@@ -1,5 +1,5 @@
 import calculateSlot from 'cluster-key-slot';
-import { Cluster, type Redis } from 'ioredis';
+import { Cluster, Redis } from 'ioredis';
 import { BRAND } from '../../config/brand';
 import { InvalidSettingsError, type Settings } from '../../config/settings';
 import { RATE_LIMIT_SETTINGS, type RateLimitSettings } from '../settings/rate-limit-settings';
@@ -22,8 +22,10 @@ export const PROBE_TAG = 'probe';
 const RESULT_LENGTH = 3 + 2 * WINDOWS.length;
 /** Client errors for a call that could not be sent, or whose reply could not be read. */
 const CONNECTION_ERROR = /^(Connection is closed|Stream isn't writeable|Reached the max retries|Cluster isn't ready)/;
-/** Redis errors for the keys of a hash slot that is being moved to another node. */
-const SLOT_ERROR = /^(MOVED|ASK|TRYAGAIN) /;
+/** Redis's error, and that of this store, for the keys of a hash slot that no node serves. */
+const UNSERVED_SLOT = 'CLUSTERDOWN Hash slot not served';
+/** Redis errors for the keys of a hash slot that no node serves, or that is being moved to another node. */
+const SLOT_ERROR = new RegExp(`^(MOVED|ASK|TRYAGAIN|${UNSERVED_SLOT})`);
 /** Redis errors for a missing permission, in a call or in a script. */
 const PERMISSION_ERROR = /^NOPERM|The user executing the script can't|ACL failure in script/;
 /** The client's error after it has tried every sentinel; each failed attempt emits its own error first. */
@@ -152,16 +154,10 @@ export class RedisUsageStore {
     }
   }
 
-  /** Replaces the connection to a node. */
-  reconnect(node: string): void {
-    const { redis } = this;
-    if (redis instanceof Cluster && node !== '') {
-      redis
-        .nodes()
-        .find(({ options: { host, port } }) => `${host}:${port}` === node)
-        ?.disconnect();
-    } else if (redis.status === 'ready') {
-      redis.disconnect(true);
+  /** Replaces the connection to a single server, such as a former primary. In a cluster, the client finds the nodes itself. */
+  reconnect(): void {
+    if (this.redis instanceof Redis && this.redis.status === 'ready') {
+      this.redis.disconnect(true);
     }
   }
 
@@ -288,11 +284,16 @@ export class RedisUsageStore {
   }
 
   private runScript({ sha1, source }: Script, keys: string[], values: (number | string)[]): Promise<unknown> {
+    const { redis } = this;
+    if (redis instanceof Cluster && redis.slots.length > 0 && redis.slots[calculateSlot(`${keys[0]}`)] === undefined) {
+      // The client would fail with a TypeError.
+      return Promise.reject(new Error(UNSERVED_SLOT));
+    }
     const args = [keys.length, ...keys, this.getFixedNow(), ...values] as const;
     return this.withExplanation(
-      this.redis.evalsha(sha1, ...args).catch((error: unknown) => {
+      redis.evalsha(sha1, ...args).catch((error: unknown) => {
         if (getErrorMessage(error).startsWith('NOSCRIPT')) {
-          return this.redis.eval(source, ...args);
+          return redis.eval(source, ...args);
         }
         throw error;
       }),
@@ -316,7 +317,7 @@ export class RedisUsageStore {
     if (!(cause instanceof Error && PERMISSION_ERROR.test(cause.message))) {
       return cause;
     }
-    const others = this.redis instanceof Cluster ? ' +cluster|slots' : isSelectError(cause) ? ' +select' : '';
+    const others = this.redis instanceof Cluster ? ' +cluster|slots +asking' : isSelectError(cause) ? ' +select' : '';
     const permissions = PERMISSIONS + others;
     return new Error(
       `${cause.message}; grant the permissions with: ACL SETUSER ${getRedisUser(this.redis)} ~${this.keyPrefix}* ${permissions}`,
