@@ -276,6 +276,25 @@ describe('With a PostgreSQL standby', () => {
     expect(await replica.isReady()).toBe(true);
   });
 
+  it('a pooler in transaction mode that points to the standby causes 503, and recovery is immediate', async () => {
+    const proxy = await Proxy.start(primary.port);
+    const pooler = await Server.startPgbouncer(proxy);
+    const replica = await Replica.start({
+      DATABASE_URL: `${pooler.url}/postgres`,
+      DATABASE_POOLER_MODE: 'transaction',
+    });
+    expect((await client.add(replica.port, 'Rex')).status).toBe(201);
+    await proxy.switchTo(standby.port);
+    await proxy.closeConnections('RST');
+    const replies = await runConcurrently(8, 100, (index) =>
+      client.add(replica.port, 'Rex', index % 2 === 0 ? { 'idempotency-key': randomUUID() } : {}),
+    );
+    expect(listStatuses(replies)).toEqual([503]);
+    await proxy.switchTo(primary.port);
+    await proxy.closeConnections('RST');
+    await eventually(3_000, async () => (await client.add(replica.port, 'Rex')).status === 201);
+  });
+
   it('a connection that becomes read-only is replaced: writes return 503, then succeed again', async () => {
     const replica = await Replica.start({ DATABASE_URL: primary.url });
     await store.query('ALTER SYSTEM SET default_transaction_read_only = on');

@@ -8,7 +8,7 @@ import {
 } from 'typeorm';
 import type { PostgresDataSourceOptions } from 'typeorm/driver/postgres/PostgresDataSourceOptions';
 import { getErrorCode, getErrorMessage } from '../domain/error-message';
-import { createTransactionSql } from './session';
+import { createTransactionStart } from './session';
 import { quote } from './table-column';
 import { DatabaseSetupError, isTemporary, MigrationLockedError, SchemaOutdatedError } from './startup-errors';
 
@@ -48,7 +48,7 @@ export async function migrate(options: DataSourceOptions): Promise<string[]> {
   return withMigrations(withoutQueryTimeout(options), async (executor, runner) => {
     await runner.startTransaction();
     try {
-      await runner.query(createTransactionSql(MIGRATION_TIMEOUTS));
+      await createTransactionStart(MIGRATION_TIMEOUTS)(runner);
       await convertLockTimeout('another process is migrating the schema', () =>
         runner.query('SELECT pg_advisory_xact_lock($1)', [MIGRATION_LOCK_KEY]),
       );

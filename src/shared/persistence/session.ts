@@ -1,5 +1,5 @@
 import { Client, type ClientBase, defaults, type Pool, type PoolConfig, type QueryResult, types } from 'pg';
-import type { DataSource } from 'typeorm';
+import type { DataSource, QueryRunner } from 'typeorm';
 import type { PostgresDriver } from 'typeorm/driver/postgres/PostgresDriver';
 import type { Settings } from '../../config/settings';
 import { MAX_TIME, MIN_TIME } from '../domain/date-time';
@@ -47,6 +47,8 @@ const IDLE_TIMEOUT_MS = 5_000;
 /** The error of `pg` for a query without a response within `query_timeout`. */
 const READ_TIMEOUT_MESSAGE = 'Query read timeout';
 const READ_ONLY = '25006';
+/** A standby supports no READ WRITE. */
+const FEATURE_NOT_SUPPORTED = '0A000';
 const DATE_OIDS = new Set<number>([types.builtins.DATE, types.builtins.TIMESTAMP, types.builtins.TIMESTAMPTZ]);
 
 const TIMESTAMP_WITHOUT_ZONE = /^[\d-]+ [\d:.]+$/;
@@ -157,17 +159,24 @@ export function createServerPoolOptions(settings: Pick<Settings, 'get'>, server:
 }
 
 /**
- * Returns statements that give the current transaction its own parameters. A pooler in transaction mode keeps none from one transaction to
- * the next.
+ * Creates a function that gives the current transaction its own parameters. A pooler in transaction mode keeps none from one transaction to
+ * the next. It throws an error with the SQLSTATE of a read-only server on a standby, to which a pooler may point after a failover.
  */
-export function createTransactionSql(timeouts: Readonly<Record<string, string>>): string {
-  return [
+export function createTransactionStart(timeouts: Readonly<Record<string, string>>) {
+  const sql = [
     'SET TRANSACTION ISOLATION LEVEL READ COMMITTED, READ WRITE, NOT DEFERRABLE',
     'SET LOCAL array_nulls = on',
     // Without the triggers, a revoked key would stay valid. Setting it takes a privilege, so only if it is not set.
     `SELECT set_config('session_replication_role', 'origin', true) WHERE current_setting('session_replication_role') <> 'origin'`,
     ...Object.entries(timeouts).map(([name, value]) => `SET LOCAL ${name} = ${value}`),
   ].join('; ');
+  return async (runner: Pick<QueryRunner, 'query'>): Promise<void> => {
+    try {
+      await runner.query(sql);
+    } catch (error) {
+      throw getErrorCode(error) === FEATURE_NOT_SUPPORTED ? Object.assign(error as Error, { code: READ_ONLY }) : error;
+    }
+  };
 }
 
 /** Returns the timeouts of the service's statements. */

@@ -92,7 +92,7 @@ export class Statements {
    */
   write(statement: Statement, parameters: Parameter[]): Promise<Row[]> {
     // The transaction of a single statement would have the defaults of the database.
-    const needsStart = this.unitOfWork.startSql !== undefined && this.unitOfWork.transaction === undefined;
+    const needsStart = this.unitOfWork.startTransaction !== undefined && this.unitOfWork.transaction === undefined;
     return needsStart
       ? convertUnavailableError(() =>
           this.unitOfWork.runTransaction((manager) => queryInTransaction(manager, statement, parameters)),

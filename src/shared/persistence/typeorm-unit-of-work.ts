@@ -7,7 +7,7 @@ import { UnitOfWork } from '../domain/unit-of-work';
 import { Settings } from '../../config/settings';
 import { DATABASE_SETTINGS } from './database-settings';
 import { Semaphore } from '../domain/semaphore';
-import { createTimeouts, createTransactionSql } from './session';
+import { createTimeouts, createTransactionStart } from './session';
 import { createNotConnectedError, convertUnavailableError } from './unavailable-error';
 
 /** Together with the default statement timeout of 1 s, this allows a 503 within 2 s. */
@@ -32,8 +32,8 @@ export class TypeOrmUnitOfWork extends UnitOfWork {
   private readonly transactions = new AsyncLocalStorage<Transaction>();
   /** The work after commits that has not settled yet. */
   private readonly unsettled = new Set<Promise<void>>();
-  /** Statements at the start of each transaction; undefined if its session has the parameters. */
-  readonly startSql: string | undefined;
+  /** Gives each transaction its parameters; undefined if its session has them. */
+  readonly startTransaction: ReturnType<typeof createTransactionStart> | undefined;
 
   constructor(
     private readonly dataSource: DataSource,
@@ -43,7 +43,8 @@ export class TypeOrmUnitOfWork extends UnitOfWork {
     const { poolMax, poolerMode, statementTimeoutMs } = settings.get(DATABASE_SETTINGS);
     // The rest of the pool can still read while all writers wait for a lock.
     this.writeSemaphore = new Semaphore(Math.floor(poolMax / 2) - 1, WRITE_WAIT_TIMEOUT_MS);
-    this.startSql = poolerMode === 'transaction' ? createTransactionSql(createTimeouts(statementTimeoutMs)) : undefined;
+    this.startTransaction =
+      poolerMode === 'transaction' ? createTransactionStart(createTimeouts(statementTimeoutMs)) : undefined;
   }
 
   async run<T>(work: () => Promise<T>, accountId?: bigint): Promise<T> {
@@ -95,9 +96,7 @@ export class TypeOrmUnitOfWork extends UnitOfWork {
   /** Runs a transaction that repositories do not join, without limiting the concurrency. */
   runTransaction<T>(work: (manager: EntityManager) => Promise<T>): Promise<T> {
     return this.dataSource.transaction(async (manager) => {
-      if (this.startSql !== undefined) {
-        await manager.query(this.startSql);
-      }
+      await this.startTransaction?.(manager);
       return work(manager);
     });
   }

@@ -120,7 +120,7 @@ export class Server {
    * @param poolSize the maximum number of server connections
    */
   static async startPgbouncer(
-    { port: target }: Server,
+    { port: target }: Pick<Server, 'port'>,
     poolMode: 'session' | 'transaction' = 'transaction',
     poolSize = 20,
   ): Promise<Server> {
