@@ -25,7 +25,7 @@ Options of every script:
 HELP
 }
 
-# Reads the shared options, and leaves the rest in `args`.
+# Reads the shared options, and leaves the rest in `args`: one argument, unless the script accepts `many`, or a `command` with its own options.
 args=()
 while [ $# -gt 0 ]; do
   case $1 in
@@ -34,10 +34,18 @@ while [ $# -gt 0 ]; do
     -y | --yes) is_confirmed=true ;;
     -h | --help) print_help; exit ;;
     --) shift && args+=("$@") && break ;;
-    *) args+=("$1") ;;
+    --all) args+=("$1") ;;
+    -?*) fail "There is no option $1; see --help." ;;
+    *)
+      args+=("$1")
+      if [ "${accepts:-one}" = command ]; then
+        shift && args+=("$@") && break
+      fi
+      ;;
   esac
   shift
 done
+[ ${#args[@]} -le 1 ] || [ "${accepts:-one}" != one ] || fail 'There are too many arguments; quote one with spaces.'
 
 on_kubernetes() { [ -n "$namespace" ]; }
 

@@ -35,8 +35,12 @@ describe('The scripts of deploy/scripts', () => {
     ['--namespace', '--dry-run', '--yes', '--help'].forEach((option) => {
       expect(help).toContain(option);
     });
+    expect(() => run('--dryrun')).toThrow(/There is no option --dryrun/);
     if (name !== 'look') {
       expect(() => run()).toThrow(/see --help/);
+    }
+    if (!['look', 'run'].includes(name)) {
+      expect(() => run('one', 'two')).toThrow(/too many arguments/);
     }
   });
 });
@@ -265,6 +269,22 @@ describe.each<PlatformName>(['compose', 'kubernetes'])('The scripts with %s', (n
     }
     expect(await platform.readState()).toEqual(stateBefore);
     expect((await client.call(port)).status).toBe(200);
+  });
+
+  it('restore rejects a backup of another application', async () => {
+    await executeAsSuperuser('CREATE DATABASE foreigner');
+    await executeAsSuperuser('CREATE TABLE visitors (id int)', 'foreigner');
+    const file = join(platform.directory, 'foreigner.dump');
+    execFileSync(findPostgresProgram('pg_dump'), ['--format=custom', '--file', file, `${postgres.url}/foreigner`]);
+    const { code, stderr } = await platform.run('restore --yes foreigner.dump');
+    expect([code, stderr]).toEqual([1, expect.stringContaining('foreigner.dump is not a backup of this service.')]);
+    expect((await client.call(port, { path: '/v1/pets/1' })).status).toBe(200);
+  });
+
+  it('run gives the options after its first argument to the command', async () => {
+    const { code, stdout, stderr } = await platform.run('run petstore accounts list --dry-run');
+    expect(code).not.toBe(0);
+    expect(stdout + stderr).not.toContain('would run');
   });
 
   it('run gives an operator the command line, SQL, Redis and the logs', async () => {
