@@ -282,7 +282,9 @@ describe('The client', () => {
     ] as const)('that %s shows on plan %s, for many calls at once', async (kind, plan, allowance) => {
       let elapsed = 0;
       service.clock.set(Math.ceil(now() / 1_000) * 1_000);
+      const monotonicNow = performance.now.bind(performance);
       jest.spyOn(Date, 'now').mockImplementation(() => now() + elapsed);
+      jest.spyOn(performance, 'now').mockImplementation(() => monotonicNow() + elapsed);
       jest.spyOn(globalThis, 'setTimeout').mockImplementation((done: () => void, ms = 0) => {
         const isReset = ms > 50_000 && ms < 62_000;
         const finish = () => {

@@ -116,6 +116,7 @@ describe('The client', () => {
     [{ baseUrl: 'ftp://pets.test/v1' }, 'baseUrl must be a URL such as'],
     [{ baseUrl: 'https://[bad/v1' }, 'baseUrl must be a URL such as'],
     [{ baseUrl: 'https://pets.test/v1?limit=1' }, 'baseUrl must be a URL such as'],
+    [{ baseUrl: 'https://user:password@pets.test/v1' }, 'baseUrl must be a URL such as'],
     [{ baseUrl: '' }, 'baseUrl must be a URL such as'],
     [{ timeoutMs: Infinity }, 'timeoutMs must be a number from 1 to 2147483647, not Infinity'],
     [{ timeoutMs: 0 }, 'timeoutMs must be a number from 1 to 2147483647, not 0'],

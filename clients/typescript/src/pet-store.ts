@@ -58,6 +58,9 @@ export type PetStore = {
   withResponse<Id extends OperationId>(id: Id, ...[input]: Arguments<Id>): Promise<Result<Id>>;
 };
 
+/** RFC 9110, section 9.2.2. */
+const IDEMPOTENT_METHODS = ['GET', 'PUT', 'DELETE'];
+
 interface AnyInput {
   readonly path?: Readonly<Record<string, unknown>>;
   readonly query?: Readonly<Record<string, unknown>>;
@@ -66,8 +69,8 @@ interface AnyInput {
   readonly signal?: AbortSignal;
 }
 
-/** A URL, or a path in browsers, without a query. */
-const BASE_URL = /^(https?:\/\/|\.{0,2}\/)[^?#]*$/i;
+/** A URL without credentials, or a path in browsers, without a query. */
+const BASE_URL = /^(https?:\/\/(?![^/]*@)|\.{0,2}\/)[^?#\s]*$/i;
 
 /**
  * Creates a client with one method for each operation in the OpenAPI document.
@@ -90,7 +93,7 @@ export function createPetStore({ baseUrl, apiKey, fetch = globalThis.fetch, ...o
       headers.set('Idempotency-Key', createRandomKey());
     }
     const url = baseUrl.replace(/\/$/, '') + expandPath(template, path) + serializeQuery(query);
-    const isIdempotent = method === 'GET' || headers.has('Idempotency-Key');
+    const isIdempotent = IDEMPOTENT_METHODS.includes(method) || headers.has('Idempotency-Key');
     return { url, method, headers, body: stringify(body), isIdempotent, isRateLimited };
   }
 
@@ -134,12 +137,9 @@ export function createPetStore({ baseUrl, apiKey, fetch = globalThis.fetch, ...o
 /** Reads int64 fields as bigint; all other number fields have types that a number represents exactly. */
 function parseBody(id: OperationId, { response, text }: TransportResponse): unknown {
   const { schema, isList, required } = OPERATIONS[id];
-  if (text === '' && response.status === 204) {
-    return undefined;
-  }
   let body: unknown;
   try {
-    body = parseJson(text, schema);
+    body = text === '' && response.status === 204 ? undefined : parseJson(text, schema);
   } catch (cause) {
     throw createUnexpectedResponseError(response, 'its body is not valid JSON', cause);
   }

@@ -5,19 +5,22 @@ import { MAX_DELAY_MS, wait } from './wait.js';
 const SAME_WINDOW_MS = 2_000;
 
 /** One request at a time, until a response shows how many are left. */
-const UNKNOWN = { limit: 1, remaining: 1, endsAt: 0 };
-const UNLIMITED = { limit: Infinity, remaining: Infinity, endsAt: 0 };
+const UNKNOWN = { limit: 1, remaining: 1, endsAt: -Infinity };
+const UNLIMITED = { limit: Infinity, remaining: Infinity, endsAt: -Infinity };
 
 interface Waiting {
   readonly start: () => void;
   readonly fail: (error: unknown) => void;
 }
 
-/** Runs at most as many requests at once as `maxConcurrency` and the rate limit allow; the others wait in order. */
+/**
+ * Runs at most as many requests at once as `maxConcurrency` and the rate limit allow; the others wait in order. It measures time with a clock
+ * that nobody sets back.
+ */
 export class RequestQueue {
   private running = 0;
   private window = UNKNOWN;
-  private pause: { readonly until: number; readonly error?: unknown } = { until: 0 };
+  private pause: { readonly until: number; readonly error?: unknown } = { until: -Infinity };
   private readonly waiting = new Set<Waiting>();
   private timer: ReturnType<typeof setTimeout> | undefined;
 
@@ -51,7 +54,7 @@ export class RequestQueue {
 
   /** Notes the window in a response. Responses arrive in any order: within a window, the fewest remaining requests count. */
   noteWindow({ limit, remaining, resetMs }: Window): void {
-    const endsAt = Date.now() + resetMs;
+    const endsAt = performance.now() + resetMs;
     const isSame = Math.abs(endsAt - this.window.endsAt) < SAME_WINDOW_MS;
     if (resetMs > 0) {
       this.window = { limit, endsAt, remaining: isSame ? Math.min(this.window.remaining, remaining) : remaining };
@@ -62,13 +65,13 @@ export class RequestQueue {
   notePause(retryAfterMs: number, error: unknown): void {
     this.pause =
       retryAfterMs > this.maxWaitMs
-        ? { until: Date.now() + this.maxWaitMs, error }
-        : { until: Math.max(this.pause.until, Date.now() + retryAfterMs) };
+        ? { until: performance.now() + this.maxWaitMs, error }
+        : { until: Math.max(this.pause.until, performance.now() + retryAfterMs) };
   }
 
   private startWaiting(): void {
     clearTimeout(this.timer);
-    const isPaused = Date.now() < this.pause.until;
+    const isPaused = performance.now() < this.pause.until;
     for (const entry of this.waiting) {
       if (isPaused && this.pause.error !== undefined) {
         this.waiting.delete(entry);
@@ -79,7 +82,7 @@ export class RequestQueue {
         entry.start();
       }
     }
-    const waitMs = Math.max(this.pause.until, this.window.endsAt) - Date.now();
+    const waitMs = Math.max(this.pause.until, this.window.endsAt) - performance.now();
     if (this.waiting.size > 0 && this.running < this.maxConcurrency && waitMs > 0) {
       this.timer = setTimeout(
         () => {
@@ -93,7 +96,7 @@ export class RequestQueue {
   /** If the window resets too late to wait for it, a single request at a time asks the service, whose 429 explains the rest. */
   private computeCapacity(): number {
     const { limit, remaining, endsAt } = this.window;
-    const waitMs = endsAt - Date.now();
+    const waitMs = endsAt - performance.now();
     const left = waitMs <= 0 ? limit : remaining;
     return Math.min(this.maxConcurrency, waitMs > 0 && waitMs <= this.maxWaitMs ? left : Math.max(1, left));
   }

@@ -71,7 +71,9 @@ export class Transport {
         return await (request.isRateLimited ? this.queue.run(sendOnce, callSignal) : sendOnce());
       } catch (error) {
         signal?.throwIfAborted();
-        if (!(error instanceof PetStoreError) || !request.isIdempotent || attempt >= this.maxRetries) {
+        // A request with a 429 has had no effect.
+        const isRepeatable = request.isIdempotent || (error instanceof PetStoreError && error.status === 429);
+        if (!(error instanceof PetStoreError) || !isRepeatable || attempt >= this.maxRetries) {
           throw error;
         }
         backoffMs = this.computeBackoff(error, backoffMs);
@@ -117,7 +119,7 @@ export class Transport {
   private noteRateLimit({ status, headers }: Response, error: PetStoreError | undefined): void {
     const window = readWindow(headers);
     if (status === 429) {
-      this.queue.notePause((error?.retryAfter ?? 0) * 1_000, error);
+      this.queue.notePause(error?.retryAfter === undefined ? (window?.resetMs ?? 0) : error.retryAfter * 1_000, error);
     } else if (window) {
       this.queue.noteWindow(window);
     }
