@@ -1,6 +1,20 @@
 /* global addEventListener, document, localStorage, matchMedia, window */
 // Runs before the page is shown. Swagger UI's dark theme depends on the class.
 (() => {
+  for (const name of ['localStorage', 'sessionStorage']) {
+    try {
+      window[name].getItem('');
+    } catch {
+      // The browser blocks site data: the reader's choices last until the page is closed.
+      const values = new Map();
+      const value = {
+        getItem: (key) => values.get(key) ?? null,
+        setItem: (key, text) => values.set(key, text),
+        removeItem: (key) => values.delete(key),
+      };
+      Object.defineProperty(window, name, { value });
+    }
+  }
   const dark = matchMedia('(prefers-color-scheme: dark)');
   const { classList, dataset } = document.documentElement;
   classList.add('scripted');

@@ -75,7 +75,7 @@ describe('The documentation in a browser', () => {
     });
   });
   afterEach(async () => {
-    await page.evaluate('localStorage.clear()');
+    await page.evaluate('localStorage.clear?.()');
     await page.close();
     expect(problems).toEqual([]);
   });
@@ -169,6 +169,22 @@ describe('The documentation in a browser', () => {
     await expectInAnotherTab('locked');
     await dialog.getByText('Logout').click();
     expect(await page.evaluate('localStorage.length + sessionStorage.length')).toBe(0);
+  });
+
+  it('works when the browser blocks site data, and when another page has stored something under its names', async () => {
+    await page.goto(`${origin}/docs/reference`);
+    await page.evaluate(`sessionStorage.setItem('api-keys', 'garbage')`);
+    await page.reload();
+    await page.locator('.auth-wrapper .authorize.unlocked').first().waitFor();
+    const deny = `get() { throw new DOMException('Access is denied', 'SecurityError'); }`;
+    await page.addInitScript(
+      `for (const name of ['localStorage', 'sessionStorage']) {
+        Object.defineProperty(window, name, { configurable: true, ${deny} });
+      }`,
+    );
+    await page.reload();
+    await authorize(server.key);
+    await executeOperation(await openOperation('listPets'), 200);
   });
 
   it('accepts an API key as people paste it, and never shows it in full', async () => {
