@@ -1,4 +1,5 @@
 import { createPetStore, PetStoreError, type PetStoreOptions, stringify } from '../../clients/typescript/src';
+import { OPERATIONS } from '../../clients/typescript/src/openapi';
 
 const BIG = 9_223_372_036_854_775_807n;
 const PET = '{"id":9223372036854775807,"name":"\\"id\\":1, 2","categoryId":3,"status":"available"}';
@@ -38,6 +39,10 @@ async function count(items: AsyncIterable<unknown>): Promise<number> {
   }
   return found;
 }
+
+afterEach(() => {
+  jest.restoreAllMocks();
+});
 
 describe('The client', () => {
   it.each([
@@ -94,6 +99,43 @@ describe('The client', () => {
     const error = await catchError(createClient([{ body }]).petStore.listPets());
     expect(error).toBeInstanceOf(PetStoreError);
     expect(error).toMatchObject({ code: 'unexpected_response', message: expect.stringContaining(message) as string });
+  });
+
+  it('throws a PetStoreError for a 204 of an operation whose responses have a body', async () => {
+    const { petStore } = createClient([], { fetch: () => Promise.resolve(new Response(null, { status: 204 })) });
+    expect(await catchError(petStore.listPets())).toMatchObject({ code: 'unexpected_response' });
+  });
+
+  it.each([
+    [429, 2],
+    [503, 1],
+  ])('after a %d, sends a request that must not be repeated %d times', async (status, sent) => {
+    const operation: { takesIdempotencyKey: boolean } = OPERATIONS.createPet;
+    jest.replaceProperty(operation, 'takesIdempotencyKey', false);
+    const failure = { status, headers: { 'retry-after': '0' } };
+    const { petStore, requests } = createClient([failure, { status: 201, body: PET }], { maxRetries: 1 });
+    await catchError(petStore.createPet({ body: { name: 'Max', categoryId: 3n } }));
+    expect(requests).toHaveLength(sent);
+  });
+
+  it('sends nothing until the window of a 429 without Retry-After has ended', async () => {
+    const reset = Math.ceil(Date.now() / 1_000) + 600;
+    const headers = { 'x-ratelimit-limit': '60', 'x-ratelimit-remaining': '0', 'x-ratelimit-reset': `${reset}` };
+    const { petStore, requests } = createClient([{ status: 429, headers }]);
+    await catchError(petStore.listPets());
+    expect(await catchError(petStore.listPets())).toMatchObject({ status: 429 });
+    expect(requests).toHaveLength(1);
+  });
+
+  it('sends requests after Retry-After, although the clock has been set back', async () => {
+    const { now } = Date;
+    const wait = setTimeout;
+    jest.spyOn(globalThis, 'setTimeout').mockImplementation((done: () => void, ms = 0) => {
+      jest.spyOn(Date, 'now').mockImplementation(() => now() - 3_600_000);
+      return wait(done, ms);
+    });
+    const { petStore } = createClient([{ status: 429, headers: { 'retry-after': '1' } }, {}], { maxRetries: 1 });
+    expect(await petStore.listPets()).toBeDefined();
   });
 
   it.each<[string, Partial<PetStoreOptions>, object]>([

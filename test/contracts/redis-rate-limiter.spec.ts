@@ -465,4 +465,26 @@ describe('Replicas while Redis fails', () => {
     // A replica never admits more than the allowance itself; others may admit what Redis has not counted.
     expect([await request(0, 10), await request(1, 1)]).toEqual([4, 1]);
   });
+
+  it('ask a node itself whether it is available again, after the slot of its first account has moved to another node', async () => {
+    replicas = await Replicas.start();
+    const tagsOfNode = new Set(['1', '2']);
+    const probed = new Set<string>();
+    Object.assign(replicas.connections[0] ?? {}, {
+      findNode: (tag: string) => (tagsOfNode.has(tag) ? 'first' : 'second'),
+      probe: (tag: string) => {
+        probed.add(tag);
+        return Promise.reject(new Error('the connection was closed'));
+      },
+    });
+    const request = async (account: bigint) => {
+      replicas.request(0, account, { perMinute: 5, perDay: UNLIMITED });
+      await jest.advanceTimersByTimeAsync(1_000);
+    };
+    await request(1n);
+    tagsOfNode.delete('1');
+    replicas.connect(0, { delayMs: 1, breaks: 'immediately' });
+    await request(2n);
+    expect([...probed]).toEqual(['2']);
+  });
 });
