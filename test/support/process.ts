@@ -98,9 +98,16 @@ export function parseLog(text: string): Record<string, unknown>[] {
   return lines.map((line) => JSON.parse(line) as Record<string, unknown>);
 }
 
-/** Finds a free port below those that the system gives to clients, which could take it before a server of the test does. */
+const [FIRST_PORT, PORTS, WORKERS] = [10_000, 2_840, 8];
+let foundPorts = randomInt(PORTS);
+
+/**
+ * Finds a free port that nothing takes before a server of the test does: below those that the system gives to clients, and never the one
+ * of another worker of Jest or of an earlier call.
+ */
 export async function findFreePort(): Promise<string> {
-  const port = randomInt(10_000, 32_768);
+  const worker = Number(process.env.JEST_WORKER_ID ?? 0) % WORKERS;
+  const port = FIRST_PORT + WORKERS * (foundPorts++ % PORTS) + worker;
   const server = createServer();
   const isFree = await new Promise<boolean>((resolve) => {
     server.once('error', () => {
