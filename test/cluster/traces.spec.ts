@@ -120,7 +120,11 @@ describe('A replica', () => {
       'ECONNREFUSED',
     ],
   ])('logs the problem with %s', async (_, changes, reason) => {
-    const replica = await start({ OTEL_EXPORTER_OTLP_ENDPOINT: collector.url, ...changes });
+    const replica = await start({
+      OTEL_EXPORTER_OTLP_ENDPOINT: collector.url,
+      OTEL_EXPORTER_OTLP_PROTOCOL: 'http/json',
+      ...changes,
+    });
     await fetch(`${replica.url}/v1/pets`, { headers: { authorization: `Bearer ${key}` } });
     await eventually(10_000, () => replica.program.stdout.includes('traces_failed'));
     expect(replica.program.stdout).toContain(reason);
