@@ -111,8 +111,11 @@ function storeKeys(authorized) {
 /** Uses the keys that the reader entered before. */
 export function restoreKeys(ui) {
   const stored = sessionStorage.getItem(STORED_KEYS) ?? localStorage.getItem(STORED_KEYS);
+  if (stored === null) {
+    return;
+  }
   try {
-    ui.authActions.authorize(JSON.parse(stored) ?? {});
+    ui.authActions.authorize(JSON.parse(stored));
   } catch {
     // Another page of this origin has stored something else under this name.
     storeKeys(new Map());

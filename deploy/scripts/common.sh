@@ -25,7 +25,8 @@ Options of every script:
 HELP
 }
 
-# Reads the shared options, and leaves the rest in `args`: one argument, unless the script accepts `many`, or a `command` with its own options.
+# Reads the shared options, and leaves the rest in `args`: one argument, unless the script accepts `many`, or a `command` with its own
+# options.
 args=()
 while [ $# -gt 0 ]; do
   case $1 in

@@ -504,6 +504,7 @@ describe('The limiter in Redis Cluster', () => {
 
   describe('that changes', () => {
     const THIRD = 5_462;
+    const LAST_UNSERVED = 1_000;
     let first: Redis | undefined;
     let admins: Redis[];
     let changing: Server[];
@@ -530,6 +531,8 @@ describe('The limiter in Redis Cluster', () => {
     };
     const onFirstNode = (slot: number) => slot < THIRD;
     const onOthers = (slot: number) => slot >= THIRD;
+    const isUnserved = (slot: number) => slot <= LAST_UNSERVED;
+    const isServed = (slot: number) => slot > LAST_UNSERVED;
     const isShared = async (replicas: readonly RedisRateLimiter[], account: bigint) => {
       const decisions = await Promise.all(
         replicas.map(async (replica) => replica.consume(createPrincipal(account, account, 1, 1_000))),
@@ -539,32 +542,17 @@ describe('The limiter in Redis Cluster', () => {
 
     it('counts locally for accounts in slots that no node serves, and shares all other limits', async () => {
       const running = await create();
-      await Promise.all(admins.map((each) => each.call('CLUSTER', 'DELSLOTSRANGE', 0, 1_000)));
+      await Promise.all(admins.map((each) => each.call('CLUSTER', 'DELSLOTSRANGE', 0, LAST_UNSERVED)));
       const later = [await create(), await create()];
       for (const replicas of [[running, await create()], later]) {
         for (let time = 0; time < 30; time++) {
-          expect(
-            await isShared(
-              replicas,
-              createAccount((slot) => slot <= 1_000),
-            ),
-          ).toBe(false);
-          expect(
-            await isShared(
-              replicas,
-              createAccount((slot) => slot > 1_000),
-            ),
-          ).toBe(true);
+          expect(await isShared(replicas, createAccount(isUnserved))).toBe(false);
+          expect(await isShared(replicas, createAccount(isServed))).toBe(true);
         }
         expect(replicas.map(({ monitor }) => monitor.isDegraded)).toEqual([false, false]);
       }
-      await first?.call('CLUSTER', 'ADDSLOTSRANGE', 0, 1_000);
-      await eventually(10_000, () =>
-        isShared(
-          later,
-          createAccount((slot) => slot <= 1_000),
-        ),
-      );
+      await first?.call('CLUSTER', 'ADDSLOTSRANGE', 0, LAST_UNSERVED);
+      await eventually(10_000, () => isShared(later, createAccount(isUnserved)));
     });
 
     it('shares the limits again within seconds when a node has moved to another address', async () => {

@@ -71,9 +71,11 @@ export class Transport {
         return await (request.isRateLimited ? this.queue.run(sendOnce, callSignal) : sendOnce());
       } catch (error) {
         signal?.throwIfAborted();
+        if (!(error instanceof PetStoreError) || attempt >= this.maxRetries) {
+          throw error;
+        }
         // A request with a 429 has had no effect.
-        const isRepeatable = request.isIdempotent || (error instanceof PetStoreError && error.status === 429);
-        if (!(error instanceof PetStoreError) || !isRepeatable || attempt >= this.maxRetries) {
+        if (!request.isIdempotent && error.status !== 429) {
           throw error;
         }
         backoffMs = this.computeBackoff(error, backoffMs);
